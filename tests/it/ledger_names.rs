@@ -56,9 +56,10 @@ impl Left {
 
 /// Returns the first file of the first saved part.
 fn first_file(ledger: &mut Value) -> &mut Value {
-    let products = ledger["products"].as_object_mut().unwrap();
-    let product = products.values_mut().find(|product| !product["files"].as_array().unwrap().is_empty()).unwrap();
-    &mut product["files"][0]
+    let checkpoints = ledger["checkpoints"].as_object_mut().unwrap();
+    let checkpoint =
+        checkpoints.values_mut().find(|checkpoint| !checkpoint["files"].as_array().unwrap().is_empty()).unwrap();
+    &mut checkpoint["files"][0]
 }
 
 #[test]
@@ -67,26 +68,26 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     // The unchanged ledger is used.
     left.with_ledger(|_| {});
     left.place.run(&OPTIONS).ends_with(0);
-    assert!(!left.place.taken_up().is_empty());
+    assert!(!left.place.resumed().is_empty());
     let victim = left.place.folder.path().join("victim.txt");
     let absolute = victim.to_string_lossy().into_owned();
     let key = "0123456789abcdef0123456789abcdef";
-    let other = format!("{key}-0.product");
-    for name in ["../victim.txt", &absolute, "", ".", "..", "a/../../victim.txt", "lock", "x\0.product", &other] {
+    let other = format!("{key}-0.saved");
+    for name in ["../victim.txt", &absolute, "", ".", "..", "a/../../victim.txt", "lock", "x\0.saved", &other] {
         left.with_ledger(|ledger| first_file(ledger)["name"] = name.into());
         fs::write(&victim, "mine").unwrap();
         let ran =
             left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts from the beginning"]);
         assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{name:?}\n{}", ran.stderr);
-        assert!(left.place.taken_up().is_empty(), "{name:?}");
+        assert!(left.place.resumed().is_empty(), "{name:?}");
         assert_same_bytes(&whole.out(), &left.place.out(), name);
     }
     // Keys are also parts of file names.
     left.with_ledger(|ledger| {
-        let products = ledger["products"].as_object_mut().unwrap();
-        let mut product = products.values().next().unwrap().clone();
-        product["files"] = serde_json::json!([{ "name": "../victim-0.product", "bytes": 4, "crc": 0 }]);
-        products.insert("../victim".into(), product);
+        let checkpoints = ledger["checkpoints"].as_object_mut().unwrap();
+        let mut checkpoint = checkpoints.values().next().unwrap().clone();
+        checkpoint["files"] = serde_json::json!([{ "name": "../victim-0.saved", "bytes": 4, "crc": 0 }]);
+        checkpoints.insert("../victim".into(), checkpoint);
     });
     left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts from the beginning"]);
     // `--dry-run` reads the same ledger.
@@ -116,11 +117,11 @@ fn numbers_of_a_ledger_are_not_believed() {
 
 /// Flips bits everywhere in the saved files, and replaces files with links.
 #[test]
-fn flipped_products_are_named_and_made_again() {
+fn flipped_bytes_of_checkpoints_are_reported_and_recomputed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
     let mut numbers = Numbers(5);
     let files =
-        names_in(left.saved.path()).into_iter().filter(|name| name.ends_with(".run") || name.ends_with(".product"));
+        names_in(left.saved.path()).into_iter().filter(|name| name.ends_with(".run") || name.ends_with(".saved"));
     let files: Vec<String> = files.collect();
     for round in 0..12 {
         let name = &files[round % files.len()];

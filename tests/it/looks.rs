@@ -62,7 +62,7 @@ impl Place {
         fs::create_dir_all(self.at(&format!(".{out}.dupsift-old-99998"))).unwrap();
         fs::create_dir_all(self.at(&format!(".{out}.dupsift-work"))).unwrap();
         fs::write(self.at(&format!(".{out}.dupsift-work/lock")), "").unwrap();
-        fs::write(self.at(&format!(".{out}.dupsift-work/x.product")), "half").unwrap();
+        fs::write(self.at(&format!(".{out}.dupsift-work/x.saved")), "half").unwrap();
     }
 
     #[track_caller]

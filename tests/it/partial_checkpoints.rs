@@ -115,24 +115,24 @@ impl Place {
         Ran::of(self.command(out, "0s", "3", "128MiB").output().unwrap()).ends_with(3)
     }
 
-    fn taken_up(&self, out: &str) -> Vec<String> {
+    fn resumed(&self, out: &str) -> Vec<String> {
         let taken = record(&self.out(out))["resumed"].as_array().cloned().unwrap_or_default();
         taken.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
     /// Returns the files of partial checkpoints in the folder of temporary files, in document order.
     fn portions(&self, out: &str) -> Vec<PathBuf> {
-        let mut portions = self.products(out, |name| name.starts_with("part of "));
+        let mut portions = self.saved_files(out, |name| name.starts_with("part of "));
         portions.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
         portions
     }
 
     /// Returns the first file of each saved part for whose name `is_one` is true.
-    fn products(&self, out: &str, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    fn saved_files(&self, out: &str, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
         let work = self.out(&format!(".{out}.dupsift-work"));
         let ledger: serde_json::Value =
             serde_json::from_slice(&std::fs::read(work.join("ledger.json")).unwrap()).unwrap();
-        let entries = ledger["ledger"]["products"].as_object().unwrap().values();
+        let entries = ledger["ledger"]["checkpoints"].as_object().unwrap().values();
         let of_it = entries.filter(|entry| is_one(entry["name"].as_str().unwrap()));
         of_it.map(|entry| work.join(entry["files"][0]["name"].as_str().unwrap())).collect()
     }
@@ -151,7 +151,7 @@ fn goes_on_in(place: Place, kills: &[(&str, usize)]) {
         place.killed_after(&out, reading, portions);
         place.goes_on(&out);
         let name = format!("part of {reading}");
-        assert!(place.taken_up(&out).contains(&name), "{out}: {:?}", place.taken_up(&out));
+        assert!(place.resumed(&out).contains(&name), "{out}: {:?}", place.resumed(&out));
         assert_same_bytes(&whole, &place.out(&out), &out);
         let (whole, again) = (record(&whole), record(&place.out(&out)));
         for key in
@@ -236,7 +236,7 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
         let ran = place.goes_on(&out);
         let name = Path::new(path).file_name().unwrap().to_string_lossy().into_owned();
         assert!(ran.stderr.contains(&name), "not named:\n{}", ran.stderr);
-        assert_eq!(place.taken_up(&out).is_empty(), damaged == 0);
+        assert_eq!(place.resumed(&out).is_empty(), damaged == 0);
         assert_same_bytes(&whole, &place.out(&out), &out);
     }
 }
@@ -247,13 +247,13 @@ fn portions_of_kept_words_are_of_these_words_only() {
     let place = Place::new(&["--algorithms", OF_WORDS]);
     let whole = place.whole();
     place.killed_after("out", KEPT, 2);
-    let words = place.products("out", |name| name == "words").remove(0);
+    let words = place.saved_files("out", |name| name == "words").remove(0);
     let mut bytes = std::fs::read(&words).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 16;
     std::fs::write(&words, bytes).unwrap();
     place.goes_on("out");
-    assert!(!place.taken_up("out").contains(&format!("part of {KEPT}")), "{:?}", place.taken_up("out"));
+    assert!(!place.resumed("out").contains(&format!("part of {KEPT}")), "{:?}", place.resumed("out"));
     assert_same_bytes(&whole, &place.out("out"), "other words");
 }
 
@@ -264,10 +264,10 @@ fn other_options_and_other_files_take_no_portions_up() {
     place.killed_after("out", FIRST, 2);
     let mut other = place.command("out", "0s", "2", "512MiB");
     Ran::of(other.args(["--limit", "600"]).output().unwrap()).ends_with(3);
-    assert_eq!(place.taken_up("out"), Vec::<String>::new());
+    assert_eq!(place.resumed("out"), Vec::<String>::new());
     place.killed_after("again", FIRST, 2);
     std::fs::write(place.docs().join("16.jsonl"), "{\"id\": \"x\", \"text\": \"another text\"}\n").unwrap();
     place.goes_on("again");
-    assert_eq!(place.taken_up("again"), Vec::<String>::new());
+    assert_eq!(place.resumed("again"), Vec::<String>::new());
     assert_same_bytes(&place.whole(), &place.out("again"), "another file");
 }

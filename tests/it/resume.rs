@@ -110,7 +110,7 @@ impl Place {
     }
 
     /// Returns the saved parts that the run with this output restored.
-    pub fn taken_up(&self) -> BTreeSet<String> {
+    pub fn resumed(&self) -> BTreeSet<String> {
         let record = record(&self.out());
         let names = record["resumed"].as_array().cloned().unwrap_or_default();
         names.iter().map(|name| name.as_str().unwrap().to_string()).collect()
@@ -121,7 +121,7 @@ impl Place {
 pub fn whole(more: &[&str]) -> Place {
     let place = Place::new();
     place.run(&[more, &["--checkpoint", "never"]].concat()).ends_with(0);
-    assert!(place.taken_up().is_empty());
+    assert!(place.resumed().is_empty());
     place
 }
 
@@ -162,7 +162,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
         }
         if !place.out().exists() {
             place.run(&[]).ends_with(0);
-            taken += usize::from(!place.taken_up().is_empty());
+            taken += usize::from(!place.resumed().is_empty());
         } else {
             // The result may have its final name just before the folder of temporary files is removed.
             Ran::of(program().arg("clean").arg(place.out()).output().unwrap()).ends_with(0);
@@ -175,14 +175,14 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn other_threads_and_another_memory_go_on_from_the_same_products() {
+fn a_run_resumes_with_other_threads_and_memory() {
     let whole = whole(&[]);
     for (threads, memory) in [("1", "64MiB"), ("4", "2GiB")] {
         let place = Place::new();
         place.killed_in("write tables", &[]);
         let ran = place.run(&["--threads", threads, "--memory", memory]).ends_with(0);
-        assert!(place.taken_up().contains("near versions"), "{}", ran.stdout);
-        assert!(place.taken_up().is_superset(&of_algorithms("near")), "{:?}", place.taken_up());
+        assert!(place.resumed().contains("near versions"), "{}", ran.stdout);
+        assert!(place.resumed().is_superset(&of_algorithms("near")), "{:?}", place.resumed());
         assert_same_bytes(&whole.out(), &place.out(), threads);
     }
 }
@@ -192,11 +192,11 @@ fn taken_with(killed: &Place, more: &[&str]) -> BTreeSet<String> {
     let place = killed.copied();
     place.run(more).ends_with(0);
     assert_same_bytes(&whole(more).out(), &place.out(), &format!("{more:?}"));
-    place.taken_up()
+    place.resumed()
 }
 
 /// Returns all parts that are saved by the time tables are written.
-fn all_products() -> BTreeSet<String> {
+fn all_checkpoints() -> BTreeSet<String> {
     let mut all = of_algorithms("near");
     all.extend(["notes", "copies", "counts", "model lsi", "model repeats", "contained"].map(String::from));
     all
@@ -204,7 +204,7 @@ fn all_products() -> BTreeSet<String> {
 
 /// Returns all saved parts except these parts and the parts computed from them.
 fn all_but(changed: &[&str]) -> BTreeSet<String> {
-    let mut all = all_products();
+    let mut all = all_checkpoints();
     changed.iter().for_each(|name| assert!(all.remove(*name), "{name}"));
     all
 }
@@ -242,7 +242,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
         "--max-group 7",
         "--threads 1",
     ] {
-        assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_products(), "{more}");
+        assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_checkpoints(), "{more}");
     }
     // Only the values that `--keep` needs are recorded again.
     assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
@@ -256,7 +256,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
 /// Checks that a run that ended while candidates were read has saved all rows, and the pairs of algorithms that do not read candidates, and
 /// that a run that ended while it classified versions has saved all pairs.
 #[test]
-fn another_threshold_takes_up_what_stands_below_it() {
+fn another_threshold_resumes_from_the_states_before_it() {
     let taken = |stage: &str, from: &str, to: &str| {
         let place = Place::new();
         place.killed_in(stage, &[]);
@@ -264,7 +264,7 @@ fn another_threshold_takes_up_what_stands_below_it() {
         let more = ["--algorithms", algorithms.as_str()];
         place.run(&more).ends_with(0);
         assert_same_bytes(&whole(&more).out(), &place.out(), to);
-        place.taken_up()
+        place.resumed()
     };
     let verify = taken("read candidates", "core_words:verify=jaccard:0.5", "core_words:verify=jaccard:0.6");
     assert!(verify.contains("rows core_words") && !verify.contains("pairs core_words"), "{verify:?}");
@@ -287,13 +287,13 @@ fn texts_of_pairs_are_read_once() {
     assert!(stages(&whole(&more)).contains("read ids and pairs"));
     place.killed_in("write tables", &more);
     place.run(&more).ends_with(0);
-    assert!(place.taken_up().contains("contained"), "{:?}", place.taken_up());
+    assert!(place.resumed().contains("contained"), "{:?}", place.resumed());
     assert!(stages(&place).contains("read ids") && !stages(&place).contains("read ids and pairs"));
     // If the contents are not required, they are not read.
     let place = Place::new();
     place.killed_in("write tables", &more);
     place.run(&[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
-    assert!(!place.taken_up().contains("contained"), "{:?}", place.taken_up());
+    assert!(!place.resumed().contains("contained"), "{:?}", place.resumed());
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     let place = Place::new();
     place.killed_in("write tables", &[]);
     place.run(&["--resume=false"]).ends_with(0);
-    assert!(place.taken_up().is_empty());
+    assert!(place.resumed().is_empty());
 
     let place = Place::new();
     place.killed_in("write tables", &[]);
@@ -314,7 +314,7 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     let mut command = Command::new(&other);
     command.args(place.command(&[]).get_args());
     Ran::of(command.output().unwrap()).ends_with(0).says(&["another build"]);
-    assert!(place.taken_up().is_empty());
+    assert!(place.resumed().is_empty());
 }
 
 /// Lists the ways to damage a file.
@@ -348,10 +348,10 @@ fn kinds_of_work_files(place: &Place) -> Vec<String> {
         // Files of 16 bytes are empty.
         sized.filter(|(bytes, _)| *bytes > 40).collect::<BTreeSet<(u64, String)>>().into_iter().map(|(_, name)| name)
     };
-    let (runs, products): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".product").collect());
-    assert!(runs.len() > 10 && products.len() > 5, "{runs:?} {products:?}");
+    let (runs, saved): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".saved").collect());
+    assert!(runs.len() > 10 && saved.len() > 5, "{runs:?} {saved:?}");
     let chosen = |names: &[String]| [&names[0], &names[names.len() / 2], &names[names.len() - 1]].map(String::clone);
-    chosen(&runs).into_iter().chain(chosen(&products)).chain(["ledger.json".to_string()]).collect()
+    chosen(&runs).into_iter().chain(chosen(&saved)).chain(["ledger.json".to_string()]).collect()
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn what_is_damaged_in_the_work_folder_is_named_and_made_again() {
             // A missing ledger cannot be reported.
             let is_silent = name == "ledger.json" && matches!(damage, Damage::Gone);
             assert!(is_silent || ran.stderr.contains(&name), "{name}, {damage:?}: not named:\n{}", ran.stderr);
-            assert_eq!(place.taken_up().is_empty(), name == "ledger.json", "{name}, {damage:?}");
+            assert_eq!(place.resumed().is_empty(), name == "ledger.json", "{name}, {damage:?}");
             assert_same_bytes(&whole.out(), &place.out(), &format!("{name}, {damage:?}"));
         }
     }
@@ -418,7 +418,7 @@ fn killed_at_tables(mut command: Command) -> std::process::Output {
 
 /// Checks that nothing is saved before a checkpoint is due, and that an interrupted run says so.
 #[test]
-fn a_short_run_puts_nothing_down() {
+fn a_short_run_saves_nothing() {
     let place = Place::new();
     place.killed_in("write tables", &["--checkpoint", "30s"]);
     assert!(names_in(&place.work()).iter().all(|name| name == "lock"), "{:?}", names_in(&place.work()));

@@ -37,8 +37,8 @@ fn a_stopped_run_reports_what_is_kept_and_the_same_command_resumes() {
         );
         place.run(&[]).ends_with(0);
         // The run may have progressed further before it stopped.
-        let taken = place.taken_up();
-        let of_exact = ["rows exact", "pairs exact", "near exact"].iter().any(|product| taken.contains(*product));
+        let taken = place.resumed();
+        let of_exact = ["rows exact", "pairs exact", "near exact"].iter().any(|checkpoint| taken.contains(*checkpoint));
         assert!(taken.contains("notes") && of_exact, "{signal}: {taken:?}");
         assert_same_bytes(&whole.out(), &place.out(), signal);
         assert_eq!(names_in(place.folder.path()), ["out"]);
@@ -47,7 +47,7 @@ fn a_stopped_run_reports_what_is_kept_and_the_same_command_resumes() {
 
 /// Checks a disk that is full for one file: the run ends with its saved state, and resumes when there is space.
 #[test]
-fn a_full_disk_loses_nothing_that_was_put_down() {
+fn a_full_disk_loses_no_checkpoint() {
     let whole = whole(&[]);
     let mut went_on = 0;
     for kib in [4, 40, 120, 300, 600] {
@@ -62,7 +62,7 @@ fn a_full_disk_loses_nothing_that_was_put_down() {
         if !place.out().exists() {
             assert!(ran.stderr.contains("cannot ") && ran.stderr.contains("`ulimit -f`"), "{}", ran.stderr);
             place.run(&[]).ends_with(0);
-            went_on += usize::from(!place.taken_up().is_empty());
+            went_on += usize::from(!place.resumed().is_empty());
         }
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         assert_eq!(names_in(place.folder.path()), ["out"]);
@@ -107,7 +107,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
                 "{said}"
             );
             let kept = said.contains("completed work is not lost: run the same command again to resume (");
-            assert_eq!(kept, !place.taken_up().is_empty(), "{said}");
+            assert_eq!(kept, !place.resumed().is_empty(), "{said}");
             full += usize::from(kept);
         }
     }
@@ -166,7 +166,7 @@ fn said(place: &Place, more: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
+fn a_dry_run_says_what_would_be_resumed_and_changes_nothing() {
     let place = Place::new();
     assert!(said(&place, &[]).is_empty());
     place.killed_in("write tables", &[]);
@@ -181,6 +181,6 @@ fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
     assert!(said(&place, &["--resume=false"]).is_empty() && said(&place, &["--limit", "9"]).is_empty());
     assert!(!place.out().exists() && files() == before, "a dry run changes nothing");
     place.run(&[]).ends_with(0);
-    let taken = place.taken_up();
+    let taken = place.resumed();
     assert!(taken.is_subset(&all) && !taken.is_empty(), "{taken:?} of {all:?}");
 }

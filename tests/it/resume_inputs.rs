@@ -47,7 +47,7 @@ fn replace(path: &Path) {
     std::fs::rename(other, path).unwrap();
 }
 
-fn taken_up(out: &Path) -> Vec<String> {
+fn resumed(out: &Path) -> Vec<String> {
     let record = record(out);
     let names = record["resumed"].as_array().cloned().unwrap_or_default();
     names.iter().filter_map(|name| name.as_str().map(String::from)).collect()
@@ -66,7 +66,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
         let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(0);
         assert!(!ran.stderr.contains("found by an earlier run"), "{stage} ({began_again}): {}", ran.stderr);
         assert_same_bytes(&out, &done(&docs, &ALGORITHMS).out(), stage);
-        assert!(taken_up(&out).is_empty(), "{stage} ({began_again}): {:?}", taken_up(&out));
+        assert!(resumed(&out).is_empty(), "{stage} ({began_again}): {:?}", resumed(&out));
         assert_eq!(names_in(folder.path()), ["docs", "out"]);
     }
 }
@@ -108,7 +108,7 @@ fn work_is_kept_until_the_result_has_its_name() {
     assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
     std::fs::remove_dir_all(place.out()).unwrap();
     place.run(&[]).ends_with(0);
-    assert!(place.taken_up().contains("near versions"), "{:?}", place.taken_up());
+    assert!(place.resumed().contains("near versions"), "{:?}", place.resumed());
     assert_same_bytes(&whole.out(), &place.out(), "after the place was free");
     assert_eq!(names_in(place.folder.path()), ["out"]);
 }
@@ -121,7 +121,7 @@ fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     place.killed_in("write tables", &[]);
     let ran = place.run(&["--work", elsewhere.path().to_str().unwrap()]).ends_with(0);
     assert!(ran.stderr.contains("is not used, because `work` has changed"), "{}", ran.stderr);
-    assert!(place.taken_up().is_empty());
+    assert!(place.resumed().is_empty());
     assert_eq!((names_in(place.folder.path()), names_in(elsewhere.path())), (vec!["out".to_string()], vec![]));
 }
 
@@ -138,6 +138,6 @@ fn the_record_of_a_run_that_went_on_names_the_models() {
     let place = Place::new();
     place.killed_in("group lsi", &[]);
     place.run(&[]).ends_with(0);
-    assert!(place.taken_up().contains("rows lsi"), "{:?}", place.taken_up());
+    assert!(place.resumed().contains("rows lsi"), "{:?}", place.resumed());
     assert_eq!(models(&place), models(&whole));
 }

@@ -75,7 +75,7 @@ fn change(path: &Path, from: &str, to: &str, anew: bool) {
     assert_eq!((now.len(), now.modified().unwrap()), (bytes.len() as u64, time));
 }
 
-fn taken_up(out: &Path) -> usize {
+fn resumed(out: &Path) -> usize {
     record(out)["resumed"].as_array().map_or(0, Vec::len)
 }
 
@@ -94,7 +94,7 @@ fn what_changed_behind_size_and_time_is_not_taken_for_the_same() {
         change(&docs.join("b.jsonl"), from, to, anew);
         let ran = Ran::of(command(&docs, &out).output().unwrap());
         ran.says(&["b.jsonl has different contents; the saved state of an earlier run is discarded"]);
-        assert_eq!(taken_up(&out), 0, "{to}");
+        assert_eq!(resumed(&out), 0, "{to}");
         run(&[&docs], &fresh, &OPTIONS);
         assert_same_bytes(&out, &fresh, to);
         assert_eq!(record(&out)["documents"], record(&fresh)["documents"], "{to}");
@@ -147,7 +147,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
             act(&docs.join("b.jsonl"));
             let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(0);
             assert!(!ran.stderr.contains("discarded"), "{name}: {}", ran.stderr);
-            assert!(taken_up(&out) > 0 || stage == "fold copies", "{name} at {stage}: {}", ran.stderr);
+            assert!(resumed(&out) > 0 || stage == "fold copies", "{name} at {stage}: {}", ran.stderr);
             run(&[&docs], &fresh, &OPTIONS).ends_with(0);
             assert_same_bytes(&out, &fresh, name);
         }
@@ -167,7 +167,7 @@ fn a_file_that_changes_under_a_run_is_looked_at_again() {
         run(&[&docs], &fresh, &OPTIONS).ends_with(0);
         assert_same_bytes(&out, &fresh, "permissions");
         assert_eq!(record(&out)["bad_inputs"], serde_json::json!([]));
-        assert!(taken_up(&out) > 0, "what was done stays");
+        assert!(resumed(&out) > 0, "what was done stays");
     }
     let folder = tempfile::tempdir().unwrap();
     let docs = corpus(folder.path());
@@ -177,7 +177,7 @@ fn a_file_that_changes_under_a_run_is_looked_at_again() {
     });
     run(&[&docs], &fresh, &OPTIONS).ends_with(0);
     assert_same_bytes(&out, &fresh, "a value");
-    assert_eq!((taken_up(&out), &record(&out)["bad_inputs"]), (0, &serde_json::json!([])));
+    assert_eq!((resumed(&out), &record(&out)["bad_inputs"]), (0, &serde_json::json!([])));
 }
 
 /// Checks that a damaged file that was skipped is read after it was replaced by an intact file with the same size and time.

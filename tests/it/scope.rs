@@ -126,7 +126,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     let more = ["--algorithms", "exact,cosine", "--scope", "within:id"];
     place.killed_in("recall kept words", &more);
     place.run(&more).ends_with(0);
-    assert!(place.taken_up().contains("notes") && place.taken_up().contains("words"), "{:?}", place.taken_up());
+    assert!(place.resumed().contains("notes") && place.resumed().contains("words"), "{:?}", place.resumed());
     assert_eq!(record(&place.out())["options"]["scope"], "within:id");
     // Each row has a unique value.
     for label in labels(&place.out()) {
@@ -136,7 +136,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     let place = Place::new();
     place.killed_in("recall kept words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);
-    assert!(place.taken_up().is_empty(), "{:?}", place.taken_up());
+    assert!(place.resumed().is_empty(), "{:?}", place.resumed());
 }
 
 #[test]

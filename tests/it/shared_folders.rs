@@ -290,7 +290,7 @@ fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     let other = place.below_work();
     fs::create_dir(&other).unwrap();
     fs::set_permissions(&other, Permissions::from_mode(0o777)).unwrap();
-    fs::write(other.join("a.product"), "theirs").unwrap();
+    fs::write(other.join("a.saved"), "theirs").unwrap();
     let folder = place.at(".out.dupsift-work");
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
@@ -298,7 +298,7 @@ fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     let lock = serde_json::json!({ "process": 1, "host": "gone", "work": named });
     fs::write(folder.join("lock"), lock.to_string()).unwrap();
     place.run(&[]).ends_with(0);
-    assert_eq!(names_in(&other), ["a.product"]);
+    assert_eq!(names_in(&other), ["a.saved"]);
     // A folder to which only this user may write is cleared.
     fs::remove_dir_all(place.at("out")).unwrap();
     fs::set_permissions(&other, Permissions::from_mode(0o700)).unwrap();

@@ -100,8 +100,8 @@ fn values_are_taken_up() {
         place.killed_in("write tables", &with("source"));
         place.run(&with(column)).ends_with(0);
         whole.run(&[&with(column)[..], &["--checkpoint", "never"]].concat()).ends_with(0);
-        assert_eq!(place.taken_up().contains("notes"), noted, "{column}: {:?}", place.taken_up());
-        assert!(place.taken_up().contains("near minhash"));
+        assert_eq!(place.resumed().contains("notes"), noted, "{column}: {:?}", place.resumed());
+        assert!(place.resumed().contains("near minhash"));
         assert_eq!(record(&place.out())["sources"], record(&whole.out())["sources"]);
         assert_same_bytes(&whole.out(), &place.out(), column);
     }

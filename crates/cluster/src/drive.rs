@@ -42,8 +42,8 @@ pub fn run(
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     refused::check(options, &inputs)?;
-    carry_out(options, inputs, progress, cancel, |session, stage, losses, products| {
-        story::attempt(session, stage, losses, products, &mut OnCluster { cluster, finish })
+    carry_out(options, inputs, progress, cancel, |session, stage, losses, checkpoints| {
+        story::attempt(session, stage, losses, checkpoints, &mut OnCluster { cluster, finish })
     })
 }
 

@@ -100,8 +100,8 @@ pub fn matched(
         let matched = matched_line(index.manifest.as_ref(), purpose)?;
         let job =
             Job { index: &index, options: &options, documents_planned, batch: named, again, appends, matched, finish };
-        let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Checkpoints<'_>| {
-            let (report, manifest) = attempt(session, stage, losses, products, &job)?;
+        let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, checkpoints: &Checkpoints<'_>| {
+            let (report, manifest) = attempt(session, stage, losses, checkpoints, &job)?;
             next.replace(Some(manifest).filter(|_| appends));
             Ok(report)
         };
@@ -162,12 +162,12 @@ fn attempt(
     session: &Session<'_>,
     stage: &Stage,
     losses: &Losses<'_>,
-    products: &Checkpoints<'_>,
+    checkpoints: &Checkpoints<'_>,
     job: &Job<'_>,
 ) -> Result<(RunReport, Manifest)> {
     let next_doc = IndexDoc(job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc));
     let base = next_doc.0.min((RESERVED.0 * session.documents()).max(RESERVED.1));
-    let mut base = products.match_against(&job.matched, base)?;
+    let mut base = checkpoints.match_against(&job.matched, base)?;
     loop {
         let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
         if next_doc.0 + session.documents() > numbered.capacity() {
@@ -190,10 +190,10 @@ fn attempt(
             copy_keys: None,
             next: None,
         };
-        match story::attempt(&shifted, stage, losses, products, &mut matching) {
+        match story::attempt(&shifted, stage, losses, checkpoints, &mut matching) {
             Err(_) if matching.joining.beyond.load(Relaxed) > 0 => {
                 base = matching.joining.beyond.load(Relaxed);
-                products.match_with(&job.matched, base)?;
+                checkpoints.match_with(&job.matched, base)?;
             }
             Err(error) => return Err(error),
             Ok(report) => match matching.next {

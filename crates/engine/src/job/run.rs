@@ -45,8 +45,8 @@ pub fn run(
     cancel: &AtomicBool,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
-    carry_out(options, inputs, progress, cancel, |session, stage, losses, products| {
-        story::attempt(session, stage, losses, products, &mut Alone { finish })
+    carry_out(options, inputs, progress, cancel, |session, stage, losses, checkpoints| {
+        story::attempt(session, stage, losses, checkpoints, &mut Alone { finish })
     })
 }
 
@@ -98,9 +98,10 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     if !options.accept {
         stage.can_hold()?;
     }
-    let products = Checkpoints::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
+    let checkpoints =
+        Checkpoints::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
     let disk = Disk::of(stage.work().path());
-    let known = products.known_bad();
+    let known = checkpoints.known_bad();
     if !options.strict {
         let why = "found by an earlier run; `resume=false` reads the file again".to_owned();
         leave_out(&mut source, &mut bad, &known, &why);
@@ -110,16 +111,16 @@ pub fn carry_out_and<R: Serialize + Guarded>(
         check_bad(&source, &bad, options.strict)?;
         // Removes tables from an earlier attempt, because a file may turn out to be damaged after tables were written.
         empty_folder(stage.path())?;
-        products.begin()?;
+        checkpoints.begin()?;
         let engine = resources.engine(options.prefilter, options.strict, stage.work().path(), progress, cancel);
         let session = Session::new(&engine, options, &source, &pipeline);
         let losses = Losses::new(&bad, &others);
         let ready = || {
             session.check_pages()?;
-            saved_inputs::check(&session, &products)?;
+            saved_inputs::check(&session, &checkpoints)?;
             corpus_files::check(&session)
         };
-        match ready().and_then(|()| attempt(&session, &stage, &losses, &products)) {
+        match ready().and_then(|()| attempt(&session, &stage, &losses, &checkpoints)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
@@ -141,8 +142,9 @@ pub fn carry_out_and<R: Serialize + Guarded>(
                     again += 1;
                     take_again(&mut source, &mut bad, &mut late);
                 }
-                products
-                    .set_aside(source.files.iter().filter_map(|file| Some((file, late.get(&file.path)?.as_str()))))?;
+                checkpoints.record_skipped(
+                    source.files.iter().filter_map(|file| Some((file, late.get(&file.path)?.as_str()))),
+                )?;
                 leave_out(&mut source, &mut bad, &late, "the run starts over without this file");
             }
             Err(error) => return Err(disk.tell(error, || estimate::disk_bytes(options, &source).ok())),
@@ -204,6 +206,6 @@ fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<Path
     for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
         tracing::warn!("{}: {why}; {what}", path.display());
     }
-    bad.extend(source.set_aside(files));
+    bad.extend(source.skip(files));
     bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
 }

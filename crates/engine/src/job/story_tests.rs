@@ -67,9 +67,9 @@ impl Corpus {
         options.inputs.extend(more);
         let cancel = AtomicBool::new(watch.is_cancelled);
         let inputs = look(&options, &AtomicBool::new(false))?;
-        carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, products| {
+        carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, checkpoints| {
             let mut seen = Watching { watch, order: Vec::new() };
-            story::attempt(session, stage, losses, products, &mut seen)
+            story::attempt(session, stage, losses, checkpoints, &mut seen)
         })
     }
 }

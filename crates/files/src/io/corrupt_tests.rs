@@ -157,7 +157,7 @@ fn one_damaged_file_of_many_is_named_and_takes_no_numbers() {
     let mut source = source;
     let before = read(&source, &whole(), 1 << 12).expect("read");
     let late = BTreeMap::from([(at("a.parquet"), "column \"text\": broken".to_owned())]);
-    let bad = source.set_aside(&late);
+    let bad = source.skip(&late);
     assert_eq!((source.documents(), bad.len(), bad[0].why.as_str()), (500, 1, "column \"text\": broken"));
     let after = read(&source, &whole(), 1 << 12).expect("read");
     assert_eq!(after[499], (499, before[999].1.clone(), before[999].2.clone()));

@@ -1,7 +1,7 @@
 //! Reads and writes the list of checkpoints in a run's temporary folder, from which a killed run resumes.
 //!
 //! ```text
-//! { "crc": 3735928559, "ledger": { "build": ..., "set_aside": [...], "products": { KEY: { "name": ..., "files": [...] } } } }
+//! { "crc": 3735928559, "ledger": { "build": ..., "skipped": [...], "checkpoints": { KEY: { "name": ..., "files": [...] } } } }
 //! ```
 //!
 //! The checksum is a CRC-32 of the text of the inner object. The file is written under a temporary name and then renamed, so it is always
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::work_files::{LEDGER, is_product};
+use super::work_files::{LEDGER, is_checkpoint_file};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON, private};
 
@@ -32,9 +32,9 @@ pub struct Ledger {
     /// The program version that wrote the ledger; only the same version can resume from it.
     pub build: String,
     /// The input files that were found to be damaged when they were read.
-    pub set_aside: Vec<SetAside>,
+    pub skipped: Vec<SkippedFile>,
     /// The checkpoints by key.
-    pub products: BTreeMap<String, LedgerEntry>,
+    pub checkpoints: BTreeMap<String, LedgerEntry>,
     /// The input files from which the checkpoints were computed.
     #[serde(default)]
     pub inputs: LedgerInputs,
@@ -81,7 +81,7 @@ pub struct LedgerInput {
 
 /// An input file that a run skips.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetAside {
+pub struct SkippedFile {
     /// The path of the file.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
@@ -160,7 +160,7 @@ impl Ledger {
 
     /// Reserves disk space for the next ledger: twice the size of the current ledger. If that fails, the space is allocated when it is
     /// needed.
-    pub fn set_aside(folder: &Path) {
+    pub fn reserve(folder: &Path) {
         let (path, half) = paths(folder);
         let bytes = fs::metadata(&path).map_or(0, |there| there.len() * 2).max(SPACE);
         #[cfg(target_os = "linux")]
@@ -185,22 +185,22 @@ impl Ledger {
             open(&half).and_then(|file| file.write_all_at(&bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)));
         written.map_err(Error::io("write", &half))?;
         private::rename(&half, LEDGER.as_ref()).map_err(Error::io("replace", &path))?;
-        Ledger::set_aside(folder);
+        Ledger::reserve(folder);
         Ok(())
     }
 
     /// Returns the key and the file name of the first checkpoint file that does not follow the naming scheme.
     fn foreign(&self) -> Option<(&str, &str)> {
         let files = self
-            .products
+            .checkpoints
             .iter()
-            .flat_map(|(key, product)| product.files.iter().map(move |file| (key.as_str(), file.name.as_str())));
-        files.into_iter().find(|(key, name)| !is_product(key, name))
+            .flat_map(|(key, checkpoint)| checkpoint.files.iter().map(move |file| (key.as_str(), file.name.as_str())));
+        files.into_iter().find(|(key, name)| !is_checkpoint_file(key, name))
     }
 
     /// Returns whether a file in the temporary folder belongs to a checkpoint.
     pub fn lists(&self, name: &str) -> bool {
-        self.products.values().flat_map(|product| &product.files).any(|file| file.name == name)
+        self.checkpoints.values().flat_map(|checkpoint| &checkpoint.files).any(|file| file.name == name)
     }
 }
 
@@ -248,22 +248,22 @@ mod tests {
         let file = |name: &str| LedgerFile { name: name.into(), bytes: 1 << 60, crc: u32::MAX };
         let entry = |key: &str, name: &str| LedgerEntry {
             name: name.into(),
-            files: vec![file(&format!("{key}-0.run")), file(&format!("{key}-1.product"))],
+            files: vec![file(&format!("{key}-0.run")), file(&format!("{key}-1.saved"))],
             data: serde_json::json!({ "rows": 7 }),
         };
-        let product = |letter: &str, name: &str| (letter.repeat(32), entry(&letter.repeat(32), name));
+        let checkpoint = |letter: &str, name: &str| (letter.repeat(32), entry(&letter.repeat(32), name));
         let odd = OsString::from_vec(b"corpus/\xFF\".parquet".to_vec()).into();
         Ledger {
             build: "0.1.0 \"x\"".into(),
-            set_aside: vec![
-                SetAside {
+            skipped: vec![
+                SkippedFile {
                     path: "corpus/страница.jsonl".into(),
                     why: "half a \"line\"\n".into(),
                     seen: "7 1.2".into(),
                 },
-                SetAside { path: odd, why: String::new(), seen: String::new() },
+                SkippedFile { path: odd, why: String::new(), seen: String::new() },
             ],
-            products: [product("5", "rows minhash"), product("f", "notes")].into(),
+            checkpoints: [checkpoint("5", "rows minhash"), checkpoint("f", "notes")].into(),
             inputs: LedgerInputs {
                 columns: vec!["score".into()],
                 used: u64::MAX,
@@ -286,7 +286,7 @@ mod tests {
         for ledger in [Ledger::default(), made(), Ledger::default()] {
             ledger.write(folder.path()).expect("written");
             assert_eq!(Ledger::read(folder.path()).expect("whole"), Some(ledger));
-            let half = fs::metadata(paths(folder.path()).1).expect("set aside");
+            let half = fs::metadata(paths(folder.path()).1).expect("reserved");
             assert!(fs::read_dir(folder.path()).expect("a folder").count() == 2 && half.len() == SPACE);
         }
         let (there, gone) = (format!("{}-0.run", "f".repeat(32)), format!("{}-0.run", "e".repeat(32)));
@@ -297,13 +297,13 @@ mod tests {
     #[test]
     fn a_ledger_of_any_length_is_written_in_the_space_set_aside() {
         let folder = tempfile::tempdir().expect("a folder");
-        Ledger::set_aside(folder.path());
+        Ledger::reserve(folder.path());
         let long = Ledger { build: "x".repeat(3 * SPACE as usize), ..made() };
         for ledger in [&long, &made(), &long] {
             ledger.write(folder.path()).expect("written");
             assert_eq!(Ledger::read(folder.path()).expect("whole").as_ref(), Some(ledger));
         }
-        assert!(fs::metadata(paths(folder.path()).1).expect("set aside").len() > 6 * SPACE);
+        assert!(fs::metadata(paths(folder.path()).1).expect("reserved").len() > 6 * SPACE);
     }
 
     /// After every bit flip and every truncation, reading returns the same ledger or an error that names the file.

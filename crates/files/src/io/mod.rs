@@ -115,7 +115,7 @@ pub use format::{Archived, Format};
 pub use formats::TextFiles;
 pub use held::Held;
 pub use id_rows::{column_names, read_ids};
-pub use ledger::{Ledger, LedgerEntry, LedgerFile, LedgerInput, LedgerInputs, LedgerMatch, SetAside};
+pub use ledger::{Ledger, LedgerEntry, LedgerFile, LedgerInput, LedgerInputs, LedgerMatch, SkippedFile};
 pub use lock::{Locking, is_at, locking};
 pub use made_folders::MadeFolders;
 pub use names::{DASH, HELD, SUCCESS};

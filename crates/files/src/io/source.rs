@@ -1,7 +1,7 @@
 //! Holds the files of the corpus and their row counts, which determine the number of every document.
 //!
 //! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. Therefore, if damage is
-//! found late, the documents are renumbered without the damaged file ([`Source::set_aside`]), and none of its rows may be counted anywhere.
+//! found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of its rows may be counted anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -327,7 +327,7 @@ impl BadInput {
 impl Source {
     /// Removes the files with these paths, which are damaged or missing, and returns them with the reasons. The remaining files keep their
     /// state and are renumbered as if the removed files had never existed.
-    pub fn set_aside(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
+    pub fn skip(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
         let mut bad = Vec::new();
         self.files.retain(|file| match late.get(&file.path) {
             None => true,

@@ -17,7 +17,7 @@ pub const INDEXED: &str = ".indexed.parquet";
 /// The suffix of tables that list the rejected rows of an input other than the corpus.
 pub const REJECTED: &str = ".rejected.parquet";
 /// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they are open.
-const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
+const ENDINGS: [&str; 8] = [".saved", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
 
 /// Returns whether a file with this name in a temporary folder belongs to dupsift. An accepted name never leads out of the folder.
 pub fn is_work_file(name: &str) -> bool {
@@ -33,10 +33,10 @@ pub fn is_plain(name: &str) -> bool {
 }
 
 /// Returns whether a checkpoint file may have this name: the checkpoint's key, a number, and the suffix.
-pub fn is_product(key: &str, name: &str) -> bool {
+pub fn is_checkpoint_file(key: &str, name: &str) -> bool {
     let is_key = key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let rest = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
-    let number = rest.and_then(|rest| rest.strip_suffix(".product").or(rest.strip_suffix(".run")));
+    let number = rest.and_then(|rest| rest.strip_suffix(".saved").or(rest.strip_suffix(".run")));
     is_key
         && number
             .is_some_and(|number| (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -85,20 +85,20 @@ mod tests {
         {
             assert!(is_work_file(name), "{name}");
         }
-        for name in [format!("{key}-0.product"), format!("{key}-12.run")] {
-            assert!(is_work_file(&name) && is_product(key, &name), "{name}");
+        for name in [format!("{key}-0.saved"), format!("{key}-12.run")] {
+            assert!(is_work_file(&name) && is_checkpoint_file(key, &name), "{name}");
         }
         let long = format!("{}.work", "x".repeat(251));
         for name in
             ["", ".", "..", "../x.run", "a/x.run", "/x.run", "x\0.run", ".run", ".x.run", "x\n.run", "notes", &long]
         {
-            assert!(!is_work_file(name) && !is_product(key, name), "{name:?}");
+            assert!(!is_work_file(name) && !is_checkpoint_file(key, name), "{name:?}");
         }
-        for name in ["0.product", "x-0.product", "-.run", "-1234567890.run", "-0.half", "-0x.run", "-0"] {
-            assert!(!is_product(key, &format!("{key}{name}")), "{name}");
+        for name in ["0.saved", "x-0.saved", "-.run", "-1234567890.run", "-0.half", "-0x.run", "-0"] {
+            assert!(!is_checkpoint_file(key, &format!("{key}{name}")), "{name}");
         }
         for key in ["../victim", "", "..", "0123456789ABCDEF0123456789ABCDEF"] {
-            assert!(!is_product(key, &format!("{key}-0.product")), "{key}");
+            assert!(!is_checkpoint_file(key, &format!("{key}-0.saved")), "{key}");
         }
     }
 }

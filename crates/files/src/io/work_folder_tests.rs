@@ -24,7 +24,7 @@ fn take(out: &Path, work: Option<&Path>) -> WorkFolder {
 /// Creates the leftovers of a killed run: the folders without the lock. Returns the folder that contains the temporary files.
 fn killed(out: &Path, work: Option<&Path>) -> PathBuf {
     let folder = take(out, work);
-    for (name, bytes) in [("a.product", "12"), ("b.run", "345"), ("b.run.half", "6"), (LEDGER, "{}")] {
+    for (name, bytes) in [("a.saved", "12"), ("b.run", "345"), ("b.run.half", "6"), (LEDGER, "{}")] {
         fs::write(folder.path().join(name), bytes).expect("written");
     }
     folder.keep();
@@ -129,17 +129,17 @@ fn a_file_of_the_users_in_a_work_folder_stays() {
     assert_eq!(names(&folder), ["lock", "notes"]);
     // A folder named in the lock of a killed run is checked carefully.
     fs::create_dir(place.path().join("mine")).expect("a folder");
-    fs::write(place.path().join("mine/a.product"), "user").expect("written");
+    fs::write(place.path().join("mine/a.saved"), "user").expect("written");
     let Ok(super::lock::Asked::Mine(lock)) = Lock::take(&folder) else { panic!("it is free") };
     lock.sign(&Owner::here(Some(&place.path().join("mine")))).expect("written");
     drop(lock);
     drop(take(&out, None));
-    assert!(place.path().join("mine/a.product").is_file());
+    assert!(place.path().join("mine/a.saved").is_file());
 }
 
 #[test]
 fn work_files_are_known_by_their_names() {
-    for name in ["lock", "ledger.json", "rows.minhash.run", "words.product", "words.product.half", "sign.5.work"] {
+    for name in ["lock", "ledger.json", "rows.minhash.run", "words.saved", "words.saved.half", "sign.5.work"] {
         assert!(is_work_file(name), "{name}");
     }
     for name in ["lock.txt", "notes.json", ".run", "run", "a.parquet", ""] {

@@ -12,7 +12,7 @@
 //!
 //! This module does not interpret records: keys are bytes, and a caller that requires numbers in order writes them big-endian. Temporary
 //! files are unlinked as soon as they are open, so that even a killed process leaves nothing behind. [`mapped`] contains arrays, bitmaps
-//! and heaps in such files. Data that must outlive the process is saved in named files: see [`run`] for rows and [`product`] for everything
+//! and heaps in such files. Data that must outlive the process is saved in named files: see [`run`] for rows and [`saved_file`] for everything
 //! else.
 //!
 //! Limits: the index of spilled blocks (16 bytes per block) is held in memory but not counted in the budget. A budget far below 4 KiB per
@@ -22,9 +22,9 @@ mod block;
 pub mod mapped;
 mod memory;
 mod merge;
-pub mod product;
 mod records;
 pub mod run;
+pub mod saved_file;
 mod sort;
 mod sorted;
 mod space;

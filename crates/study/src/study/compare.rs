@@ -105,13 +105,13 @@ pub fn compare(
     page: &Page<'_>,
 ) -> Result<Compared> {
     check(options)?;
-    carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, products| {
+    carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, checkpoints| {
         let oracle = match options.oracle_sample {
             0 => None,
             most => Some(Sample { documents: oracle::choose(session, most, options.seed)?, within: Vec::new() }),
         };
         let mut comparing = Comparing { options, oracle, page, comparison: None };
-        let run = story::attempt(session, stage, losses, products, &mut comparing)?;
+        let run = story::attempt(session, stage, losses, checkpoints, &mut comparing)?;
         let none = || Error::Internal("the run ended without a comparison".into());
         Ok(Compared { run, comparison: comparing.comparison.ok_or_else(none)? })
     })

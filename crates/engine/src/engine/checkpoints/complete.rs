@@ -9,8 +9,8 @@ use super::ledger::{self, Data, Entry};
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::mapped::CellValue;
-use dupsift_spill::shuffle::product::{PRODUCT, Product, ProductWriter, PutDown, put_down};
 use dupsift_spill::shuffle::run::{RUN, Run, RunWriter};
+use dupsift_spill::shuffle::saved_file::{LoadedFile, SAVED, SavedFile, SavedFileWriter, save_file};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks, Sorted};
 
 /// Writes a checkpoint.
@@ -54,29 +54,29 @@ impl<'p> CheckpointWriter<'p> {
 
     /// Saves bytes in a file.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        let file = put_down(self.dir, &self.name(PRODUCT), bytes)?;
+        let file = save_file(self.dir, &self.name(SAVED), bytes)?;
         self.entry.files.push(file);
         Ok(())
     }
 
     /// Saves bytes in a file as they are produced.
-    pub fn stream(&mut self, write: impl FnOnce(&mut ProductWriter) -> Result<()>) -> Result<()> {
-        let mut writer = ProductWriter::create(self.dir, &self.name(PRODUCT))?;
+    pub fn stream(&mut self, write: impl FnOnce(&mut SavedFileWriter) -> Result<()>) -> Result<()> {
+        let mut writer = SavedFileWriter::create(self.dir, &self.name(SAVED))?;
         write(&mut writer)?;
-        self.entry.files.push(writer.put_down()?);
+        self.entry.files.push(writer.finish()?);
         Ok(())
     }
 
     /// Saves an array in a file.
     pub fn array<T: bytemuck::Pod>(&mut self, array: &Mapped<T>) -> Result<()> {
-        let file = array.put_down(self.dir, &self.name(PRODUCT))?;
+        let file = array.save_file(self.dir, &self.name(SAVED))?;
         self.entry.files.push(file);
         Ok(())
     }
 
     /// Saves cells in a file.
     pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>) -> Result<()> {
-        let file = cells.put_down(self.dir, &self.name(PRODUCT))?;
+        let file = cells.save_file(self.dir, &self.name(SAVED))?;
         self.entry.files.push(file);
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<'p> CheckpointWriter<'p> {
     /// Saves bits in a file.
     pub fn bits(&mut self, bits: &AtomicBits) -> Result<()> {
         self.plain(&bits.len())?;
-        let file = bits.put_down(self.dir, &self.name(PRODUCT))?;
+        let file = bits.save_file(self.dir, &self.name(SAVED))?;
         self.entry.files.push(file);
         Ok(())
     }
@@ -92,14 +92,14 @@ impl<'p> CheckpointWriter<'p> {
     /// Saves the ranks of set bits in a file.
     pub fn ranks(&mut self, ranks: &Ranks) -> Result<()> {
         self.plain(&ranks.len())?;
-        let file = ranks.put_down(self.dir, &self.name(PRODUCT))?;
+        let file = ranks.save_file(self.dir, &self.name(SAVED))?;
         self.entry.files.push(file);
         Ok(())
     }
 
     /// Saves a heap in a file.
     pub fn heap(&mut self, heap: &FrozenHeap) -> Result<()> {
-        let file = heap.put_down(self.dir, &self.name(PRODUCT))?;
+        let file = heap.save_file(self.dir, &self.name(SAVED))?;
         self.entry.files.push(file);
         Ok(())
     }
@@ -120,7 +120,7 @@ impl<'p> CheckpointWriter<'p> {
             Ok,
         )?;
         let file = writer.finish()?;
-        let run = Run::take_up(self.dir, &file)?;
+        let run = Run::load_file(self.dir, &file)?;
         self.entry.files.push(file);
         *rows = Sorted::of_run(run, rows.partitions());
         Ok(())
@@ -131,7 +131,7 @@ impl<'p> CheckpointWriter<'p> {
 pub struct CheckpointReader<'p> {
     dir: &'p Path,
     plain: std::slice::Iter<'p, serde_json::Value>,
-    files: std::slice::Iter<'p, PutDown>,
+    files: std::slice::Iter<'p, SavedFile>,
 }
 
 impl<'p> CheckpointReader<'p> {
@@ -154,45 +154,45 @@ impl<'p> CheckpointReader<'p> {
         if self.plain()? { restore(self).map(Some) } else { Ok(None) }
     }
 
-    fn file(&mut self) -> Result<&'p PutDown> {
+    fn file(&mut self) -> Result<&'p SavedFile> {
         self.files.next().ok_or_else(|| self.damaged("a file is missing"))
     }
 
     /// Restores bytes from a file.
-    pub fn bytes(&mut self) -> Result<Product> {
-        Product::take_up(self.dir, self.file()?)
+    pub fn bytes(&mut self) -> Result<LoadedFile> {
+        LoadedFile::load_file(self.dir, self.file()?)
     }
 
     /// Restores an array from a file.
     pub fn array<T: bytemuck::Pod>(&mut self) -> Result<Mapped<T>> {
-        Mapped::take_up(self.dir, self.file()?)
+        Mapped::load_file(self.dir, self.file()?)
     }
 
     /// Restores cells from a file.
     pub fn cells<T: CellValue>(&mut self) -> Result<AtomicCells<T>> {
-        AtomicCells::take_up(self.dir, self.file()?)
+        AtomicCells::load_file(self.dir, self.file()?)
     }
 
     /// Restores bits from a file.
     pub fn bits(&mut self) -> Result<AtomicBits> {
         let len = self.plain()?;
-        AtomicBits::take_up(self.dir, self.file()?, len)
+        AtomicBits::load_file(self.dir, self.file()?, len)
     }
 
     /// Restores the ranks of set bits from a file.
     pub fn ranks(&mut self) -> Result<Ranks> {
         let len = self.plain()?;
-        Ranks::take_up(self.dir, self.file()?, len)
+        Ranks::load_file(self.dir, self.file()?, len)
     }
 
     /// Restores a heap from a file.
     pub fn heap(&mut self) -> Result<FrozenHeap> {
-        FrozenHeap::take_up(self.dir, self.file()?)
+        FrozenHeap::load_file(self.dir, self.file()?)
     }
 
     /// Restores rows from a file.
     pub fn rows(&mut self, engine: &Engine<'_>) -> Result<Sorted> {
-        let run = Run::take_up(self.dir, self.file()?)?;
+        let run = Run::load_file(self.dir, self.file()?)?;
         let bytes = run.rows() * run.width() as u64;
         let partitions = engine.budget.partitions(bytes).max(engine.pool.current_num_threads());
         // Checks all rows now. Otherwise, damage would be discovered only in the middle of a later stage.

@@ -14,8 +14,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
-use dupsift_files::io::{Ledger, LedgerEntry, LedgerFile, SetAside, Stamp};
-use dupsift_spill::shuffle::product::PutDown;
+use dupsift_files::io::{Ledger, LedgerEntry, LedgerFile, SkippedFile, Stamp};
+use dupsift_spill::shuffle::saved_file::SavedFile;
 
 /// Describes one checkpoint.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Entry {
     /// The human-readable name of the checkpoint.
     pub what: String,
     /// The files of the checkpoint, in order.
-    pub files: Vec<PutDown>,
+    pub files: Vec<SavedFile>,
     /// The data that is stored in the ledger itself.
     pub data: Data,
 }
@@ -40,14 +40,14 @@ pub struct Data {
 impl Entry {
     /// Converts an entry of the ledger; returns `None` if this program did not write the entry in this format.
     pub fn read(entry: &LedgerEntry) -> Option<Entry> {
-        let file = |file: &LedgerFile| PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let file = |file: &LedgerFile| SavedFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = Data::deserialize(&entry.data).ok()?;
         Some(Entry { what: entry.name.clone(), files: entry.files.iter().map(file).collect(), data })
     }
 
     /// Converts the checkpoint to an entry of the ledger.
     pub fn write(&self) -> Result<LedgerEntry> {
-        let file = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let file = |file: &SavedFile| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = serde_json::to_value(&self.data).map_err(Error::table("write the ledger"))?;
         Ok(LedgerEntry { name: self.what.clone(), files: self.files.iter().map(file).collect(), data })
     }
@@ -60,7 +60,7 @@ impl Entry {
 }
 
 /// Removes the files of a checkpoint.
-pub fn remove(dir: &Path, files: &[PutDown]) {
+pub fn remove(dir: &Path, files: &[SavedFile]) {
     for file in files {
         // Files that cannot be removed now are removed later, together with the folder.
         let _ = private::remove(&dir.join(&file.name));
@@ -69,15 +69,15 @@ pub fn remove(dir: &Path, files: &[PutDown]) {
 
 /// Returns the CPU seconds of the work in the checkpoints, and the size of the checkpoints in bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
-    ledger.products.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
+    ledger.checkpoints.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
     })
 }
 
 /// Returns the input files that earlier runs skipped and that have not changed.
 pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
-    let is_same = |one: &&SetAside| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
-    let same = ledger.set_aside.iter().filter(is_same);
+    let is_same = |one: &&SkippedFile| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
+    let same = ledger.skipped.iter().filter(is_same);
     same.map(|one| (one.path.clone(), one.why.clone())).collect()
 }
 

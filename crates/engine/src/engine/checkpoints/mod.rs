@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
-//! KEY-N.product     bytes of a checkpoint        KEY-N.run   rows of a checkpoint
+//! KEY-N.saved       bytes of a checkpoint        KEY-N.run   rows of a checkpoint
 //! ```
 //!
 //! The key of a checkpoint is a hash of everything that affects the checkpoint ([`Key`]). Checkpoints with a different key are ignored. A
@@ -25,7 +25,7 @@ use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_files::io::{
-    InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, LedgerMatch, SetAside, Source, WorkFolder,
+    InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, LedgerMatch, SkippedFile, Source, WorkFolder,
 };
 
 pub use complete::{CheckpointReader, CheckpointWriter};
@@ -107,12 +107,16 @@ impl Left {
     /// Reads the checkpoints that the same build of the program saved in this temporary folder. Does not change any files.
     pub fn of(folder: &Path) -> Left {
         let ledger = Ledger::read(folder).ok().flatten();
-        Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
+        Left(
+            ledger
+                .filter(|ledger| !ledger.checkpoints.is_empty() && ledger.build == ledger::build())
+                .unwrap_or_default(),
+        )
     }
 
     /// Returns whether nothing was saved.
     pub fn is_empty(&self) -> bool {
-        self.0.products.is_empty()
+        self.0.checkpoints.is_empty()
     }
 
     /// Returns how many of these input files have a stamp that differs from the recorded stamp. The contents of these files have to be
@@ -130,7 +134,7 @@ impl Left {
     /// Returns the names of the existing checkpoints with these keys, and the work that they save, or `None` if there are no such
     /// checkpoints.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
-        let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
+        let entry = |key: &'k Key| Some((key, Entry::read(self.0.checkpoints.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
         let kept = Kept {
             cpu_seconds: there.iter().map(|(_, entry)| entry.data.cpu_seconds).fold(0.0, f64::max),
@@ -167,7 +171,7 @@ impl<'w> Checkpoints<'w> {
     pub fn open(folder: &'w WorkFolder, every: Option<Duration>, resumes: bool) -> Result<Checkpoints<'w>> {
         let ledger = if resumes { ledger::read(folder.path())? } else { Ledger::default() };
         let (before, bytes) = ledger::sums(&ledger);
-        if !ledger.products.is_empty() {
+        if !ledger.checkpoints.is_empty() {
             note(Some((before, bytes)));
         }
         let state = State { ledger, last: Instant::now(), resumed: Vec::new(), matched: None };
@@ -185,7 +189,7 @@ impl<'w> Checkpoints<'w> {
     /// Returns an error if the folder cannot be cleared.
     fn clear_away(&self) -> Result<()> {
         let state = self.state();
-        let has_any = !state.ledger.products.is_empty() || !state.ledger.set_aside.is_empty();
+        let has_any = !state.ledger.checkpoints.is_empty() || !state.ledger.skipped.is_empty();
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
@@ -209,7 +213,7 @@ impl<'w> Checkpoints<'w> {
 
     /// Returns whether there are no checkpoints.
     pub fn is_empty(&self) -> bool {
-        self.state().ledger.products.is_empty()
+        self.state().ledger.checkpoints.is_empty()
     }
 
     /// Records the inputs of all checkpoints that are saved after this call.
@@ -272,8 +276,8 @@ impl<'w> Checkpoints<'w> {
     /// Returns an error if the folder cannot be cleared.
     pub fn discard(&self) -> Result<()> {
         let mut state = self.state();
-        (state.ledger.products, state.ledger.inputs) = (BTreeMap::new(), LedgerInputs::default());
-        if !state.ledger.set_aside.is_empty() {
+        (state.ledger.checkpoints, state.ledger.inputs) = (BTreeMap::new(), LedgerInputs::default());
+        if !state.ledger.skipped.is_empty() {
             state.ledger.write(self.dir())?;
         }
         drop(state);
@@ -283,7 +287,7 @@ impl<'w> Checkpoints<'w> {
 
     /// Returns whether a checkpoint with this key exists.
     pub fn has(&self, key: &Key) -> bool {
-        self.state().ledger.products.contains_key(&key.hash)
+        self.state().ledger.checkpoints.contains_key(&key.hash)
     }
 
     /// Restores the checkpoint with this key; returns `None` if the checkpoint is missing or damaged.
@@ -303,7 +307,7 @@ impl<'w> Checkpoints<'w> {
         key: &Key,
         restore: impl FnOnce(&mut CheckpointReader<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
-        let Some(entry) = self.state().ledger.products.get(&key.hash).and_then(Entry::read) else { return Ok(None) };
+        let Some(entry) = self.state().ledger.checkpoints.get(&key.hash).and_then(Entry::read) else { return Ok(None) };
         match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
@@ -349,7 +353,7 @@ impl<'w> Checkpoints<'w> {
         key: &Key,
         save: impl FnOnce(&mut CheckpointWriter<'_>) -> Result<()>,
     ) -> Result<Option<u64>> {
-        Ledger::set_aside(self.dir());
+        Ledger::reserve(self.dir());
         let mut writer = CheckpointWriter::new(self.dir(), &key.hash);
         if let Err(error) = save(&mut writer) {
             writer.drop_files();
@@ -369,7 +373,7 @@ impl<'w> Checkpoints<'w> {
             state.ledger.build = ledger::build();
         }
         state.ledger.matched = state.matched.clone();
-        state.ledger.products.insert(key.hash.clone(), entry.write()?);
+        state.ledger.checkpoints.insert(key.hash.clone(), entry.write()?);
         state.ledger.write(self.dir())?;
         self.folder.keep();
         state.last = Instant::now();
@@ -383,7 +387,7 @@ impl<'w> Checkpoints<'w> {
     /// Returns an error if the ledger cannot be written.
     pub fn forget(&self, key: &Key) -> Result<()> {
         let mut state = self.state();
-        let Some(entry) = state.ledger.products.remove(&key.hash) else { return Ok(()) };
+        let Some(entry) = state.ledger.checkpoints.remove(&key.hash) else { return Ok(()) };
         state.ledger.write(self.dir())?;
         ledger::remove(self.dir(), &Entry::read(&entry).unwrap_or_default().files);
         Ok(())
@@ -394,16 +398,16 @@ impl<'w> Checkpoints<'w> {
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
-    pub fn set_aside<'f>(&self, files: impl IntoIterator<Item = (&'f InputFile, &'f str)>) -> Result<()> {
+    pub fn record_skipped<'f>(&self, files: impl IntoIterator<Item = (&'f InputFile, &'f str)>) -> Result<()> {
         let mut state = self.state();
-        let one = |(file, why): (&InputFile, &str)| SetAside {
+        let one = |(file, why): (&InputFile, &str)| SkippedFile {
             path: file.path.clone(),
             why: why.to_owned(),
             seen: file.seen().to_string(),
         };
-        state.ledger.set_aside.extend(files.into_iter().map(one));
+        state.ledger.skipped.extend(files.into_iter().map(one));
         // Without saved work, there is nothing to resume, so no ledger is written.
-        if state.ledger.products.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
+        if state.ledger.checkpoints.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
     }
 
     /// Returns the input files that earlier runs skipped and that have not changed.
@@ -436,8 +440,8 @@ mod tests {
     use crate::engine::progress::Progress;
     use crate::engine::resources::Resources;
     use dupsift_files::io::is_work_file;
-    use dupsift_spill::shuffle::product::{PRODUCT, ProductWriter};
     use dupsift_spill::shuffle::run::RUN;
+    use dupsift_spill::shuffle::saved_file::{SAVED, SavedFileWriter};
 
     /// A checkpoint with two files. While `full` is set, the disk has no room for the second file.
     struct TwoFiles {
@@ -463,20 +467,20 @@ mod tests {
     fn where_there_is_no_room_the_run_goes_on_without() {
         let place = tempfile::tempdir().unwrap();
         let folder = WorkFolder::take(&place.path().join("out"), None).unwrap();
-        let products = Checkpoints::open(&folder, Some(Duration::ZERO), true).unwrap();
+        let checkpoints = Checkpoints::open(&folder, Some(Duration::ZERO), true).unwrap();
         let (resources, progress, cancel) =
             (Resources::new(64 << 20, 1).unwrap(), Progress::hidden(), AtomicBool::new(false));
         let engine = resources.engine(false, false, folder.path(), &progress, &cancel);
         let (one, other) = (Key::new("one".into(), &[]), Key::new("other".into(), &[]));
-        products.save(&engine, &one, &mut TwoFiles { full: true }).unwrap();
-        assert!(products.is_empty() && folder.holds().0 <= 1, "{:?}", folder.holds());
-        products.save(&engine, &other, &mut TwoFiles { full: false }).unwrap();
-        assert!(products.has(&other) && !products.has(&one));
-        products.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
-        assert_eq!(products.resumed(), ["other"]);
+        checkpoints.save(&engine, &one, &mut TwoFiles { full: true }).unwrap();
+        assert!(checkpoints.is_empty() && folder.holds().0 <= 1, "{:?}", folder.holds());
+        checkpoints.save(&engine, &other, &mut TwoFiles { full: false }).unwrap();
+        assert!(checkpoints.has(&other) && !checkpoints.has(&one));
+        checkpoints.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
+        assert_eq!(checkpoints.resumed(), ["other"]);
         // A new attempt has not restored any checkpoints yet, and can use the saved state.
-        products.begin().unwrap();
-        assert!(products.resumed().is_empty() && products.has(&other));
+        checkpoints.begin().unwrap();
+        assert!(checkpoints.resumed().is_empty() && checkpoints.has(&other));
     }
 
     /// Checks that the temporary folder recognizes the names of checkpoint files, because it removes only files that it recognizes.
@@ -484,10 +488,10 @@ mod tests {
     fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
         let folder = tempfile::tempdir().unwrap();
         let named = || std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        for ending in [PRODUCT, RUN] {
-            let writer = ProductWriter::create(folder.path(), &format!("a b{ending}")).unwrap();
+        for ending in [SAVED, RUN] {
+            let writer = SavedFileWriter::create(folder.path(), &format!("a b{ending}")).unwrap();
             assert!(named().all(|name| is_work_file(&name.to_string_lossy())) && named().count() > 0);
-            writer.put_down().unwrap();
+            writer.finish().unwrap();
             assert!(named().all(|name| is_work_file(&name.to_string_lossy())));
         }
     }

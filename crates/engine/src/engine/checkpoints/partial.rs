@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::mapped::CellValue;
-use dupsift_spill::shuffle::product::ProductWriter;
+use dupsift_spill::shuffle::saved_file::SavedFileWriter;
 use dupsift_spill::shuffle::{AtomicCells, Heap, Shuffle};
 
 /// The number of bytes in a frame of cells.
@@ -118,11 +118,11 @@ pub trait Merge: Default {
 }
 
 /// Writes a partial checkpoint.
-pub struct PartialWriter<'w>(&'w mut ProductWriter);
+pub struct PartialWriter<'w>(&'w mut SavedFileWriter);
 
 impl<'w> PartialWriter<'w> {
     /// Creates a writer for the partial checkpoint in a file.
-    pub fn new(to: &'w mut ProductWriter) -> PartialWriter<'w> {
+    pub fn new(to: &'w mut SavedFileWriter) -> PartialWriter<'w> {
         PartialWriter(to)
     }
 
@@ -294,10 +294,10 @@ mod tests {
         let (first, second) = (Notes::new(folder.path(), "first"), Notes::new(folder.path(), "second"));
         for (place, docs) in [0..2, 2..5].into_iter().enumerate() {
             docs.clone().for_each(|doc| first.record(doc as usize, &"x".repeat(1 + doc as usize)));
-            let name = format!("{place}.product");
-            let mut writer = ProductWriter::create(folder.path(), &name).unwrap();
+            let name = format!("{place}.saved");
+            let mut writer = SavedFileWriter::create(folder.path(), &name).unwrap();
             first.save_partial(std::slice::from_ref(&docs), &mut PartialWriter::new(&mut writer)).unwrap();
-            writer.put_down().unwrap();
+            writer.finish().unwrap();
             let bytes = std::fs::read(folder.path().join(&name)).unwrap();
             second.restore_partial(&engine, &[docs], &mut PartialReader::new(&bytes)).unwrap();
         }

@@ -42,11 +42,11 @@ fn want(session: &Session<'_>) -> Want {
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.
-pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
-    if products.is_empty() {
+pub fn check(session: &Session<'_>, checkpoints: &Checkpoints<'_>) -> Result<()> {
+    if checkpoints.is_empty() {
         return Ok(());
     }
-    let known = products.inputs();
+    let known = checkpoints.inputs();
     let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
     let files = session.source.files.iter().enumerate();
     // Files that the saved work does not include are detected by the keys, so this check skips them.
@@ -74,7 +74,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
         }
         Some((file, why)) => {
             tracing::warn!("{} {why}; the saved state of an earlier run is discarded", file.path.display());
-            products.discard()
+            checkpoints.discard()
         }
     }
 }

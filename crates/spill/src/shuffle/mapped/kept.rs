@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
-use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
+use crate::shuffle::saved_file::{self, LoadedFile, SavedFile, SavedFileWriter, damaged};
 use dupsift_core::error::Result;
 
 /// The number of cells copied at a time.
@@ -17,111 +17,110 @@ impl<T: bytemuck::Pod> Mapped<T> {
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Io`].
-    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
-        product::put_down(dir, name, bytemuck::cast_slice(self))
+    pub fn save_file(&self, dir: &Path, name: &str) -> Result<SavedFile> {
+        saved_file::save_file(dir, name, bytemuck::cast_slice(self))
     }
 
     /// Loads a saved array.
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Damaged`] if the file is not the one that was saved, or [`dupsift_core::error::Error::Io`].
-    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Mapped<T>> {
-        let product = Product::take_up(dir, put_down)?;
-        let values: &[T] = values(&product, dir, put_down)?;
-        let mut array = Mapped::new(dir, &put_down.name, values.len())?;
+    pub fn load_file(dir: &Path, saved: &SavedFile) -> Result<Mapped<T>> {
+        let file = LoadedFile::load_file(dir, saved)?;
+        let values: &[T] = values(&file, dir, saved)?;
+        let mut array = Mapped::new(dir, &saved.name, values.len())?;
         array.copy_from_slice(values);
         Ok(array)
     }
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// Does the same as [`Mapped::put_down`]; no thread may change the cells during the call.
+    /// Does the same as [`Mapped::save_file`]; no thread may change the cells during the call.
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::put_down`].
-    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
-        let mut writer = ProductWriter::create(dir, name)?;
+    /// Returns the same errors as [`Mapped::save_file`].
+    pub fn save_file(&self, dir: &Path, name: &str) -> Result<SavedFile> {
+        let mut writer = SavedFileWriter::create(dir, name)?;
         let mut values = vec![T::zeroed(); AT_ONCE.min(self.len())];
         for begin in (0..self.len()).step_by(AT_ONCE) {
             values.truncate(self.len() - begin);
             self.load_all(begin, &mut values);
             writer.append(bytemuck::cast_slice(&values))?;
         }
-        writer.put_down()
+        writer.finish()
     }
 
-    /// Does the same as [`Mapped::take_up`].
+    /// Does the same as [`Mapped::load_file`].
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::take_up`].
-    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<AtomicCells<T>> {
-        let product = Product::take_up(dir, put_down)?;
-        let values: &[T] = values(&product, dir, put_down)?;
-        let cells = AtomicCells::new(dir, &put_down.name, values.len())?;
+    /// Returns the same errors as [`Mapped::load_file`].
+    pub fn load_file(dir: &Path, saved: &SavedFile) -> Result<AtomicCells<T>> {
+        let file = LoadedFile::load_file(dir, saved)?;
+        let values: &[T] = values(&file, dir, saved)?;
+        let cells = AtomicCells::new(dir, &saved.name, values.len())?;
         values.iter().enumerate().for_each(|(at, value)| cells.store(at, *value));
         Ok(cells)
     }
 }
 
 impl AtomicBits {
-    /// Does the same as [`Mapped::put_down`]; no thread may set bits during the call.
+    /// Does the same as [`Mapped::save_file`]; no thread may set bits during the call.
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::put_down`].
-    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
-        self.words().put_down(dir, name)
+    /// Returns the same errors as [`Mapped::save_file`].
+    pub fn save_file(&self, dir: &Path, name: &str) -> Result<SavedFile> {
+        self.words().save_file(dir, name)
     }
 
-    /// Does the same as [`Mapped::take_up`], for a bitmap of this many bits.
+    /// Does the same as [`Mapped::load_file`], for a bitmap of this many bits.
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::take_up`].
-    pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<AtomicBits> {
-        let words = AtomicCells::take_up(dir, put_down)?;
+    /// Returns the same errors as [`Mapped::load_file`].
+    pub fn load_file(dir: &Path, saved: &SavedFile, len: usize) -> Result<AtomicBits> {
+        let words = AtomicCells::load_file(dir, saved)?;
         if words.len() != len.div_ceil(64) {
             let why = format!("it has {} words of bits instead of {}", words.len(), len.div_ceil(64));
-            return Err(damaged(&dir.join(&put_down.name), why));
+            return Err(damaged(&dir.join(&saved.name), why));
         }
         Ok(AtomicBits::of(words, len))
     }
 }
 
 impl Ranks {
-    /// Does the same as [`Mapped::put_down`].
+    /// Does the same as [`Mapped::save_file`].
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::put_down`].
-    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
-        self.lines().put_down(dir, name)
+    /// Returns the same errors as [`Mapped::save_file`].
+    pub fn save_file(&self, dir: &Path, name: &str) -> Result<SavedFile> {
+        self.lines().save_file(dir, name)
     }
 
-    /// Does the same as [`Mapped::take_up`], for a bitmap of this many bits.
+    /// Does the same as [`Mapped::load_file`], for a bitmap of this many bits.
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::take_up`].
-    pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<Ranks> {
-        let lines = Mapped::take_up(dir, put_down)?;
-        let other =
-            || damaged(&dir.join(&put_down.name), format!("it belongs to a bitmap that does not have {len} bits"));
+    /// Returns the same errors as [`Mapped::load_file`].
+    pub fn load_file(dir: &Path, saved: &SavedFile, len: usize) -> Result<Ranks> {
+        let lines = Mapped::load_file(dir, saved)?;
+        let other = || damaged(&dir.join(&saved.name), format!("it belongs to a bitmap that does not have {len} bits"));
         Ranks::of(lines, len).ok_or_else(other)
     }
 }
 
 impl FrozenHeap {
-    /// Does the same as [`Mapped::put_down`].
+    /// Does the same as [`Mapped::save_file`].
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::put_down`].
-    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
-        product::put_down(dir, name, self.bytes())
+    /// Returns the same errors as [`Mapped::save_file`].
+    pub fn save_file(&self, dir: &Path, name: &str) -> Result<SavedFile> {
+        saved_file::save_file(dir, name, self.bytes())
     }
 
-    /// Does the same as [`Mapped::take_up`]; the data will be read in random order.
+    /// Does the same as [`Mapped::load_file`]; the data will be read in random order.
     ///
     /// # Errors
-    /// Returns the same errors as [`Mapped::take_up`].
-    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
-        let map = Product::take_up(dir, put_down)?.into_map();
+    /// Returns the same errors as [`Mapped::load_file`].
+    pub fn load_file(dir: &Path, saved: &SavedFile) -> Result<FrozenHeap> {
+        let map = LoadedFile::load_file(dir, saved)?.into_map();
         if let Some(map) = &map {
             // The system may reject the advice, which is harmless.
             let _ = map.advise(memmap2::Advice::Random);
@@ -131,13 +130,13 @@ impl FrozenHeap {
 }
 
 /// Returns the numbers in a checkpoint file, which begins at a page boundary.
-fn values<'p, T: bytemuck::Pod>(product: &'p Product, dir: &Path, put_down: &PutDown) -> Result<&'p [T]> {
+fn values<'p, T: bytemuck::Pod>(file: &'p LoadedFile, dir: &Path, saved: &SavedFile) -> Result<&'p [T]> {
     // An empty slice may have any alignment.
-    if product.is_empty() {
+    if file.is_empty() {
         return Ok(&[]);
     }
-    let why = || format!("its {} bytes are not a whole number of {}-byte values", product.len(), size_of::<T>());
-    bytemuck::try_cast_slice(product).map_err(|_| damaged(&dir.join(&put_down.name), why()))
+    let why = || format!("its {} bytes are not a whole number of {}-byte values", file.len(), size_of::<T>());
+    bytemuck::try_cast_slice(file).map_err(|_| damaged(&dir.join(&saved.name), why()))
 }
 
 #[cfg(test)]
@@ -161,27 +160,27 @@ mod tests {
                     bits.set(at);
                 }
             }
-            let puts = [
-                array.put_down(dir, "a.product").expect("put down"),
-                cells.put_down(dir, "c.product").expect("put down"),
-                bits.put_down(dir, "b.product").expect("put down"),
+            let saved = [
+                array.save_file(dir, "a.saved").expect("saved"),
+                cells.save_file(dir, "c.saved").expect("saved"),
+                bits.save_file(dir, "b.saved").expect("saved"),
             ];
             for _ in 0..2 {
-                let mut again: Mapped<[u32; 3]> = Mapped::take_up(dir, &puts[0]).expect("whole");
+                let mut again: Mapped<[u32; 3]> = Mapped::load_file(dir, &saved[0]).expect("whole");
                 assert!(again[..] == array[..]);
                 again.iter_mut().for_each(|value| *value = [0; 3]);
-                let again: AtomicCells<u64> = AtomicCells::take_up(dir, &puts[1]).expect("whole");
+                let again: AtomicCells<u64> = AtomicCells::load_file(dir, &saved[1]).expect("whole");
                 assert!(again.len() == len && (0..len).all(|at| again.load(at) == cells.load(at)));
                 (0..len).for_each(|at| again.store(at, 0));
-                let again = AtomicBits::take_up(dir, &puts[2], len).expect("whole");
+                let again = AtomicBits::load_file(dir, &saved[2], len).expect("whole");
                 assert!(again.len() == len && again.iter().eq(bits.iter()));
                 assert!((0..len).filter(|&at| again.set(at)).count() == len - len.div_ceil(3));
             }
-            let other = AtomicBits::take_up(dir, &puts[2], len + 64).expect_err("of another length");
-            assert!(matches!(&other, Error::Damaged { path, .. } if path.ends_with("b.product")), "{other}");
+            let other = AtomicBits::load_file(dir, &saved[2], len + 64).expect_err("of another length");
+            assert!(matches!(&other, Error::Damaged { path, .. } if path.ends_with("b.saved")), "{other}");
         }
-        let odd = product::put_down(dir, "odd.product", b"12345").expect("put down");
-        let error = Mapped::<u32>::take_up(dir, &odd).expect_err("no numbers").to_string();
+        let odd = saved_file::save_file(dir, "odd.saved", b"12345").expect("saved");
+        let error = Mapped::<u32>::load_file(dir, &odd).expect_err("no numbers").to_string();
         assert!(error.contains("its 5 bytes are not a whole number of 4-byte values"), "{error}");
     }
 
@@ -191,11 +190,11 @@ mod tests {
         let heap = Heap::new(dir.path(), "h").expect("a heap");
         let place = heap.append(b"some bytes").expect("taken");
         let frozen = heap.freeze().expect("whole");
-        let put = frozen.put_down(dir.path(), "h.product").expect("put down");
-        let again = FrozenHeap::take_up(dir.path(), &put).expect("whole");
+        let saved = frozen.save_file(dir.path(), "h.saved").expect("saved");
+        let again = FrozenHeap::load_file(dir.path(), &saved).expect("whole");
         assert_eq!((again.bytes(), again.get(place + 5, 5)), (frozen.bytes(), &b"bytes"[..]));
         let none = Heap::new(dir.path(), "h").expect("a heap").freeze().expect("whole");
-        let put = none.put_down(dir.path(), "h.product").expect("put down");
-        assert!(FrozenHeap::take_up(dir.path(), &put).expect("whole").bytes().is_empty());
+        let saved = none.save_file(dir.path(), "h.saved").expect("saved");
+        assert!(FrozenHeap::load_file(dir.path(), &saved).expect("whole").bytes().is_empty());
     }
 }

@@ -29,7 +29,7 @@
 //! Fences (fence pointers, as in log-structured merge trees: O'Neil et al. 1996) make it possible to skip a piece that cannot
 //! contain a group without reading it. A piece is also skipped if the filter shows that its bucket does not contain the group.
 //!
-//! A run is written under a temporary name and renamed when it is complete ([`product`](super::product)). Rows are never
+//! A run is written under a temporary name and renamed when it is complete ([`saved_file`](super::saved_file)). Rows are never
 //! returned before the checksum of their piece has been verified.
 
 mod fence;

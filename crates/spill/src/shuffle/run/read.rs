@@ -9,8 +9,8 @@ use super::fence::{FENCE, Fence, Fences, begun, prefix};
 use super::filter::{FILTER_PIECE, Filter, blocks_of, filter_pieces, pieces_of};
 use super::{BUCKETS, HEADER, Header, PIECE};
 use crate::shuffle::Records;
-use crate::shuffle::product::{PutDown, damaged};
 use crate::shuffle::records::{BufferPool, Storage};
+use crate::shuffle::saved_file::{SavedFile, damaged};
 use crate::shuffle::space::{self, READ};
 use crate::shuffle::spec::hash;
 use dupsift_core::error::{Error, Result};
@@ -37,17 +37,17 @@ impl Run {
     /// # Errors
     /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or is not the one that was saved; or
     /// [`Error::Io`].
-    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Run> {
-        let (file, path) = put_down.open(dir)?;
+    pub fn load_file(dir: &Path, saved: &SavedFile) -> Result<Run> {
+        let (file, path) = saved.open(dir)?;
         let (run, crc) = Run::of(file, path)?;
-        put_down.check(&run.path, crc)?;
+        saved.check(&run.path, crc)?;
         Ok(run)
     }
 
     /// Opens a run at any path; the path may be a link.
     ///
     /// # Errors
-    /// Returns the same errors as [`Run::take_up`].
+    /// Returns the same errors as [`Run::load_file`].
     pub fn open(path: &Path) -> Result<Run> {
         let file = safe_fs::open_behind_link(path).map_err(Error::io(READ, path))?;
         Run::of(file, path.to_path_buf()).map(|(run, _)| run)

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::fence::Fence;
 use super::*;
-use crate::shuffle::product::PutDown;
+use crate::shuffle::saved_file::SavedFile;
 use crate::shuffle::spec::bucket;
 use crate::shuffle::{Memory, Order, Shuffle, Sorted, Spec};
 use dupsift_core::error::{Error, Result};
@@ -22,7 +22,7 @@ fn sorted(dir: &Path, rows: &[u8], width: usize, group_width: usize, partitions:
 }
 
 /// Saves the rows from two threads, with partitions in any order.
-fn put_down(dir: &Path, sorted: &Sorted, width: usize, group_width: usize, memory: usize) -> Result<PutDown> {
+fn save_file(dir: &Path, sorted: &Sorted, width: usize, group_width: usize, memory: usize) -> Result<SavedFile> {
     put_down_so(dir, sorted, (width, group_width), memory, false)
 }
 
@@ -33,7 +33,7 @@ fn put_down_so(
     (width, group_width): (usize, usize),
     memory: usize,
     filtered: bool,
-) -> Result<PutDown> {
+) -> Result<SavedFile> {
     let partitions = sorted.partitions();
     let rows: Vec<u64> = (0..partitions).map(|partition| sorted.rows_of(partition)).collect();
     let writer = RunWriter::create(dir, "rows.run", width, group_width, &rows, filtered)?;
@@ -74,9 +74,9 @@ fn names(dir: &Path) -> Vec<String> {
 fn a_worked_example() {
     let dir = tempfile::tempdir().expect("a folder");
     let rows = b"bb-twoaa-onebb-one";
-    let put = put_down(dir.path(), &sorted(dir.path(), rows, 6, 2, 5), 6, 2, 1 << 20).expect("put down");
+    let saved = save_file(dir.path(), &sorted(dir.path(), rows, 6, 2, 5), 6, 2, 1 << 20).expect("saved");
     assert_eq!(
-        (put.name.as_str(), put.bytes, names(dir.path())),
+        (saved.name.as_str(), saved.bytes, names(dir.path())),
         ("rows.run", 32_808 + 18 + 12 + 4, vec!["rows.run".to_owned()])
     );
     let bytes = std::fs::read(dir.path().join("rows.run")).expect("there");
@@ -96,8 +96,8 @@ fn a_worked_example() {
     let fence = [&in_order[..2], &[0; 6], &crc.to_le_bytes()].concat();
     assert_eq!(bytes[32_808 + 18..32_808 + 30], fence);
     let crc = crc32fast::hash(&[&bytes[..32_808], &fence[..]].concat());
-    assert_eq!((&bytes[32_808 + 30..], put.crc), (&crc.to_le_bytes()[..], crc));
-    let run = Run::take_up(dir.path(), &put).expect("whole");
+    assert_eq!((&bytes[32_808 + 30..], saved.crc), (&crc.to_le_bytes()[..], crc));
+    let run = Run::load_file(dir.path(), &saved).expect("whole");
     assert_eq!((run.rows(), run.width(), run.group_width(), run.rows_of(bb..bb + 1)), (3, 6, 2, 2));
     assert_eq!(read(&run, bb..bb + 1).expect("whole"), second);
     assert_eq!(read(&Run::open(&dir.path().join("rows.run")).expect("whole"), 0..BUCKETS).expect("whole"), in_order);
@@ -110,9 +110,9 @@ const AA_AND_BB: [usize; 2] = [3155, 1378];
 fn a_run_without_rows_is_whole() {
     let dir = tempfile::tempdir().expect("a folder");
     for partitions in [1, 7] {
-        let put = put_down(dir.path(), &sorted(dir.path(), b"", 9, 9, partitions), 9, 9, 0).expect("put down");
-        let run = Run::take_up(dir.path(), &put).expect("whole");
-        assert_eq!((put.bytes, run.rows(), read(&run, 0..BUCKETS).expect("whole")), (32_812, 0, vec![]));
+        let saved = save_file(dir.path(), &sorted(dir.path(), b"", 9, 9, partitions), 9, 9, 0).expect("saved");
+        let run = Run::load_file(dir.path(), &saved).expect("whole");
+        assert_eq!((saved.bytes, run.rows(), read(&run, 0..BUCKETS).expect("whole")), (32_812, 0, vec![]));
         assert!(run.load(0..BUCKETS, 0).expect("whole").is_empty());
     }
 }
@@ -122,12 +122,12 @@ fn a_run_without_rows_is_whole() {
 fn every_damage_is_named() {
     let dir = tempfile::tempdir().expect("a folder");
     let rows: Vec<u8> = (0..100_000_u32).flat_map(|row| (row / 3).to_be_bytes()).collect();
-    let put = put_down(dir.path(), &sorted(dir.path(), &rows, 4, 4, 3), 4, 4, 1 << 20).expect("put down");
+    let saved = save_file(dir.path(), &sorted(dir.path(), &rows, 4, 4, 3), 4, 4, 1 << 20).expect("saved");
     let path = dir.path().join("rows.run");
     let whole = std::fs::read(&path).expect("there");
     let refused = |bytes: &[u8]| {
         std::fs::write(&path, bytes).expect("written");
-        let read = Run::take_up(dir.path(), &put).and_then(|run| read(&run, 0..BUCKETS));
+        let read = Run::load_file(dir.path(), &saved).and_then(|run| read(&run, 0..BUCKETS));
         let error = read.expect_err("refused");
         assert!(matches!(&error, Error::Damaged { path: named, .. } if *named == path), "{error}");
         error.to_string()
@@ -150,10 +150,10 @@ fn every_damage_is_named() {
     let mut flipped = whole.clone();
     flipped[HEADER + 4 * 100_000 - 500] ^= 1;
     std::fs::write(&path, &flipped).expect("written");
-    let run = Run::take_up(dir.path(), &put).expect("its header is whole");
+    let run = Run::load_file(dir.path(), &saved).expect("its header is whole");
     assert!(!read(&run, 0..100).expect("whole").is_empty() && run.load(BUCKETS - 100..BUCKETS, 0).is_err());
     std::fs::remove_file(&path).expect("removed");
-    assert!(Run::take_up(dir.path(), &put).expect_err("gone").to_string().contains("it is missing"));
+    assert!(Run::load_file(dir.path(), &saved).expect_err("gone").to_string().contains("it is missing"));
 }
 
 #[test]
@@ -218,12 +218,11 @@ fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
 fn most_groups_that_are_not_there_are_known_without_rows() {
     let dir = tempfile::tempdir().expect("a folder");
     let rows = random(200_000, 24, 16, u64::MAX, 3);
-    let put =
-        put_down_so(dir.path(), &sorted(dir.path(), &rows, 24, 16, 3), (24, 16), 100_000, true).expect("put down");
+    let saved = put_down_so(dir.path(), &sorted(dir.path(), &rows, 24, 16, 3), (24, 16), 100_000, true).expect("saved");
     let path = dir.path().join("rows.run");
     let fences = (200_000_u64.div_ceil(170)) * 12 + 4;
     let pieces = (200_000_u64 / 32 + 1).div_ceil(127);
-    assert_eq!(put.bytes, HEADER as u64 + rows.len() as u64 + fences + 4096 * pieces);
+    assert_eq!(saved.bytes, HEADER as u64 + rows.len() as u64 + fences + 4096 * pieces);
     let pass = |groups: &[Vec<u8>]| {
         let run = Run::open(&path).expect("its header is whole");
         let mut reader = run.read(0..BUCKETS);
@@ -254,7 +253,7 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
 fn pieces_without_a_group_are_not_read() {
     let dir = tempfile::tempdir().expect("a folder");
     let rows = random(300_000, 24, 16, u64::MAX, 3);
-    put_down(dir.path(), &sorted(dir.path(), &rows, 24, 16, 3), 24, 16, 1 << 20).expect("put down");
+    save_file(dir.path(), &sorted(dir.path(), &rows, 24, 16, 3), 24, 16, 1 << 20).expect("saved");
     let run = Run::open(&dir.path().join("rows.run")).expect("whole");
     let mut reader = run.read(0..BUCKETS);
     let (mut few, mut found) = (asked(&rows, 24, 16, 5), 0);
@@ -288,8 +287,8 @@ proptest! {
         let group = group.min(width);
         let rows = random(count, width, group, kinds, seed);
         let sorted = sorted(dir.path(), &rows, width, group, wrote);
-        let put = put_down(dir.path(), &sorted, width, group, memory).expect("put down");
-        let run = Run::take_up(dir.path(), &put).expect("whole");
+        let saved = save_file(dir.path(), &sorted, width, group, memory).expect("saved");
+        let run = Run::load_file(dir.path(), &saved).expect("whole");
         let expected = expected(&rows, width, group);
         prop_assert!(read(&run, 0..BUCKETS).expect("whole") == expected);
         let (mut by_parts, mut groups) = (Vec::new(), 0);
@@ -317,7 +316,7 @@ proptest! {
         let dir = tempfile::tempdir().expect("a folder");
         let (group, count) = (group.min(width), count.min(4_000_000 / width));
         let rows = random(count, width, group, kinds, seed);
-        put_down_so(dir.path(), &sorted(dir.path(), &rows, width, group, 5), (width, group), memory, true).expect("put down");
+        put_down_so(dir.path(), &sorted(dir.path(), &rows, width, group, 5), (width, group), memory, true).expect("saved");
         let run = Run::open(&dir.path().join("rows.run")).expect("whole");
         let buckets = buckets_of(part % parts, parts);
         let (mut reader, mut found, mut block) = (run.read(buckets.clone()), Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use super::fence::{FENCE, Fence, begun, prefix};
 use super::filter::{Block, FILTER_PIECE, Filter, Numbered, blocks_in, blocks_of, blocks_over, filter_pieces, seal};
 use super::{BUCKETS, HEADER, Header, buckets_of, piece_rows};
 use crate::shuffle::Records;
-use crate::shuffle::product::{Half, PutDown};
+use crate::shuffle::saved_file::{Half, SavedFile};
 use crate::shuffle::spec::{bucket, hash};
 use dupsift_core::error::{Error, Result};
 use zerocopy::IntoBytes as _;
@@ -134,7 +134,7 @@ impl RunWriter {
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Internal`] if a partition is missing.
-    pub fn finish(self) -> Result<PutDown> {
+    pub fn finish(self) -> Result<SavedFile> {
         let RunWriter { half, width, group_width, fences, filter, done, .. } = self;
         let Done { partitions, rows, parts, blocks } = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(missing) = partitions.iter().position(|written| !written) {

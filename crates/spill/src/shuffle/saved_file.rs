@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A file consists of its data, then a CRC-32 for each MiB (computed over the number of the MiB, which has 8 bytes, and its data), then the
-//! data length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it
+//! data length (8 bytes) and `dupsprd1`; numbers are little-endian. [`SavedFile`] must be stored elsewhere to recognize the file: it
 //! distinguishes two files with the same name.
 //!
 //! Nothing is synced: if a power failure leaves a file incomplete, it does not match its checksums and is recomputed.
@@ -28,7 +28,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
 /// The suffix of a checkpoint file's name.
-pub const PRODUCT: &str = ".product";
+pub const SAVED: &str = ".saved";
 /// The suffix of an incomplete file's name.
 const HALF: &str = ".half";
 
@@ -49,7 +49,7 @@ struct Tail {
 
 /// A saved file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PutDown {
+pub struct SavedFile {
     /// The file name in the temporary folder.
     pub name: String,
     /// The file size in bytes, including checksums.
@@ -58,7 +58,7 @@ pub struct PutDown {
     pub crc: u32,
 }
 
-impl PutDown {
+impl SavedFile {
     /// Opens the file if it has the recorded size.
     pub(super) fn open(&self, dir: &Path) -> Result<(File, PathBuf)> {
         let path = dir.join(&self.name);
@@ -124,11 +124,11 @@ impl Half {
     }
 
     /// Renames the file to its final name.
-    pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<PutDown> {
+    pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<SavedFile> {
         self.file.set_len(bytes).map_err(Error::io(WRITE, &self.path))?;
         private::rename(&self.path, self.name.as_ref()).map_err(Error::io("rename the temporary file", &self.path))?;
         self.renamed = true;
-        Ok(PutDown { name: std::mem::take(&mut self.name), bytes, crc })
+        Ok(SavedFile { name: std::mem::take(&mut self.name), bytes, crc })
     }
 }
 
@@ -143,7 +143,7 @@ impl Drop for Half {
 
 /// Writes a checkpoint file sequentially.
 #[derive(Debug)]
-pub struct ProductWriter {
+pub struct SavedFileWriter {
     half: Half,
     /// Data of an incomplete piece, before it is written.
     gathered: Vec<u8>,
@@ -151,14 +151,14 @@ pub struct ProductWriter {
     checksums: Vec<u8>,
 }
 
-impl ProductWriter {
-    /// Begins a file with this name, which ends in [`PRODUCT`], in a temporary folder. The writer holds 1 MiB in memory.
+impl SavedFileWriter {
+    /// Begins a file with this name, which ends in [`SAVED`], in a temporary folder. The writer holds 1 MiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.
-    pub fn create(dir: &Path, name: &str) -> Result<ProductWriter> {
+    pub fn create(dir: &Path, name: &str) -> Result<SavedFileWriter> {
         let gathered = Vec::with_capacity(PIECE);
-        Ok(ProductWriter { half: Half::create(dir, name)?, gathered, written: 0, checksums: Vec::new() })
+        Ok(SavedFileWriter { half: Half::create(dir, name)?, gathered, written: 0, checksums: Vec::new() })
     }
 
     /// Appends bytes.
@@ -181,7 +181,7 @@ impl ProductWriter {
     ///
     /// # Errors
     /// Returns [`Error::Io`].
-    pub fn put_down(mut self) -> Result<PutDown> {
+    pub fn finish(mut self) -> Result<SavedFile> {
         if !self.gathered.is_empty() {
             self.send()?;
         }
@@ -201,7 +201,7 @@ impl ProductWriter {
     }
 }
 
-impl Write for ProductWriter {
+impl Write for SavedFileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.append(bytes) {
             Ok(()) => Ok(bytes.len()),
@@ -219,29 +219,29 @@ impl Write for ProductWriter {
 ///
 /// # Errors
 /// Returns [`Error::Io`].
-pub fn put_down(dir: &Path, name: &str, bytes: &[u8]) -> Result<PutDown> {
-    let mut writer = ProductWriter::create(dir, name)?;
+pub fn save_file(dir: &Path, name: &str, bytes: &[u8]) -> Result<SavedFile> {
+    let mut writer = SavedFileWriter::create(dir, name)?;
     writer.append(bytes)?;
-    writer.put_down()
+    writer.finish()
 }
 
 /// The data of a checkpoint file, memory-mapped.
 #[derive(Debug)]
-pub struct Product {
+pub struct LoadedFile {
     /// `None` if there is no data.
     map: Option<Mmap>,
 }
 
-impl Product {
+impl LoadedFile {
     /// Loads a checkpoint file and compares all data with the checksums.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or is not the one that was saved; or
     /// [`Error::Io`] if the disk cannot be read.
-    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Product> {
-        let (mut file, path) = put_down.open(dir)?;
+    pub fn load_file(dir: &Path, saved: &SavedFile) -> Result<LoadedFile> {
+        let (mut file, path) = saved.open(dir)?;
         let torn = |why: &str| damaged(&path, why.to_owned());
-        let pieces_and_tail = put_down.bytes.checked_sub(TAIL).ok_or_else(|| torn("it is too short"))?;
+        let pieces_and_tail = saved.bytes.checked_sub(TAIL).ok_or_else(|| torn("it is too short"))?;
         let mut tail = Tail::new_zeroed();
         file.read_exact_at(tail.as_mut_bytes(), pieces_and_tail).map_err(Error::io(READ, &path))?;
         let bytes = tail.bytes.get();
@@ -251,9 +251,9 @@ impl Product {
         {
             return Err(torn("it does not end like a saved file"));
         }
-        let mut end = vec![0; (put_down.bytes - bytes) as usize];
+        let mut end = vec![0; (saved.bytes - bytes) as usize];
         file.read_exact_at(&mut end, bytes).map_err(Error::io(READ, &path))?;
-        put_down.check(&path, crc32fast::hash(&end))?;
+        saved.check(&path, crc32fast::hash(&end))?;
         file.rewind().map_err(Error::io(READ, &path))?;
         let mut buffer = vec![0; PIECE.min(bytes as usize)];
         for (piece, expected) in (0..pieces).zip(end.chunks_exact(4)) {
@@ -264,7 +264,7 @@ impl Product {
             }
         }
         let map = (bytes > 0).then(|| space::map_part_to_read(&file, &path, 0, bytes as usize)).transpose()?;
-        Ok(Product { map })
+        Ok(LoadedFile { map })
     }
 
     /// Returns the map; `None` if there is no data.
@@ -273,7 +273,7 @@ impl Product {
     }
 }
 
-impl Deref for Product {
+impl Deref for LoadedFile {
     type Target = [u8];
 
     /// Returns the data. It begins at a page boundary, so it can be read as numbers of any width.
@@ -307,37 +307,37 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         for length in [0, 1, 8, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 3 * PIECE + 77] {
             let bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
-            let mut writer = ProductWriter::create(dir.path(), "a.product").expect("begun");
+            let mut writer = SavedFileWriter::create(dir.path(), "a.saved").expect("begun");
             for piece in bytes.chunks(300_007) {
                 writer.write_all(piece).expect("written");
             }
-            assert!(names(dir.path()).contains(&"a.product.half".to_owned()));
-            let put = writer.put_down().expect("put down");
+            assert!(names(dir.path()).contains(&"a.saved.half".to_owned()));
+            let saved = writer.finish().expect("saved");
             assert_eq!(
-                put,
-                put_down(dir.path(), "b.product", &bytes)
-                    .map(|b| PutDown { name: "a.product".into(), ..b })
-                    .expect("put down")
+                saved,
+                save_file(dir.path(), "b.saved", &bytes)
+                    .map(|b| SavedFile { name: "a.saved".into(), ..b })
+                    .expect("saved")
             );
-            assert_eq!(put.bytes, (length + 4 * length.div_ceil(PIECE) + 16) as u64);
-            assert!(*Product::take_up(dir.path(), &put).expect("whole") == *bytes, "{length}");
-            assert_eq!(names(dir.path()), ["a.product", "b.product"]);
+            assert_eq!(saved.bytes, (length + 4 * length.div_ceil(PIECE) + 16) as u64);
+            assert!(*LoadedFile::load_file(dir.path(), &saved).expect("whole") == *bytes, "{length}");
+            assert_eq!(names(dir.path()), ["a.saved", "b.saved"]);
         }
         // An unfinished file leaves nothing behind.
-        drop(ProductWriter::create(dir.path(), "c.product").expect("begun"));
-        assert_eq!(names(dir.path()), ["a.product", "b.product"]);
+        drop(SavedFileWriter::create(dir.path(), "c.saved").expect("begun"));
+        assert_eq!(names(dir.path()), ["a.saved", "b.saved"]);
     }
 
     /// Tests every flipped byte and every truncation, a file from another run, and a missing file.
     #[test]
     fn a_torn_file_is_named_and_refused() {
         let dir = tempfile::tempdir().expect("a folder");
-        let put = put_down(dir.path(), "a.product", b"some bytes of a product").expect("put down");
-        let path = dir.path().join("a.product");
+        let saved = save_file(dir.path(), "a.saved", b"some bytes of a file").expect("saved");
+        let path = dir.path().join("a.saved");
         let whole = fs::read(&path).expect("there");
         let refused = |bytes: &[u8]| {
             fs::write(&path, bytes).expect("written");
-            let error = Product::take_up(dir.path(), &put).expect_err("refused");
+            let error = LoadedFile::load_file(dir.path(), &saved).expect_err("refused");
             assert!(matches!(&error, Error::Damaged { path: named, .. } if *named == path), "{error}");
             error.to_string()
         };
@@ -350,14 +350,13 @@ mod tests {
             assert!(refused(&whole[..at]).contains("bytes instead of 43"));
         }
         refused(&[&whole[..], b"x"].concat());
-        let other = put_down(dir.path(), "other.product", b"same bytes of a product").expect("put down");
-        assert_eq!(other.bytes, put.bytes);
+        let other = save_file(dir.path(), "other.saved", b"same bytes of a file").expect("saved");
+        assert_eq!(other.bytes, saved.bytes);
         assert!(
-            refused(&fs::read(dir.path().join("other.product")).expect("there"))
-                .contains("not the file that was saved")
+            refused(&fs::read(dir.path().join("other.saved")).expect("there")).contains("not the file that was saved")
         );
         fs::remove_file(&path).expect("removed");
-        let missing = Product::take_up(dir.path(), &put).expect_err("refused").to_string();
+        let missing = LoadedFile::load_file(dir.path(), &saved).expect_err("refused").to_string();
         assert!(missing.starts_with("temporary file ") && missing.contains("it is missing"), "{missing}");
     }
 }
