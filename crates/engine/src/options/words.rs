@@ -12,12 +12,12 @@ use dupsift_text::{Pipeline, TokenizerKind};
 
 /// The values of `--chain`: whether documents that only a chain of pairs links to the kept document are removed.
 pub const CHAIN: &[(&str, &str)] = &[
-    ("keep", "They are kept unless they form a pair with a kept document"),
-    ("remove", "They are removed: one document of each cluster is kept"),
+    ("keep", "Keep these documents unless they form a pair with a kept document"),
+    ("remove", "Remove these documents, so that one document of each cluster is kept"),
 ];
 
 /// Formats of log lines.
-pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object per line, for machines")];
+pub const FORMATS: &[(&str, &str)] = &[("text", "Human-readable lines"), ("json", "One JSON object per line")];
 
 /// Checks that a text can be a prefix of column names.
 pub fn prefix(typed: &str) -> Result<()> {

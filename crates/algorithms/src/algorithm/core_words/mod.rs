@@ -89,7 +89,7 @@ const FACTS: Facts = Facts {
             name: "min_common",
             kind: Kind::Int(1, 32),
             default: "2",
-            help: "M: number of segments that must match; all of them if a document has fewer",
+            help: "M: number of segments that must match; if a document has fewer, all of its segments must match",
         },
     ],
     shorthands: &[],

@@ -44,7 +44,7 @@ const FACTS: Facts = Facts {
             name: "max_words",
             kind: Kind::Int(0, 1_000_000),
             default: "0",
-            help: "number of support words; 0: 4,000 or 2% of the documents, whichever is less",
+            help: "number of support words; 0: 4,000 or 2% of the number of documents, whichever is less",
         },
         ParamSpec {
             name: "min_bits",
@@ -68,7 +68,7 @@ const FACTS: Facts = Facts {
             name: "df_min",
             kind: Kind::Int(1, i64::MAX),
             default: "10",
-            help: "minimum number of documents that contain a word, and of documents in which it is above its threshold",
+            help: "minimum number of documents that contain a word, and of documents in which the word is above its threshold",
         },
         ParamSpec {
             name: "candidates",

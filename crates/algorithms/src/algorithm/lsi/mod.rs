@@ -54,7 +54,7 @@ const FACTS: Facts = Facts {
             name: "scaling",
             kind: Kind::Choice(&["whitened", "singular"]),
             default: "whitened",
-            help: "whitened: all directions have the same weight, divided by their singular values; singular: directions keep their weight in the corpus",
+            help: "whitened: all directions have the same weight, because they are divided by their singular values; singular: directions keep their weight in the corpus",
         },
         ParamSpec {
             name: "vocabulary",
@@ -85,7 +85,7 @@ const FACTS: Facts = Facts {
             name: "bits",
             kind: Kind::Int(0, 64),
             default: "0",
-            help: "sign bits per table; 0: chosen by the number of documents, from 8 to 24",
+            help: "sign bits per table; 0: chosen according to the number of documents, from 8 to 24",
         },
         ParamSpec {
             name: "seed",
