@@ -83,14 +83,16 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         let named: Vec<String> = truth.unknown.iter().map(|id| format!("{id:?}")).collect();
         let more = if truth.unknown_ids > named.len() as u64 { " ..." } else { "" };
         remarks.push(format!(
-            "truth: {} of {} not in the corpus, so {} left out: {}{more}",
+            "truth: {} of {} not in the corpus, so {} skipped: {}{more}",
             thousands(truth.unknown_ids),
             counted(truth.ids, "id"),
             counted(truth.unknown_rows, "row"),
             named.join(", ")
         ));
     }
-    remarks.extend(truth.bad_inputs.iter().map(|file| format!("truth: {} is read in part: {}", file.file, file.why)));
+    remarks.extend(
+        truth.bad_inputs.iter().map(|file| format!("truth: only part of {} was read: {}", file.file, file.why)),
+    );
     if truth.rejections.rows > 0 {
         remarks.push(format!("truth: {}; see evaluation/rejected", rejected(&truth.rejections)));
     }
@@ -98,7 +100,7 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         [(truth.self_pairs, "rows with the same document twice"), (truth.repeated_rows, "repeated rows")]
     {
         if count > 0 {
-            remarks.push(format!("truth: {what} left out: {}", thousands(count)));
+            remarks.push(format!("truth: {what} skipped: {}", thousands(count)));
         }
     }
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));

@@ -48,11 +48,7 @@ pub fn rejections(report: &RejectionsReport) -> String {
 /// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in a different input, the text names the
 /// corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
-    if report.rows == 0 && job.lost_of_others() {
-        "no rows of the corpus rejected".to_owned()
-    } else {
-        rejections(report)
-    }
+    if report.rows == 0 && job.lost_of_others() { "no corpus rows rejected".to_owned() } else { rejections(report) }
 }
 
 /// Returns the rejected rows and other remarks for the inputs besides the corpus, one line each: `reference: 1 of 2 rows used; 1 row

@@ -85,7 +85,7 @@ fn details(report: &RunReport, folder: &Path) -> String {
         }
     }
     text += &format!(
-        "{} beyond the first of each text\n",
+        "{} after the first copy of each text\n",
         counted_as(report.documents.surplus_copies, "exact copy|exact copies")
     );
     if !report.resumed.is_empty() {
@@ -257,7 +257,7 @@ fn cut(found: &CutReport) -> String {
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
     let emptied = match found.emptied {
         0 => String::new(),
-        emptied => format!("; {} removed with too little text left", counted(emptied, "document")),
+        emptied => format!("; {} removed because too little text remains", counted(emptied, "document")),
     };
     format!("{passages} in {}: {share:.1}% of the kept text{emptied}", counted(found.documents, "document"))
 }
@@ -310,7 +310,7 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {} above --max-group; {} of {} written (only those with the representative)",
+                "{label}: {} above --max-group; {} of {} written (only pairs with the representative)",
                 counted(one.large_groups, "group"),
                 thousands(one.pairs_written),
                 counted(one.pairs, "pair")
@@ -330,9 +330,10 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(one.notes.iter().map(|note| format!("{label}: {note}")));
     }
     if let Some(removal) = report.removal.as_ref().filter(|removal| removal.left_out > 0) {
-        let left_out = counted(removal.left_out, "comparison");
+        let skipped =
+            counted_as(removal.left_out, "comparison with a kept document was|comparisons with kept documents were");
         remarks.push(format!(
-            "removal: {left_out} with kept documents skipped because of --max-candidates, so the result depends on the order of the documents"
+            "removal: {skipped} skipped because of --max-candidates, so the result depends on the order of the documents"
         ));
     }
     // The note on ids may already mention it.
@@ -343,7 +344,7 @@ fn notes(report: &RunReport) -> Vec<String> {
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.accepted.iter().map(|accepted| {
         let reason = accepted.reason.as_deref().unwrap_or("no reason given");
-        format!("guard: the result was held back, and accepted at {}: {reason}", accepted.time)
+        format!("guard: the result was held back and then accepted at {}: {reason}", accepted.time)
     }));
     remarks
 }
@@ -373,9 +374,9 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
-        let pairs = counted(told.other_titles, "pair");
+        let pairs = counted_as(told.other_titles, "of these pairs was|of these pairs were");
         remarks.push(format!(
-            "{label}: {pairs} of these kept because their titles refer to different things (other_title in pairs/)"
+            "{label}: {pairs} kept, because the titles refer to different things (other_title in pairs/)"
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
@@ -504,7 +505,7 @@ mod tests {
             kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
             removed (pair 5,750)
             similar but kept (different numbers 200, unique text 1,300)
-            314 exact copies beyond the first of each text
+            314 exact copies after the first copy of each text
             24.0 CPU seconds
 
              algorithm        signed   unsigned       pairs   clusters   in them   largest   left out

@@ -134,7 +134,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     assert_eq!(other["bad_inputs"][0]["file"], "b.parquet");
     assert_eq!(record["documents"]["rejected"], 0, "the corpus lost nothing");
     for said in [
-        "no rows of the corpus rejected",
+        "no corpus rows rejected",
         "reference: 2 of 5 rows used; 3 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text; see rejected/",
         "reference: skipped: b.parquet: ",
         "reference: warning: 1 row is not UTF-8; use `encoding=auto` to detect",

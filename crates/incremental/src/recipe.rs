@@ -25,7 +25,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     }
     if inputs.source.has_pages() {
         return refused(
-            "pages cannot be matched against an index; run `dupsift purify` first, then run over its pages/".into(),
+            "pages cannot be matched against an index; run `dupsift purify` first, then use its pages/ as input".into(),
         );
     }
     for chosen in &options.recipe.algorithms {
@@ -37,7 +37,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         }
         let name = chosen.algorithm.name();
         if name == "repeats" {
-            return refused(format!("{label}: it needs all documents to know what is repeated; remove it"));
+            return refused(format!("{label}: finding repeated features requires all documents; remove it"));
         }
         let joins = |name: &str| chosen.params.iter().any(|(known, value)| known == "join" && value == name);
         if matches!(name, "shingles" | "lsi") && joins("exact") {
@@ -59,7 +59,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
         differences.push(format!("`planned-documents`: {} in the index, {planned} here", manifest.documents_planned));
     }
     if let Some(stats) = &options.stats {
-        differences.push(format!("`stats`: its own in the index, those of {} here", stats.display()));
+        differences.push(format!("`stats`: the index has its own statistics, but {} was passed", stats.display()));
     }
     if differences.is_empty() {
         return Ok(manifest.documents_planned);
@@ -67,7 +67,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let dir = dir.display();
     let option = if options.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
-        "`{option}={dir}` was made with other options: {}; use the same options, or create another index",
+        "`{option}={dir}` was created with different options: {}; use the same options, or create another index",
         differences.join("; ")
     )))
 }

@@ -106,7 +106,7 @@ impl Model {
             return Ok(());
         };
         let Ok(number) = self.classes.binary_search_by(|known| known.name.as_str().cmp(class)) else {
-            return Err(format!("the class {class:?} of the word {word:?} was not named"));
+            return Err(format!("the class {class:?} of the word {word:?} was not declared"));
         };
         match self.words.last().map(|last| last.as_str().cmp(word)) {
             Some(std::cmp::Ordering::Equal) => {

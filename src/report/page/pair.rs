@@ -182,7 +182,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
         "copy" => "they are exact copies".to_string(),
         "seen" => format!("{} has the same text", earlier(report)),
         "chain" => "a chain of pairs links the two".to_string(),
-        "emptied" => "too little text left after repeated passages were cut".to_string(),
+        "emptied" => "too little text remained after repeated passages were cut".to_string(),
         _ => bounds.map_or("being in a pair is enough".into(), |bounds| {
             format!(
                 "the kept document contains at least {}% of its text and {}% of its numbers",

@@ -41,7 +41,7 @@ pub struct SignatureRow {
 pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     let chosen = Recipe::parse_algorithms(algorithm)?;
     let [one] = chosen.as_slice() else {
-        return Err(Error::usage(format!("{algorithm:?} names {} algorithms; expected one", chosen.len())));
+        return Err(Error::usage(format!("{algorithm:?} lists {} algorithms; expected one", chosen.len())));
     };
     let none = CorpusStats::none();
     let corpus = Corpus::new(1, &none);

@@ -49,7 +49,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
             return Ok(Some("it is a link, or not a folder".to_owned()));
         }
         Err(error) if error == rustix::io::Errno::ACCESS => {
-            return Ok(Some("this user may not open it".to_owned()));
+            return Ok(Some("the current user is not allowed to open it".to_owned()));
         }
         Err(error) => return Err(error.into()),
     };

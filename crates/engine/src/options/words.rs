@@ -26,7 +26,7 @@ pub fn prefix(typed: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "`prefix={typed:?}` is not a valid prefix of column names; use only letters, digits and _"
+        "`prefix={typed:?}` is not a valid prefix for column names; use only letters, digits and _"
     )))
 }
 

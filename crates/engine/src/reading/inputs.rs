@@ -113,7 +113,10 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
             false => find_all_in(&options.folder, &others, options.taking())?,
         };
         let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
-        tracing::info!("standard input: {} in the temporary folder; this run cannot be resumed", ByteSize(file.bytes));
+        tracing::info!(
+            "standard input was saved in the temporary folder ({}); this run cannot be resumed",
+            ByteSize(file.bytes)
+        );
         found.files.push(file);
         sort(&mut found.files);
         Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })

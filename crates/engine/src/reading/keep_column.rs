@@ -59,7 +59,7 @@ impl Tally {
         let is_mixed = !self.is_of_numbers() && self.numbers >= all.div_ceil(MIXED_SHARE);
         is_mixed.then(|| {
             format!(
-                "column {column:?} is compared as text: {} of {} values are numbers",
+                "column {column:?} is compared as text, because only {} of {} values are numbers",
                 thousands(self.numbers),
                 thousands(all)
             )

@@ -206,7 +206,7 @@ impl Gathered {
         let batches = std::mem::take(&mut self.batches);
         (self.rows, self.bytes) = (0, 0);
         let action = "put together a batch of documents";
-        let first = batches.first().ok_or_else(|| Error::Internal("an empty batch was asked for".to_owned()))?;
+        let first = batches.first().ok_or_else(|| Error::Internal("an empty batch was requested".to_owned()))?;
         let schema = first.schema();
         let order: Vec<usize> = names.iter().filter_map(|name| schema.index_of(name).ok()).collect();
         let whole = match batches.as_slice() {

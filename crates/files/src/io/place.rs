@@ -104,7 +104,7 @@ impl Place {
         if mounts::is_mount_point(&self.path) {
             let way_out = format!("expected a folder in it, as in `out={shown}/NAME`");
             return wrong(format!(
-                "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
+                "a disk or volume is mounted there, so it cannot be replaced by a folder; {way_out}"
             ));
         }
         // No other hidden name is longer. The probe's name looks like that of a folder left by a killed run, so it is cleaned up in the

@@ -117,7 +117,7 @@ impl Unread {
         let results = self.named.iter().filter(|(_, kind)| **kind != Ours::Pages);
         notes.extend(results.map(|(path, kind)| {
             format!(
-                "{} is an output folder of dupsift ({}); it is read because it was named",
+                "{} is an output folder of dupsift ({}); it is read because it was passed as an input",
                 path.display(),
                 kind.word()
             )

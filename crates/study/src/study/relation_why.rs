@@ -26,8 +26,8 @@ pub fn sentence(
         () if pair.next_best == Some(rule.least as f32) => {
             format!("no other document has a cosine of {} or more", rule.least)
         }
-        () if gap < 0.0 => format!("another document is closer by {:.2}", -gap),
-        () => format!("the next best document is farther by {gap:.2}"),
+        () if gap < 0.0 => format!("the cosine of another document is higher by {:.2}", -gap),
+        () => format!("the cosine of the next best document is lower by {gap:.2}"),
     };
     let because = match why {
         Why::Same => "the same text".into(),
@@ -37,16 +37,16 @@ pub fn sentence(
         Why::Alone => next,
         Why::Title => format!("the titles are equal, and {next}"),
         Why::Far => format!(
-            "{next}, but the pair needs a cosine of {:.2}, and {larger:.2} of {inner} is contained; {} would be enough",
+            "{next}, but a cosine of {:.2} is required, and {larger:.2} of {inner} is contained; {} would be enough",
             rule.least + rule.gap,
             rule.contained
         ),
         Why::Crowd => format!(
-            "{larger:.2} of {inner} is contained, and more than {CROWD} other documents are less similar to it by at most {}; a version must then be contained to {}",
+            "{larger:.2} of {inner} is contained, but more than {CROWD} other documents are nearly as similar (within {}), so {} of it must be contained",
             rule.gap, rule.crowd
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {}, or {} of it must be contained",
+            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next best by {}, or {} of {inner} must be contained",
             rule.gap, rule.contained
         ),
     };
@@ -72,7 +72,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
-        "both are kept, because {word} in the first line of {name} is missing in {other}, or rarer there by {:.2} (at most {:.2}), and the two share too few rare words to outweigh it: {} with {:.3} of the weight of {name}",
+        "both are kept, because {word} in the first line of {name} is missing from {other} or rarer there by {:.2} (limit {:.2}), and the two share too few rare words to outweigh this difference: {} with {:.3} of the weight of {name}",
         of.title.missing, classification.rule.title, of.title.rare_words, of.title.rare
     )
 }
@@ -109,7 +109,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {}, or {} of it must be contained",
+            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next best by {}, or {} of {inner} must be contained",
             rule.gap, rule.contained
         )
     };
@@ -128,7 +128,7 @@ pub fn template_left_out(
         _ => other,
     };
     Some(format!(
-        "same template: similar ({own:.3}), but not versions; reported only from a cosine of {}: {because}",
+        "same template: similar ({own:.3}), but not versions; such pairs are reported only from a cosine of {}: {because}",
         rule.templates
     ))
 }
@@ -164,7 +164,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         .word
         .as_ref()
         .map_or_else(|| "one character or pair of characters".into(), |word| format!("the word {word:?}"));
-    format!("{what} is more frequent in {name}, by {:.3} of its weight (at most {:.3})", of.share, of.most)
+    format!("{what} is more frequent in {name}, by {:.3} of the weight of the text (limit {:.3})", of.share, of.most)
 }
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     let named: Vec<String> = docs.iter().take(NAMED).map(u64::to_string).collect();
     let more = if count > NAMED as u64 { ", ..." } else { "" };
     Error::usage(format!(
-        "{} documents have the id {typed:?}; pass the number of the one you mean, with `docs`: {}{more}",
+        "{} documents have the id {typed:?}; pass one of their numbers, with `docs`: {}{more}",
         thousands(count),
         named.join(", ")
     ))
