@@ -352,7 +352,7 @@ mod tests {
             ..RunReport::default()
         };
         expect![[r#"
-            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates by versions:0.8
+            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
             recall is relative to the pool, the duplicates that at least one setting found
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
             exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged

@@ -589,7 +589,7 @@ mod tests {
             "12 rows rejected: 12 not UTF-8; see rejected/",
             "ids: 3 rows without an id, named FILE#ROW",
             "ids: written as text",
-            "removal: 9 comparisons with kept documents skipped because of --max-candidates",
+            "removal: 9 comparisons with kept documents were skipped because of --max-candidates",
             "warning: 4 ids stood before",
             "guard: more than half of a.parquet is removed",
             "skipped: b.parquet: truncated",

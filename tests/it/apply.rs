@@ -286,7 +286,7 @@ fn files_that_cannot_be_written_back_are_not_promised() {
     let told = run(&[&at("a.arrow")], &at("arrow"), &["--algorithms", "exact"]).ends_with(0).stdout;
     assert!(!told.contains("dupsift apply"), "{told}");
     assert_eq!(show(&at("arrow")).ends_with(0).stdout.matches("dupsift apply").count(), 0);
-    apply(&at("arrow"), &[]).ends_with(2).says(&["rows cannot be left out of Arrow files"]);
+    apply(&at("arrow"), &[]).ends_with(2).says(&["rows cannot be removed from Arrow files"]);
 }
 
 /// Writes the documents as an Arrow file.

@@ -188,7 +188,7 @@ fn documents_that_a_large_window_keeps_apart_are_explained() {
     let cosine = |done: &Done, a: i64, b: i64| explain(&done.out(), a, b).algorithms.remove(0);
     let cut = cosine(&many, 0, 2);
     assert_eq!((cut.verdict, cut.pair.is_none()), (Verdict::NotCompared, true), "{}", cut.why);
-    let figures = "80 documents share these two heavy terms; in groups of more than 64, only documents that share a third one are compared";
+    let figures = "80 documents share these two heavy terms; in groups of more than 64 documents, only documents that share a third heavy term are compared";
     assert!(cut.why.contains(figures) && cut.why.contains("though the check cosine:0.6"), "{}", cut.why);
     assert!(pairs(&few.out(), "cosine").len() > 64 * 63 / 2, "all are alike");
     assert_eq!(cosine(&many, 0, 1).verdict, Verdict::Pair);
@@ -313,5 +313,5 @@ fn one_document_is_held_against_the_one_that_it_goes_for() {
     // A kept document is compared with the most similar one, which is reported.
     let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
     let told = typed(&out, &[stays]).ends_with(0).stdout;
-    assert!(told.contains("the first document is kept; the second one is the most similar"), "{told}");
+    assert!(told.contains("the first document is kept; the second document is the most similar"), "{told}");
 }

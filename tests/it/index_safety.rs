@@ -158,8 +158,8 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
         (&["--remove-if", "pair"], "remove-if "),
         (&["--chain", "remove", "--remove-if", "pair"], "chain "),
     ] {
-        place.again(1, more).ends_with(2).says(&["already published", "with other options", says, "`overwrite"]);
-        place.again(0, more).ends_with(2).says(&["with other options", says, "`batch"]);
+        place.again(1, more).ends_with(2).says(&["already published", "with different options", says, "`overwrite"]);
+        place.again(0, more).ends_with(2).says(&["with different options", says, "`batch"]);
     }
     assert!(result_bytes(&place.out(1)) == own);
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);

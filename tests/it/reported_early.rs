@@ -147,7 +147,7 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     reported("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
     reported("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
-    reported("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
+    reported("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared in one run"]);
     assert!(!Path::new("made-nowhere").exists());
 }
 

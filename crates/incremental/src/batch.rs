@@ -128,7 +128,7 @@ pub fn begin(
             Some(_) => "give this run a different name with `batch`".to_owned(),
         };
         return Err(Error::usage(format!(
-            "{shown} was already published in {}, with other options: {}; {way_out}",
+            "{shown} was already published in {}, with different options: {}; {way_out}",
             options.out.display(),
             differences.join(", ")
         )));

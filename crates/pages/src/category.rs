@@ -287,7 +287,7 @@ mod tests {
         for (rows, why) in [
             (vec![], "no class"),
             (vec![row("a", None, 1)], "no word"),
-            (vec![row("a", Some("x"), 1)], "\"a\" of the word \"x\" was not named"),
+            (vec![row("a", Some("x"), 1)], "\"a\" of the word \"x\" was not declared"),
             (vec![row("a", None, 0)], "count 0"),
             (vec![row("a", None, u64::MAX)], "add up to"),
             (vec![row("a", None, MOST_COUNTED), row("a", Some("x"), 1)], "row 1 of the model: the count 1"),

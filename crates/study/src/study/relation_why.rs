@@ -206,19 +206,22 @@ mod tests {
         );
         assert_eq!(
             of(RelationKind::Template, Why::Word, 10),
-            "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
+            "same template: the word \"bank\" is more frequent in b, by 0.062 of the weight of the text (limit 0.020)"
         );
         // If neither text is contained, the text with the larger excess counts.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
-        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
+        assert_eq!(
+            of(RelationKind::Version, Why::Alone, 10),
+            "version: the cosine of the next best document is lower by 0.20"
+        );
         assert!(
             of(RelationKind::Template, Why::Near, 10)
-                .ends_with("closer than the next best by 0.15, or 0.88 of it must be contained")
+                .ends_with("the cosine must exceed the next best by 0.15, or 0.88 of b must be contained")
         );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
-                .ends_with("but the pair needs a cosine of 0.75, and 0.90 of b is contained; 0.88 would be enough")
+                .ends_with("but a cosine of 0.75 is required, and 0.90 of b is contained; 0.88 would be enough")
         );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
@@ -251,11 +254,11 @@ mod tests {
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
-            first.contains("the word \"hualien\" in the first line of a is missing in b")
-                && first.contains("1.00 (at most 0.50)")
+            first.contains("the word \"hualien\" in the first line of a is missing from b")
+                && first.contains("1.00 (limit 0.50)")
         );
-        assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing in a"));
-        assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
+        assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing from a"));
+        assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing from a"));
     }
 
     /// A pair from the same template that is not reported gets the reason that it would have had, to the extent that
@@ -294,9 +297,9 @@ mod tests {
         );
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "0.68: the word \"bank\" is more frequent in a, by 0.500 of its weight (at most 0.020)",
+            "0.68: the word \"bank\" is more frequent in a, by 0.500 of the weight of the text (limit 0.020)",
         );
-        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15, or 0.88 of it must be contained";
+        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next best by 0.15, or 0.88 of a must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // The word is not considered if the first lines are equal, unless many texts have them.
