@@ -78,7 +78,8 @@ pub fn estimated(report: &RunReport) -> String {
 fn details(report: &RunReport, folder: &Path) -> String {
     let mut text = String::from("\n");
     if let Some(removal) = &report.removal {
-        text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
+        text +=
+            &format!("options: keep={}; decide={}; remove-if={}\n", removal.keep, removal.decide, removal.remove_if);
         text += &format!("removed{}\n", by_reason(&removal.reasons));
         if !removal.stays.is_empty() {
             text += &format!("similar but kept{}\n", by_reason(&removal.stays));
@@ -110,8 +111,8 @@ pub fn applied(report: &AppliedReport, out: &Path) -> String {
         if corpus.rejected > 0 { format!(", {} rejected", thousands(corpus.rejected)) } else { String::new() };
     let higher: Vec<String> =
         report.thresholds.iter().map(|(label, threshold)| format!("{label} >= {threshold}")).collect();
-    let higher = if higher.is_empty() { String::new() } else { format!("; pairs of {}", higher.join(", ")) };
-    let rule = format!("removed if {}{higher}", report.remove_if);
+    let higher = if higher.is_empty() { String::new() } else { format!("; only pairs with {}", higher.join(", ")) };
+    let rule = format!("options: remove-if={}{higher}", report.remove_if);
     format!(
         "{rows}: {kept} kept, {removed} removed{rejected}\n{rule}\n{}\noutput: {}\n",
         folders(corpus),
@@ -502,7 +503,7 @@ mod tests {
             output: out/mixed (see report.html)
             next: dupsift apply out/mixed --corpus keep
 
-            kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
+            options: keep=length desc, doc asc; decide=any; remove-if=contained:0.8:0.9
             removed (pair 5,750)
             similar but kept (different numbers 200, unique text 1,300)
             314 exact copies after the first copy of each text

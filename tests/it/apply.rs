@@ -144,7 +144,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     let strict = at("strict");
     let told =
         apply(&at("low"), &["--threshold", "minhash=0.95", "--corpus", ALL, "--out", text(&strict)]).ends_with(0);
-    assert!(told.stdout.contains("removed if pair; pairs of minhash >= 0.95"), "{}", told.stdout);
+    assert!(told.stdout.contains("options: remove-if=pair; only pairs with minhash >= 0.95"), "{}", told.stdout);
     assert_eq!(of_corpus(&strict), of_corpus(&at("high")));
     let removed = |out: &Path| {
         let table = Table::read(&out.join("removed"));

@@ -196,7 +196,7 @@ fn a_reference_that_is_none_is_reported() {
     refused(&["--reference", text(&place.at("nowhere"))], "nowhere");
     refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "remove one of them");
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
-    refused(&["--reference", text(&place.at("other"))], "minhash here, but not in the index");
+    refused(&["--reference", text(&place.at("other"))], "minhash in this run, but not in the index");
     drop(other);
     // Files whose documents match nothing remove nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);

@@ -302,13 +302,17 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused(
         "exact,minhash:rows=7",
         &[],
-        &["was created with different options", "minhash: rows=8 in the index, rows=7 here"],
+        &["was created with different options", "minhash: rows=8 in the index, rows=7 in this run"],
     );
-    refused("exact", &[], &["minhash in the index, but not here"]);
-    refused("exact,minhash,tf", &[], &["tf here, but not in the index"]);
+    refused("exact", &[], &["minhash in the index, but not in this run"]);
+    refused("exact,minhash,tf", &[], &["tf in this run, but not in the index"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
-    refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 in the index, 5 here"]);
+    refused(
+        "exact,minhash",
+        &["--planned-documents", "5"],
+        &["`planned-documents`: 100000000 in the index, 5 in this run"],
+    );
     refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "remove :D"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "use another join"]);

@@ -56,7 +56,8 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
     if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
-        differences.push(format!("`planned-documents`: {} in the index, {planned} here", manifest.documents_planned));
+        differences
+            .push(format!("`planned-documents`: {} in the index, {planned} in this run", manifest.documents_planned));
     }
     if let Some(stats) = &options.stats {
         differences.push(format!("`stats`: the index has its own statistics, but {} was passed", stats.display()));

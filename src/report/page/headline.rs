@@ -32,7 +32,7 @@ pub fn subtitle(report: &RunReport) -> String {
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
     let none = if removal.keep == "none" { " With keep=none, that document is removed, too." } else { "" };
     format!(
-        "{}{none} (Kept by {}; decided by {}; removed if {}.)",
+        "{}{none} (keep={}; decide={}; remove-if={})",
         in_words(rule),
         plain(&removal.keep),
         plain(&removal.decide),

@@ -189,7 +189,7 @@ fn others_write(there: &Stat) -> bool {
 /// Returns why a folder is not private.
 fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
-        Some(format!("it belongs to another user (number {})", there.st_uid))
+        Some(format!("it belongs to another user (user ID {})", there.st_uid))
     } else if others_write(there) {
         Some(format!("other users can write to it (mode {:04o})", Mode::from_raw_mode(there.st_mode).bits() & 0o7777))
     } else {

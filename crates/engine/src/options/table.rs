@@ -162,8 +162,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
     OptionSpec::new(INPUT, MAKING, "whole-files", "", Kind::Switch,
-        "Read each .txt, .md and .html file as one document, with its path as id")
-        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, with its path as id", NONE)])
+        "Read each .txt, .md and .html file as one document, with its path as the id")
+        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, with its path as the id", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
     OptionSpec::new(INPUT, TEXTS, "text-lines", "", Kind::Switch, "Read each line of .txt files as one document")
         .field(|run, given| Ok(run.text_lines = given.switch()), |run| Some(run.text_lines.into())),
@@ -296,7 +296,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Minimum similarity of duplicates, if `algorithms` lists only one algorithm: `algorithms=minhash` with `threshold=0.8` is the same as `algorithms=minhash:threshold=0.8`")
         .but(&[(Verb::Contaminated, "Minimum score, from 0 to 1, of a contaminated document", is("0.8"))]),
     OptionSpec::new(DUPLICATES, FINDERS, "count-copies", "", Kind::Switch,
-        "Whether exact copies count in word statistics")
+        "Whether word statistics include exact copies")
         .default(is("true"))
         .field(
             |run, given| Ok(run.recipe.count_copies = given.switch()),
@@ -312,8 +312,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .brief("Match against all earlier runs, and add the new documents")
         .field(|run, given| Ok(run.index = Some(given.path())), |run| run.index.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "reference", "PATH", Kind::Path,
-        "Match against an index, the output of an earlier run, or files. These documents are never removed, and an index \
-         is not changed")
+        "Match against an index, the output of an earlier run, or files. Their documents are never removed, and an index is not changed")
         .field(|run, given| Ok(run.reference = Some(given.path())), |run| run.reference.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "batch", "NAME", Kind::Text(any), "Name of this run in the index")
         .default(depends("the last component of `out`"))

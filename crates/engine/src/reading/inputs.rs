@@ -223,7 +223,7 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     let new = now.iter().filter(|file| is_new(&file.path)).count();
     let first = now.iter().find(|file| is_new(&file.path))?;
     let note = format!(
-        "{new} {} appeared in the inputs during the run, {} first; run again to include {}",
+        "{new} {} appeared in the inputs during the run, such as {}; run again to include {}",
         if new == 1 { "file" } else { "files" },
         first.label,
         if new == 1 { "it" } else { "them" }

@@ -157,7 +157,7 @@ impl Place {
         if replaced && let Err(error) = fs::remove_dir_all(&old) {
             let way_out = match owner(&old) {
                 Some(user) if user != rustix::process::geteuid().as_raw() => {
-                    format!("it belongs to another user (number {user}), who can remove it")
+                    format!("it belongs to another user (user ID {user}), who can remove it")
                 }
                 _ => "the next run removes it".to_owned(),
             };
@@ -190,7 +190,7 @@ impl Place {
                     true => Cleared::PutBack(self.path.clone()),
                     false => {
                         tracing::warn!(
-                            "{} is not removed: it belongs to another user (number {other})",
+                            "{} is not removed: it belongs to another user (user ID {other})",
                             path.display()
                         );
                         Cleared::OfAnother { path, user: other }

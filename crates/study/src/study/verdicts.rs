@@ -336,7 +336,10 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };
     let why = if comparisons > 0 {
-        format!("`max-candidates` skipped {}, perhaps including theirs", counted(comparisons, "comparison"))
+        format!(
+            "`max-candidates` skipped {}, perhaps including the comparison of these two",
+            counted(comparisons, "comparison")
+        )
     } else if report.is_some_and(|report| report.left_out_of_large_groups > 0) {
         format!(
             "more than {WHOLE} documents share a key with them, and each document is compared only with the nearest documents"
