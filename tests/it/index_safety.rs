@@ -153,7 +153,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.again(1, &free).ends_with(0).says(&["was already published"]);
     // Other options do.
     for (more, says) in [
-        (&["--corpus", "keep"][..], "corpus none there, keep here"),
+        (&["--corpus", "keep"][..], "corpus: none in the published run, keep in this run"),
         (&["--keep", "length asc"], "keep "),
         (&["--remove-if", "pair"], "remove-if "),
         (&["--chain", "remove", "--remove-if", "pair"], "chain "),
