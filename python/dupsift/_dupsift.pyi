@@ -1,4 +1,4 @@
-"""The extension module, built from `python/src`. Use the functions of `dupsift` instead. Column is the only type in this module that they return."""
+"""The extension module, built from `python/src`. Use the functions of `dupsift` instead; the only type of this module that they return is Column."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -118,9 +118,9 @@ class Result(Pairs):
         return filtered(frame, self.kept_mask)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
-        """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs with at least these similarities.
+        """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs with these similarities or more.
 
-        Pass thresholds by the labels of algorithms. A threshold can only be raised, because the run did not record pairs below its own threshold. The corpus
+        Name thresholds by the labels of algorithms. They can only be raised, because the run recorded no pairs below its threshold. The corpus
         must be where it was, or in ``input``, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64
         bytes each. Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
 

@@ -45,7 +45,7 @@ def _told() -> Iterator[None]:
 
 
 def _as_bytes(blocks: Any) -> Any:
-    """Passes blocks to Spark unchanged. Spark's own serializer chooses batch sizes by earlier blocks, regardless of the size of later blocks."""
+    """Passes blocks to Spark unchanged. Spark's own serializer bases the batch size on earlier blocks, regardless of later ones."""
     blocks._bypass_serializer = True
     return blocks
 
