@@ -66,11 +66,11 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
     ];
     lines.push("B-cubed: precision and recall of each document's cluster, averaged over all documents");
     if full {
-        lines.push("P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted \
+        lines.push("P, R: precision and recall; page: the same for documents in a pair; gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted \
             Rand index of clusters");
     }
     if report.run.is_some() {
-        lines.push("(run): the pairs that decide on removal; (removed): pairs within a kept document and those removed in favor of it");
+        lines.push("(run): the pairs that decide on removal; (removed): pairs among a kept document and the documents removed in favor of it");
     }
     lines.join("\n") + "\n"
 }
@@ -175,7 +175,7 @@ mod tests {
 
             precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean
             B-cubed: precision and recall of each document's cluster, averaged over all documents
-            P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
+            P, R: precision and recall; page: the same for documents in a pair; gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
 
             truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected

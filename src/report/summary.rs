@@ -339,7 +339,10 @@ fn notes(report: &RunReport) -> Vec<String> {
     }
     // The note on ids may already mention it.
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
-        remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
+        remarks.push(format!(
+            "ids: {} named FILE#ROW",
+            counted_as(report.ids.missing, "row without an id is|rows without an id are")
+        ));
     }
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
@@ -588,7 +591,7 @@ mod tests {
         }
         for told in [
             "12 rows rejected: 12 not UTF-8; see rejected/",
-            "ids: 3 rows without an id, named FILE#ROW",
+            "ids: 3 rows without an id are named FILE#ROW",
             "ids: written as text",
             "removal: 9 comparisons with kept documents were skipped because of --max-candidates",
             "warning: 4 ids stood before",

@@ -180,7 +180,13 @@ fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) 
     let mut differences: Vec<String> = names
         .into_iter()
         .filter(differs)
-        .map(|name| format!("{name}: {} in the published run, {} in this run", shown(report.options.get(name)), shown(asked.get(name))))
+        .map(|name| {
+            format!(
+                "{name}: {} in the published run, {} in this run",
+                shown(report.options.get(name)),
+                shown(asked.get(name))
+            )
+        })
         .collect();
     if differences.is_empty() {
         // Word lists are compared by content.

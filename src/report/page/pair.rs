@@ -401,7 +401,7 @@ pub fn summary(
     let [first, second] = names(review, docs[0], docs[1]);
     html! {
         summary {
-            strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
+            strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by a chain" } }
             " " (label) ": " bdi { (first) } " – " bdi { (second) }
             @if let Some(fate) = fate_in_short(report, review, docs) { " " small.muted { "(" (fate) ")" } }
         }

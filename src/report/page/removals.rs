@@ -38,7 +38,7 @@ fn one_removal(report: &RunReport, review: &Review, one: &RemovalSample) -> Mark
     html! {
         details.card data-a=[ids.map(|ids| ids.0)] data-b=[ids.map(|ids| ids.1)] {
             summary {
-                strong { @match one.similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
+                strong { @match one.similarity { Some(similarity) => (share(similarity)), None => "linked by a chain" } }
                 " " bdi { (doc) } " → " bdi { (kept) }
             }
             (body(report, review, one.doc, one.kept))

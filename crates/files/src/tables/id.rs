@@ -4,7 +4,7 @@
 //! id is null. So a read collects this information in [`IdsSeen`], and a single pure function returns the output type.
 
 use dupsift_core::hash::hash64;
-use dupsift_core::number::counted;
+use dupsift_core::number::counted_as;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -177,7 +177,9 @@ impl IdsSeen {
                 Some("the input has no usable ids, so documents are named FILE#ROW; pass `id-column` if a different column contains the ids".to_owned()),
             );
         }
-        let nulls = (self.nulls > 0).then(|| format!("{} without an id, named FILE#ROW", counted(self.nulls, "row")));
+        let nulls = (self.nulls > 0).then(|| {
+            format!("{} named FILE#ROW", counted_as(self.nulls, "row without an id is|rows without an id are"))
+        });
         if only(&[IdKind::Text]) {
             return (IdType::Text, nulls);
         }
