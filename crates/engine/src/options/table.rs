@@ -307,7 +307,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("all"))
         .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
     OptionSpec::new(INCREMENTAL, RUN, "index", "DIR", Kind::Path,
-        "Match against all documents seen in earlier runs, and add the new ones. The first run creates the folder. \
+        "Match against all documents from earlier runs, and add the new documents. The first run creates the folder. \
          Indexed documents are never removed")
         .brief("Match against all earlier runs, and add the new documents")
         .field(|run, given| Ok(run.index = Some(given.path())), |run| run.index.clone().map(Value::from)),

@@ -74,7 +74,7 @@ const FACTS: Facts = Facts {
             name: "candidates",
             kind: Kind::Int(1, 10_000_000),
             default: "50000",
-            help: "maximum number of candidate words, the most frequent ones that occur in at most half of the documents",
+            help: "maximum number of candidate words: the most frequent words that occur in at most half of the documents",
         },
         SAMPLE,
         ParamSpec {

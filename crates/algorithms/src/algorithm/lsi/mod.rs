@@ -60,7 +60,7 @@ const FACTS: Facts = Facts {
             name: "vocabulary",
             kind: Kind::Int(1, 1_000_000),
             default: "20000",
-            help: "maximum number of words, the most frequent ones that occur in at least 2 and at most half of the documents",
+            help: "maximum number of words: the most frequent words that occur in at least 2 documents and at most half of all documents",
         },
         ParamSpec {
             name: "passes",

@@ -31,7 +31,7 @@ pub struct SentenceMarks;
 const FACTS: Facts = Facts {
     name: "sentence_marks",
     aliases: &[],
-    source: "sentence-based method of the survey of ten methods: characters next to punctuation, and the title",
+    source: "survey of ten page deduplication methods, sentence-based method (characters next to punctuation, and the title)",
     summary: "Two documents are duplicates if the words next to punctuation marks match in all three parts of the text, or in two parts and the title.",
     when_not_to_use: "on texts with few punctuation marks or long lists; if copies have an extra sentence near the start",
     inputs: "text, title",

@@ -38,7 +38,7 @@ const FACTS: Facts = Facts {
     aliases: &["keyword_sim"],
     source: "Web page purification and duplicate removal by DocView and SIM, 2011",
     summary: "Two documents are duplicates if their heaviest keywords are the same or have nearly proportional weights.",
-    when_not_to_use: "if texts about the same topic must be distinguished: five keywords show little more than the topic; with weight=tf and no list of stop words",
+    when_not_to_use: "if texts about the same topic must be distinguished, because five keywords show little more than the topic; with weight=tf and no list of stop words",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, MOST_KEYWORDS), default: "5", help: "keywords, N" },

@@ -52,7 +52,7 @@ pub const PARAMS: [ParamSpec; 13] = [
         default: "10",
         help: "relate: a first line that occurs in more texts is not a title",
     },
-    share("templates", "0.68", "relate: minimum cosine of a template pair to report"),
+    share("templates", "0.68", "relate: minimum cosine for reporting a pair with the same template"),
     share(
         "title",
         "0.5",
