@@ -81,7 +81,7 @@ const FACTS: Facts = Facts {
             name: "digest",
             kind: Kind::Choice(&["xxh3_64", "xxh3_128"]),
             default: "xxh3_64",
-            help: "hash of the numbers of the bits that are set",
+            help: "hash of the positions of the set bits",
         },
     ],
     shorthands: &[],
