@@ -212,7 +212,7 @@ fn a_truth_that_says_nothing_is_an_error() {
         "{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n",
         &["no pair of two documents", "1 names the same document twice"],
     );
-    evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 names an unknown id"]);
+    evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 contains an unknown id"]);
     let alone = "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n";
     evaluate(alone, &["no pair of two documents", "none of its clusters has two"]);
 }
