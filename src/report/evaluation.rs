@@ -177,10 +177,10 @@ mod tests {
             B-cubed: precision and recall of each document's cluster, averaged over all documents
             P, R: precision and recall; page: the same for documents in a pair; gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
 
-            truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
+            truth: 6 of 2,000 ids not in the corpus, so 5 rows skipped: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected
-            truth: rows with the same document twice left out: 1
-            truth: repeated rows left out: 2
+            truth: rows with the same document twice skipped: 1
+            truth: repeated rows skipped: 2
             warning: minhash: 7 pairs are not written
 
             output: out/evaluation

@@ -517,7 +517,7 @@ mod tests {
              exact           100,000          0   1,234,567        200     1,950     1,500          0
              minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
-            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only those with the representative)
+            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only pairs with the representative)
             minhash_loose: documents without a signature (no shingles 10)
             minhash_loose: similar documents: 1 version, 2 contained, 5,000 same template (kept)
             minhash_loose: 5 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 
 use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label_style, words};
 use super::text::{percent, plain, share};
-use crate::report::{counted, thousands};
+use crate::report::counted;
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::Result;
