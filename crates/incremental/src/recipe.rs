@@ -106,6 +106,6 @@ mod tests {
         let name = line.name.clone();
         line.value = line.value.replace(",revision=1", ",revision=0");
         let said = compare(&there).expect_err("refused").to_string();
-        assert!(said.contains(&format!("{name}: revision=0 in the index, revision=1 here")), "{said}");
+        assert!(said.contains(&format!("{name}: revision=0 in the index, revision=1 in this run")), "{said}");
     }
 }
