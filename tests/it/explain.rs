@@ -229,7 +229,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
-    assert!(why.contains("pairs/ lists each of them with the best copy of their text"), "{why}");
+    assert!(why.contains("pairs/ lists each copy only with the best copy of the text"), "{why}");
     // The words are the same, the texts are not.
     write_docs(&input, &numbered((0..5).map(|n| format!("Один и тот же текст{}", "!".repeat(n)))), 10);
     let done = crate::kit::done(&input, &["--algorithms", "tf:min_distinct=1", "--max-group", "3"]);
