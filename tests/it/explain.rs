@@ -280,7 +280,7 @@ fn statistics_and_models_of_another_run_are_refused() {
     typed(&one.out(), &["a", "b"]).ends_with(0);
     let table = "stats/words/part-00000.parquet";
     std::fs::copy(two.out().join(table), one.out().join(table)).unwrap();
-    typed(&one.out(), &["a", "b"]).ends_with(2).says(&["are damaged, or from other text options"]);
+    typed(&one.out(), &["a", "b"]).ends_with(2).says(&["are damaged, or were written with different text options"]);
     std::fs::remove_file(two.out().join("stats/models/descr_words.parquet")).unwrap();
     typed(&two.out(), &["a", "b"]).ends_with(1).says(&["models/descr_words.parquet"]);
 }

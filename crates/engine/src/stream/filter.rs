@@ -266,7 +266,7 @@ mod tests {
             std::fs::write(&path, &other).unwrap();
             let message = refused("ab", 1 << 20);
             assert!(
-                ["damaged", "truncated", "filter.bloom", "other word lists", "raise `memory`"]
+                ["damaged", "truncated", "filter.bloom", "different word lists", "raise `memory`"]
                     .iter()
                     .any(|said| message.contains(said)),
                 "{at}: {message}"
