@@ -98,7 +98,7 @@ expect('1 of ');
 type('j');
 expect('2 of ');
 browse.querySelector('input[type=checkbox]').click();
-expect('Save 1 right as labels.csv');
+expect('Save 1 correct as labels.csv');
 expect('Save 1 wrong as wrong.csv');
 type('k');
 expect('1 of ');

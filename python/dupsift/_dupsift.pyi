@@ -1,4 +1,4 @@
-"""The extension module, built from `python/src`. Use the functions of `dupsift` instead; of this module, they return only Column."""
+"""The extension module, built from `python/src`. Use the functions of `dupsift` instead; the only type of this module that they return is Column."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -95,7 +95,7 @@ class Column:
     def __reduce__(self) -> tuple[Any, ...]: ...
     @staticmethod
     def from_bytes(dtype: str, values: bytes) -> Column:
-        """Restores a column from its ``dtype`` and ``tobytes()``. Raises ValueError for another type."""
+        """Restores a column from its ``dtype`` and ``tobytes()``. Raises ValueError for an unknown type."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...

@@ -41,7 +41,7 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
 
 
 def is_frame(data: object) -> bool:
-    """Returns whether this is a frame or a column of texts, and not paths."""
+    """Returns whether this is a frame or a column of texts, rather than paths."""
     return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
 
 

@@ -36,7 +36,7 @@ def _value(name: str, value: object) -> object:
         return ",".join(texts) if name in _WITH_COMMAS else texts
     if isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"{name}=: expected a text, a number, a path, True or False, got {type(value).__name__}")
+    raise TypeError(f"{name}=: expected a string, a number, a path, True or False, got {type(value).__name__}")
 
 
 def with_keywords(verb: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:

@@ -39,7 +39,7 @@ class Output:
 
     @property
     def held(self) -> bool:
-        """Whether a guard held the result back, so that it did not replace an earlier one."""
+        """Whether a guard held the result back. A result that was held back did not replace an earlier result."""
         return any(guard["held"] for guard in self.report["guards"])
 
     def _link(self) -> str:
@@ -88,7 +88,7 @@ class Pairs(Output):
     """An output with pairs and clusters."""
 
     def pairs(self, algorithm: str | None = None) -> Table:
-        """The pairs of one algorithm, sorted by (doc_a, doc_b). Without a name, the pairs of all algorithms, with a column ``algorithm``.
+        """The pairs of one algorithm, sorted by (doc_a, doc_b); without a name, the pairs of all algorithms, with a column ``algorithm``.
 
         Columns: id_a, id_b; similarity, 0 to 1; distance, if the algorithm has one; matched_by; verified; doc_a, doc_b, the row numbers;
         contained_a, contained_b, numbers_a, numbers_b, the shares of one document that the other contains, 0 to 1; relation; why; next_best.
@@ -97,7 +97,7 @@ class Pairs(Output):
         return self._tables("pairs", algorithm)
 
     def clusters(self, algorithm: str | None = None) -> Table:
-        """The clusters of one algorithm, one row per document. Without a name, the clusters of all algorithms, with a column ``algorithm``.
+        """The clusters of one algorithm, one row per document; without a name, the clusters of all algorithms, with a column ``algorithm``.
 
         Columns: id, cluster_id (the id of its best document), cluster_size, is_representative, similarity_to_representative, doc.
         Raises ValueError for a name that the run does not have.
@@ -133,7 +133,7 @@ class Comparison(Pairs):
 
     @property
     def advice(self) -> str | None:
-        """The recommendation, as a sentence. None if nothing was found."""
+        """The recommendation as a sentence, or None if nothing was found."""
         advice = self.comparison["advice"]
         return advice["sentence"] if advice else None
 
@@ -181,7 +181,7 @@ class Told:
 
 
 class Explanation(Told):
-    """The reason why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
+    """Explains why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
 
     In a notebook, it shows the two texts side by side, with differences highlighted.
     """

@@ -40,7 +40,7 @@ def _named(stage: str, step: int, steps: int) -> str:
 
 @contextmanager
 def shown(no_progress: bool | None, progress: Callable[[Progress], object] | None = None) -> Iterator[Told | None]:
-    """Returns a function that shows progress or passes it to the caller's function. Returns None if there is nowhere to show it."""
+    """Returns a function that shows progress or passes it to the caller's function. Returns None if there is no place to show progress."""
     if progress is not None:
         yield _Called(progress)
         return

@@ -108,7 +108,7 @@ class Result(Pairs):
         return self.kept_mask.rows()
 
     def filter(self, frame: F) -> F:
-        """Returns a frame without its removed rows. Pass the frame of ``dedup``, or another one with the same rows in the same order.
+        """Returns a frame without its removed rows. Pass the frame of ``dedup``, or a frame with the same rows in the same order.
 
         Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
         same kind. Raises ValueError for a frame with a different number of rows.
@@ -118,14 +118,14 @@ class Result(Pairs):
         return filtered(frame, self.kept_mask)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
-        """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs of at least these similarities.
+        """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs with these similarities or more.
 
-        Name thresholds by the labels of algorithms. They can only be raised, because the run did not record pairs below its own. The corpus
+        Name thresholds by the labels of algorithms. They can only be raised, because the run recorded no pairs below its threshold. The corpus
         must be where it was, or in ``input``, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64
         bytes each. Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
 
         Raises ValueError for a label that the run does not have, for a threshold below the run's, and if the rule depends on a document that the
-        run did not compare with a kept one.
+        run did not compare with a kept document.
 
             result.apply(minhash=0.9).kept_rows
             result.apply(minhash=0.9).write("strict/")

@@ -24,7 +24,7 @@ PathLike = os.PathLike[str]
 
 
 def _told(output: Output) -> None:
-    """Warns that a guard held the result back, so that it is not in the requested folder."""
+    """Warns that a guard fired, so the result is not in the requested folder."""
     for guard in output.report["guards"]:
         if guard["held"]:
             warnings.warn(f"the result is held back in {output.path}: {guard['sentence']}", UserWarning, stacklevel=3)
@@ -62,7 +62,7 @@ def run(
 
     ``progress`` is a function that receives a ``Progress``, instead of a bar; an exception in it stops the run.
 
-    If a guard holds the result back, so that it does not replace an earlier one, it is written next to ``out``; a UserWarning reports this, and
+    If a guard fires and ``out`` must not be replaced, the result is written next to ``out`` instead; a UserWarning reports this, and
     ``result.held`` is True.
 
     Raises ValueError for invalid options, columns and names, with the expected values; FileNotFoundError for missing inputs; other OSErrors;

@@ -113,7 +113,7 @@ impl Column {
         let place = place.and_then(|place| usize::try_from(place).ok()).filter(|place| *place < length);
         match place {
             Some(place) => self.value(py, place),
-            None => Err(PyIndexError::new_err(format!("row {at} of a column of {length}"))),
+            None => Err(PyIndexError::new_err(format!("row {at} does not exist in a column of {length} values"))),
         }
     }
 

@@ -126,7 +126,7 @@ pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
             bytes += value.len();
         } else {
             let kind = text.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("row {rows}: expected a text or None, got {kind}")));
+            return Err(PyTypeError::new_err(format!("row {rows}: expected a string or None, got {kind}")));
         }
         rows += 1;
         if bytes >= TEXT_BYTES || rows.is_multiple_of(ROWS as u64) {

@@ -41,7 +41,7 @@ class Errors(Case):
         self.fails(ValueError, "keep or remove.*did you mean", chain="remov")
         self.fails(ValueError, "both choose the algorithms", algorithms="exact", preset="strict")
         self.fails(ValueError, "chain=remove.*remove-if=contained:", chain="remove")
-        self.fails(TypeError, "threads=: expected a text, a number", threads=object())
+        self.fails(TypeError, "threads=: expected a string, a number", threads=object())
         self.fails(TypeError, "dupsift.dedup takes frames", inputs=7)
 
     def test_memory(self) -> None:

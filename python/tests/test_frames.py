@@ -337,7 +337,7 @@ class Frames(Case):
         table = pa.table(COLUMNS)
         with self.assertRaisesRegex(TypeError, "expected an Arrow table.*got builtins.dict"):
             ds.dedup({"text": ["a"]})
-        with self.assertRaisesRegex(TypeError, "row 1: expected a text or None, got int"):
+        with self.assertRaisesRegex(TypeError, "row 1: expected a string or None, got int"):
             ds.dedup(["a", 2])
         with self.assertRaisesRegex(ValueError, 'text="boddy": the frame has no such column; did you mean "body"'):
             ds.dedup(table, text="boddy")

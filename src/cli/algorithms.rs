@@ -59,7 +59,7 @@ fn list() -> String {
         })
         .collect();
     format!(
-        "{list}\npresets, for --preset NAME:\n{presets}\n`dupsift algorithms NAME` describes one in full: source, parameters, when not to use it.\n"
+        "{list}\npresets, for --preset NAME:\n{presets}\n`dupsift algorithms NAME` describes one algorithm in full: source, parameters, when not to use it.\n"
     )
 }
 

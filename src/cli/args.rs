@@ -45,31 +45,32 @@ pub enum Verb {
     Run(Box<RunArguments>),
     /// Compare algorithms and presets on a corpus: recall, precision and F1 of each, and which to use
     ///
-    /// Nothing is removed, and no removal list is written. The pairs of all algorithms are pooled, and each is judged by its two texts
-    /// (--judge). Recall is relative to the duplicates in this pool: duplicates that no algorithm finds do not count.
+    /// Nothing is removed, and no removal list is written. The pairs found by all algorithms are pooled, and the judge (--judge) decides
+    /// from the two texts whether a pair is a duplicate. Recall is relative to the duplicates in this pool: duplicates that no algorithm
+    /// finds do not count.
     ///
-    /// The last line recommends the setting with the largest F1. Among settings at most 0.01 below it, presets come first (except
-    /// fineweb, which is for comparisons with other tools), then higher precision, then the order on the command line. If the
-    /// largest F1 is below 0.5, the line states that none suits the corpus.
+    /// The last line recommends the setting with the largest F1. Among settings whose F1 is at most 0.01 lower, presets are preferred
+    /// (except fineweb, which is for comparisons with other tools), then higher precision, then the order on the command line. If the
+    /// largest F1 is below 0.5, the line states that no setting suits the corpus.
     Compare(Box<CompareArguments>),
     /// Extract title, keywords, abstract, body and links from HTML pages or web archives
     Purify(Box<PurifyArguments>),
     /// Find documents that contain items of an evaluation set, and write the corpus without them
     Contaminated(Box<ContaminatedArguments>),
-    /// Flag documents that repeat an earlier one, in this input or in previous ones, with a Bloom filter
+    /// Flag documents that repeat an earlier document in this input or in previous inputs, with a Bloom filter
     Stream(Box<StreamArguments>),
     /// Publish a result that a guard held back
     Accept(AcceptArguments),
     /// Remove temporary files that killed runs left behind
     Clean(CleanArguments),
-    /// Inspect and maintain the index of run --index
+    /// Inspect and maintain an index that run --index created
     #[command(subcommand)]
     Index(IndexVerb),
     /// Write the corpus of a finished run without the removed documents
     ///
     /// Adds the folders deduped/, dropped/ and attributes/ to the output and changes nothing else in it. A different removal rule
-    /// (--remove-if, --threshold) needs a new folder (--out), which gets its own removed/. Fails if texts, ids or other columns that
-    /// the run used have changed.
+    /// (--remove-if, --threshold) requires a new folder (--out), which then has its own removed/. Fails if the texts, the ids or
+    /// other columns that the run used have changed.
     Apply(ApplyArguments),
     /// Measure precision and recall of a finished run against labeled pairs or clusters
     Evaluate(EvaluateArguments),
@@ -128,16 +129,16 @@ pub struct ExplainArguments {
     /// A document: its id, or FILE#ROW
     #[arg(value_name = "ID_A")]
     pub a: String,
-    /// Another document [default: the one kept instead of ID_A, or the most similar one]
+    /// Another document [default: the document kept instead of ID_A, or the most similar document]
     #[arg(value_name = "ID_B")]
     pub b: Option<String>,
-    /// Treat ID_A and ID_B as document numbers (column doc of the tables)
+    /// Treat ID_A and ID_B as document numbers (the doc column in the tables)
     #[arg(long)]
     pub docs: bool,
     /// Print JSON, with all signatures
     #[arg(long)]
     pub json: bool,
-    /// Also print equal lines of the texts, and the keys of all signatures
+    /// Also print the lines that both texts share, and the keys of all signatures
     #[arg(long)]
     pub full: bool,
     /// Folder or file of the corpus, if it was moved after the run
@@ -214,7 +215,7 @@ pub struct AcceptArguments {
     /// The folder NAME.held that a run with exit code 4 wrote next to its output NAME
     #[arg(value_name = "NAME.held")]
     pub dir: PathBuf,
-    /// Why the result is right; recorded in run.json
+    /// Why the result is correct; recorded in run.json
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 }
@@ -248,7 +249,7 @@ pub enum IndexVerb {
         /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
-        /// Id of the document that was indexed first with its text; can be repeated
+        /// Id of the first indexed document with the text to forget; can be repeated
         #[arg(long, value_name = "ID", required_unless_present = "batch", conflicts_with = "batch")]
         id: Vec<String>,
         /// Forget all documents of this batch
@@ -260,7 +261,7 @@ pub enum IndexVerb {
         /// Folder of the index
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
-        /// Number of the generation, as in the error message or in the name manifest-NUMBER.json
+        /// Number of the generation, from the error message or the file name manifest-NUMBER.json
         #[arg(value_name = "GENERATION")]
         generation: u64,
     },
@@ -286,7 +287,7 @@ pub struct EvaluateArguments {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Also print numbers of pairs and documents, B-cubed and the adjusted Rand index
+    /// Also print the numbers of pairs and documents, B-cubed and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
     /// Folder or file of the corpus, if it was moved after the run
@@ -303,17 +304,17 @@ pub struct ApplyArguments {
     /// Output folder of a finished run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
-    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of
-    /// attributes for each row, in attributes/
+    /// Parts of the corpus to write, separated by commas: keep (the kept rows, in deduped/), drop (the removed rows, in dropped/),
+    /// annotate (a row of attributes for each input row, in attributes/)
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
     /// Columns to add to the rows in deduped/, separated by commas: cluster_size, copies, sources
     #[arg(long, value_name = "LIST", default_value = "none", value_parser = words_of("add"), hide_possible_values = true)]
     pub add: String,
-    /// A different removal rule: pair, contained:T or contained:T:N [default: that of the run]
+    /// A different removal rule: pair, contained:T or contained:T:N [default: the rule of the run]
     #[arg(long, value_name = "RULE", value_parser = words_of("remove-if"), hide_possible_values = true)]
     pub remove_if: Option<String>,
-    /// Use only pairs of the algorithm LABEL with at least this similarity; can be repeated
+    /// For the algorithm LABEL, use only pairs with a similarity of at least T; can be repeated
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
     /// Folder or file that now holds the run's corpus, if it was moved

@@ -33,7 +33,7 @@ fn line(cleared: &Cleared) -> String {
         }
         Cleared::PutBack(path) => format!("restored the earlier result at {}\n", path.display()),
         Cleared::OfAnother { path, user } => {
-            format!("left {} in place, because it belongs to another user (number {user})\n", path.display())
+            format!("left {} in place, because it belongs to another user (user ID {user})\n", path.display())
         }
         Cleared::Left { path, foreign } => {
             format!("left {} in place, because it contains {}\n", path.display(), foreign.display())

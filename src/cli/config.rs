@@ -62,7 +62,7 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
                 Some(Value::Texts(inputs)) => inputs,
                 _ => {
                     return Err(wrong(format!(
-                        "{INPUTS}: expected a text or a list of texts, got {}",
+                        "{INPUTS}: expected a string or a list of strings, got {}",
                         value.get_ref()
                     )));
                 }
@@ -162,7 +162,7 @@ mod tests {
         );
         assert_eq!(file.settings.text("corpus"), Some("keep,drop"));
         let fail = |text: &str| parse(Verb::Run, "a.toml", text).unwrap_err().to_string();
-        assert_eq!(fail("inputs = 3"), "a.toml, line 1: inputs: expected a text or a list of texts, got 3");
+        assert_eq!(fail("inputs = 3"), "a.toml, line 1: inputs: expected a string or a list of strings, got 3");
         assert!(fail("input = 'a'").contains("did you mean \"inputs\"?"));
         assert!(fail("id-column = ['a', 'b']").contains("`id-column`: expected the name of a column"));
     }

@@ -61,7 +61,7 @@ impl Exit {
                 "the result is complete, but rows or files were rejected or a guard fired; see rejected/ and run.json in the output (exit code 3)",
             ),
             Exit::Held => Some(
-                "a guard held the result back, so the earlier one was not replaced; see run.json in OUT.held (exit code 4)",
+                "a guard fired, so the result was not published and the earlier output was not replaced; see run.json in OUT.held (exit code 4)",
             ),
             Exit::Done | Exit::Failed | Exit::Usage | Exit::Stopped(_) => None,
         }

@@ -167,7 +167,7 @@ fn asked(typed: &str) -> Result<Targets, String> {
         let hint = did_you_mean(part.rsplit('=').next().unwrap_or(part), LEVELS);
         let levels = LEVELS.join(", ");
         format!(
-            "{ENVIRONMENT}={typed}: {part:?} is not a level{hint}; expected a comma-separated list of {levels}, or PART=LEVEL such as {OURS}_engine::job=debug; the default level is used"
+            "{ENVIRONMENT}={typed}: {part:?} is not a log level{hint}; expected a comma-separated list of {levels}, or PART=LEVEL such as {OURS}_engine::job=debug; the default level is used"
         )
     };
     let parts: Vec<&str> = typed.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();

@@ -66,7 +66,7 @@ pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
     let mut text = format!(
-        "{} found by {}; {} of them are duplicates by {}\n",
+        "{} found by {}; {} of them are duplicates according to {}\n",
         counted(report.pooled, "pair"),
         contestants(report),
         number_of(&report.duplicates),
@@ -159,7 +159,7 @@ fn together(report: &ComparisonReport) -> String {
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
     let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
     if better.is_empty() {
-        return "\nno union or intersection of two or three has a larger F than its parts\n".into();
+        return "\nno union or intersection of two or three settings has a larger F than its parts\n".into();
     }
     let alone = [
         name_of(best),
@@ -191,13 +191,13 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     notes.push(REMOVAL.into());
     if judge.sampled {
         notes.push(format!(
-            "sampled: for algorithms with more than {}, about that many pairs are judged (--judge-sample, seed {}); 95% confidence intervals are in parentheses; those of F are computed from the endpoints of the recall and precision intervals",
+            "sampled: for algorithms with more than {}, about that many pairs are judged (--judge-sample, seed {}); 95% confidence intervals are in parentheses; the intervals of F are computed from the endpoints of the recall and precision intervals",
             counted(judge.sample, "pair"),
             judge.seed
         ));
         if !report.combinations.is_empty() {
             notes.push(
-                "combinations are ranked by estimates, so the true order of those with nearly the same F may differ"
+                "combinations are ranked by estimates, so the true order of combinations with nearly the same F may differ"
                     .into(),
             );
         }
@@ -227,7 +227,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
         }
     }
     if report.oracle.is_none() {
-        notes.push("pass --oracle-sample N to look for duplicates that none of these found".into());
+        notes.push("pass --oracle-sample N to look for duplicates that no setting found".into());
     }
     if report.algorithms.len() > MOST_AGREEING {
         notes.push("the agreement of any two settings is under \"agreement\" in the JSON file".into());
@@ -352,7 +352,7 @@ mod tests {
             ..RunReport::default()
         };
         expect![[r#"
-            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates by versions:0.8
+            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
             recall is relative to the pool, the duplicates that at least one setting found
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
             exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
@@ -376,8 +376,8 @@ mod tests {
 
             the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
             all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate
-            sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% confidence intervals are in parentheses; those of F are computed from the endpoints of the recall and precision intervals
-            combinations are ranked by estimates, so the true order of those with nearly the same F may differ
+            sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% confidence intervals are in parentheses; the intervals of F are computed from the endpoints of the recall and precision intervals
+            combinations are ranked by estimates, so the true order of combinations with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs
             too long to judge, and not counted as duplicates: 2 pairs
             exact: 12,000 of 500,000 pairs are used; in groups above --max-group, only pairs with the representative are written

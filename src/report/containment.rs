@@ -62,12 +62,12 @@ fn fates(explained: &Explanation) -> String {
     let fate =
         |name: &str, document: &ExplainedDocument, other: (&str, &ExplainedDocument), of: &ExplainedContained| {
             let Some(removed) = &document.removed else {
-                let earlier = if document.earlier { ", because it was indexed earlier" } else { "" };
+                let earlier = if document.earlier { " because it was indexed earlier" } else { "" };
                 return format!("{name} was kept{earlier}");
             };
             let (other_name, other) = other;
             if removed.reason == REPRESENTATIVE {
-                return format!("{name} was removed, because none of its duplicates is kept");
+                return format!("{name} was removed because none of its duplicates is kept");
             }
             if removed.kept_doc != other.doc {
                 return format!("{name} was removed in favor of {}", safe(&removed.kept_id));
@@ -79,7 +79,7 @@ fn fates(explained: &Explanation) -> String {
             };
             match removed.reason.as_str() {
                 "copy" | "seen" if explained.exact_copies => format!("{name} was removed in favor of {other_name}"),
-                "chain" => format!("{name} was removed, because a chain of pairs links it to {other_name}"),
+                "chain" => format!("{name} was removed because a chain of pairs links it to {other_name}"),
                 _ => format!(
                     "{name} was removed in favor of {other_name}, which contains {} 3-grams{numbers}",
                     part(of.common_grams, of.grams)

@@ -66,11 +66,11 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
     ];
     lines.push("B-cubed: precision and recall of each document's cluster, averaged over all documents");
     if full {
-        lines.push("P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted \
+        lines.push("P, R: precision and recall; page: the same for documents in a pair; gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted \
             Rand index of clusters");
     }
     if report.run.is_some() {
-        lines.push("(run): the pairs that decide on removal; (removed): pairs within a kept document and those removed in favor of it");
+        lines.push("(run): the pairs that decide on removal; (removed): pairs among a kept document and the documents removed in favor of it");
     }
     lines.join("\n") + "\n"
 }
@@ -83,14 +83,16 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         let named: Vec<String> = truth.unknown.iter().map(|id| format!("{id:?}")).collect();
         let more = if truth.unknown_ids > named.len() as u64 { " ..." } else { "" };
         remarks.push(format!(
-            "truth: {} of {} not in the corpus, so {} left out: {}{more}",
+            "truth: {} of {} not in the corpus, so {} skipped: {}{more}",
             thousands(truth.unknown_ids),
             counted(truth.ids, "id"),
             counted(truth.unknown_rows, "row"),
             named.join(", ")
         ));
     }
-    remarks.extend(truth.bad_inputs.iter().map(|file| format!("truth: {} is read in part: {}", file.file, file.why)));
+    remarks.extend(
+        truth.bad_inputs.iter().map(|file| format!("truth: only part of {} was read: {}", file.file, file.why)),
+    );
     if truth.rejections.rows > 0 {
         remarks.push(format!("truth: {}; see evaluation/rejected", rejected(&truth.rejections)));
     }
@@ -98,7 +100,7 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         [(truth.self_pairs, "rows with the same document twice"), (truth.repeated_rows, "repeated rows")]
     {
         if count > 0 {
-            remarks.push(format!("truth: {what} left out: {}", thousands(count)));
+            remarks.push(format!("truth: {what} skipped: {}", thousands(count)));
         }
     }
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
@@ -173,12 +175,12 @@ mod tests {
 
             precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean
             B-cubed: precision and recall of each document's cluster, averaged over all documents
-            P, R: precision and recall; page: of documents in a pair, gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
+            P, R: precision and recall; page: the same for documents in a pair; gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
 
-            truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
+            truth: 6 of 2,000 ids not in the corpus, so 5 rows skipped: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected
-            truth: rows with the same document twice left out: 1
-            truth: repeated rows left out: 2
+            truth: rows with the same document twice skipped: 1
+            truth: repeated rows skipped: 2
             warning: minhash: 7 pairs are not written
 
             output: out/evaluation

@@ -45,10 +45,10 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += "\nsimilarity of the texts\n\n";
     text += &measures(explained);
     if screen.full {
-        text += "\nkeys in hexadecimal (= marks keys that both documents have)\n\n";
+        text += "\nkeys in hexadecimal (= marks keys that both documents share)\n\n";
         explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
     } else {
-        text += "\nkeys in common, and words that they stand for (all keys with --full)\n\n";
+        text += "\nshared keys, and the words that they stand for (--full shows all keys)\n\n";
         explained.algorithms.iter().for_each(|one| text += &common_keys(one));
     }
     text
@@ -422,7 +422,7 @@ mod tests {
             cosine of word counts 0.800; 4 words in common
             2 LCS / (a + b) in characters: 0.875
 
-            keys in common, and words that they stand for (all keys with --full)
+            shared keys, and the words that they stand for (--full shows all keys)
 
             minhash: 2 of 7
             sentence_marks: none (no marks)

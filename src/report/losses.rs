@@ -48,11 +48,7 @@ pub fn rejections(report: &RejectionsReport) -> String {
 /// Formats the rejected rows in the corpus of a job, like [`rejections`]. If rows were rejected only in other inputs, the text mentions the
 /// corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
-    if report.rows == 0 && job.lost_of_others() {
-        "no rows of the corpus rejected".to_owned()
-    } else {
-        rejections(report)
-    }
+    if report.rows == 0 && job.lost_of_others() { "no corpus rows rejected".to_owned() } else { rejections(report) }
 }
 
 /// Formats the rejected rows and other remarks for each input other than the corpus, one line per input, as in `reference: 1 of 2 rows

@@ -7,6 +7,7 @@ use bytesize::ByteSize;
 
 use super::losses::rejected;
 use super::{counted, guarded, once_accepted, other_inputs, rejections, thousands};
+use dupsift_core::number::counted_as;
 use dupsift_engine::job::stands_in;
 use dupsift_engine::reading::PurifyReport;
 use dupsift_study::purify::{PagesReport, TrainingReport};
@@ -51,7 +52,11 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
         100.0 * report.known_share,
         thousands(report.rare_words),
         if report.words_beyond > 0 || report.halvings > 0 {
-            format!("; {} more, and {} halvings of all words, for lack of space", report.words_beyond, report.halvings)
+            format!(
+                "; to save space, {} left out, and the vocabulary was halved {}",
+                counted_as(report.words_beyond, "more word was|more words were"),
+                counted(report.halvings.into(), "time")
+            )
         } else {
             String::new()
         }

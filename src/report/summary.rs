@@ -79,14 +79,15 @@ pub fn estimated(report: &RunReport) -> String {
 fn details(report: &RunReport, folder: &Path) -> String {
     let mut text = String::from("\n");
     if let Some(removal) = &report.removal {
-        text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
+        text +=
+            &format!("options: keep={}; decide={}; remove-if={}\n", removal.keep, removal.decide, removal.remove_if);
         text += &format!("removed{}\n", by_reason(&removal.reasons));
         if !removal.stays.is_empty() {
             text += &format!("similar but kept{}\n", by_reason(&removal.stays));
         }
     }
     text += &format!(
-        "{} beyond the first of each text\n",
+        "{} after the first copy of each text\n",
         counted_as(report.documents.surplus_copies, "exact copy|exact copies")
     );
     if !report.resumed.is_empty() {
@@ -111,8 +112,8 @@ pub fn applied(report: &AppliedReport, out: &Path) -> String {
         if corpus.rejected > 0 { format!(", {} rejected", thousands(corpus.rejected)) } else { String::new() };
     let higher: Vec<String> =
         report.thresholds.iter().map(|(label, threshold)| format!("{label} >= {threshold}")).collect();
-    let higher = if higher.is_empty() { String::new() } else { format!("; pairs of {}", higher.join(", ")) };
-    let rule = format!("removed if {}{higher}", report.remove_if);
+    let higher = if higher.is_empty() { String::new() } else { format!("; only pairs with {}", higher.join(", ")) };
+    let rule = format!("options: remove-if={}{higher}", report.remove_if);
     format!(
         "{rows}: {kept} kept, {removed} removed{rejected}\n{rule}\n{}\noutput: {}\n",
         folders(corpus),
@@ -258,7 +259,7 @@ fn cut(found: &CutReport) -> String {
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
     let emptied = match found.emptied {
         0 => String::new(),
-        emptied => format!("; {} removed with too little text left", counted(emptied, "document")),
+        emptied => format!("; {} removed because too little text remains", counted(emptied, "document")),
     };
     format!("{passages} in {}: {share:.1}% of the kept text{emptied}", counted(found.documents, "document"))
 }
@@ -311,7 +312,7 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {} above --max-group; {} of {} written (only those with the representative)",
+                "{label}: {} above --max-group; {} of {} written (only pairs with the representative)",
                 counted(one.large_groups, "group"),
                 thousands(one.pairs_written),
                 counted(one.pairs, "pair")
@@ -331,20 +332,24 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(one.notes.iter().map(|note| format!("{label}: {note}")));
     }
     if let Some(removal) = report.removal.as_ref().filter(|removal| removal.left_out > 0) {
-        let left_out = counted(removal.left_out, "comparison");
+        let skipped =
+            counted_as(removal.left_out, "comparison with a kept document was|comparisons with kept documents were");
         remarks.push(format!(
-            "removal: {left_out} with kept documents skipped because of --max-candidates, so the result depends on the order of the documents"
+            "removal: {skipped} skipped because of --max-candidates, so the result depends on the order of the documents"
         ));
     }
     // The note on ids may already mention missing ids.
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
-        remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
+        remarks.push(format!(
+            "ids: {} named FILE#ROW",
+            counted_as(report.ids.missing, "row without an id is|rows without an id are")
+        ));
     }
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.accepted.iter().map(|accepted| {
         let reason = accepted.reason.as_deref().unwrap_or("no reason given");
-        format!("guard: the result was held back, and accepted at {}: {reason}", accepted.time)
+        format!("guard: the result was held back and then accepted at {}: {reason}", accepted.time)
     }));
     remarks
 }
@@ -374,9 +379,9 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
-        let pairs = counted(told.other_titles, "pair");
+        let pairs = counted_as(told.other_titles, "of these pairs was|of these pairs were");
         remarks.push(format!(
-            "{label}: {pairs} of these kept because their titles refer to different things (other_title in pairs/)"
+            "{label}: {pairs} kept, because the titles refer to different things (other_title in pairs/)"
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
@@ -502,10 +507,10 @@ mod tests {
             output: out/mixed (see report.html)
             next: dupsift apply out/mixed --corpus keep
 
-            kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
+            options: keep=length desc, doc asc; decide=any; remove-if=contained:0.8:0.9
             removed (pair 5,750)
             similar but kept (different numbers 200, unique text 1,300)
-            314 exact copies beyond the first of each text
+            314 exact copies after the first copy of each text
             24.0 CPU seconds
 
              algorithm        signed   unsigned       pairs   clusters   in them   largest   left out
@@ -513,7 +518,7 @@ mod tests {
              exact           100,000          0   1,234,567        200     1,950     1,500          0
              minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
-            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only those with the representative)
+            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only pairs with the representative)
             minhash_loose: documents without a signature (no shingles 10)
             minhash_loose: similar documents: 1 version, 2 contained, 5,000 same template (kept)
             minhash_loose: 5 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
@@ -587,9 +592,9 @@ mod tests {
         }
         for told in [
             "12 rows rejected: 12 not UTF-8; see rejected/",
-            "ids: 3 rows without an id, named FILE#ROW",
+            "ids: 3 rows without an id are named FILE#ROW",
             "ids: written as text",
-            "removal: 9 comparisons with kept documents skipped because of --max-candidates",
+            "removal: 9 comparisons with kept documents were skipped because of --max-candidates",
             "warning: 4 ids stood before",
             "guard: more than half of a.parquet is removed",
             "skipped: b.parquet: truncated",

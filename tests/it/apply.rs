@@ -144,7 +144,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     let strict = at("strict");
     let told =
         apply(&at("low"), &["--threshold", "minhash=0.95", "--corpus", ALL, "--out", text(&strict)]).ends_with(0);
-    assert!(told.stdout.contains("removed if pair; pairs of minhash >= 0.95"), "{}", told.stdout);
+    assert!(told.stdout.contains("options: remove-if=pair; only pairs with minhash >= 0.95"), "{}", told.stdout);
     assert_eq!(of_corpus(&strict), of_corpus(&at("high")));
     let removed = |out: &Path| {
         let table = Table::read(&out.join("removed"));
@@ -287,7 +287,7 @@ fn files_that_cannot_be_written_back_are_not_promised() {
     let told = run(&[&at("a.arrow")], &at("arrow"), &["--algorithms", "exact"]).ends_with(0).stdout;
     assert!(!told.contains("dupsift apply"), "{told}");
     assert_eq!(show(&at("arrow")).ends_with(0).stdout.matches("dupsift apply").count(), 0);
-    apply(&at("arrow"), &[]).ends_with(2).says(&["rows cannot be left out of Arrow files"]);
+    apply(&at("arrow"), &[]).ends_with(2).says(&["rows cannot be removed from Arrow files"]);
 }
 
 /// Writes the documents as an Arrow file.

@@ -113,7 +113,7 @@ fn what_a_document_was_not_held_against_is_counted() {
     assert_eq!((removal["removed"].as_u64(), removal["stays"].clone()), (Some(0), json!({"unique text": 59})));
     // The n-th document has n kept partners, and is compared with twenty of them.
     assert_eq!(removal["not_looked_at"].as_u64(), Some((21..60).map(|n| n - 20).sum()));
-    assert!(record(&done.out())["warnings"].to_string().contains("the 20 most similar kept ones"));
+    assert!(record(&done.out())["warnings"].to_string().contains("the 20 most similar kept documents"));
 }
 
 #[test]

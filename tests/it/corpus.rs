@@ -72,7 +72,7 @@ fn what_cannot_be_copied_is_reported_before_any_work() {
         .unwrap();
     run(&[&at("pages")], &at("out"), &["--corpus", "keep"])
         .ends_with(2)
-        .says(&["a.warc: records cannot be left out of web archives", "purify"]);
+        .says(&["a.warc: records cannot be removed from web archives", "purify"]);
     std::fs::create_dir(at("wide")).unwrap();
     let wide: Vec<u8> = "{\"text\":\"one\"}\n{\"text\":\"one\"}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     std::fs::write(at("wide/a.jsonl"), wide).unwrap();

@@ -178,7 +178,7 @@ fn rest_of_header(bytes: &[u8]) -> usize {
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in
-        [(false, 1, "when decompressed, and all pages"), (true, 0, "values"), (true, 1, "values")]
+        [(false, 1, "when decompressed, but all pages"), (true, 0, "values"), (true, 1, "values")]
     {
         let folder = tempfile::tempdir().unwrap();
         let docs = corpus(folder.path());
@@ -201,7 +201,7 @@ fn no_memory_is_allocated_for_a_length_that_cannot_be() {
         let columns = reader.metadata().file_metadata().schema_descr().num_columns();
         (0..columns).for_each(|column| inflate(&path, 0, column, false));
         let ran = program().arg(verb).arg(done.out()).arg("--no-progress").output().unwrap();
-        Ran::of(ran).ends_with(1).says(&["part-00000.parquet", "when decompressed, and all pages"]);
+        Ran::of(ran).ends_with(1).says(&["part-00000.parquet", "when decompressed, but all pages"]);
     }
 }
 

@@ -134,7 +134,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     assert_eq!(other["bad_inputs"][0]["file"], "b.parquet");
     assert_eq!(record["documents"]["rejected"], 0, "the corpus lost nothing");
     for said in [
-        "no rows of the corpus rejected",
+        "no corpus rows rejected",
         "reference: 2 of 5 rows used; 3 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text; see rejected/",
         "reference: skipped: b.parquet: ",
         "reference: warning: 1 row is not UTF-8; use `encoding=auto` to detect",
@@ -197,7 +197,7 @@ fn a_reference_that_is_none_is_reported() {
     refused(&["--reference", text(&place.at("nowhere"))], "nowhere");
     refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "remove one of them");
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
-    refused(&["--reference", text(&place.at("other"))], "minhash here, but not in the index");
+    refused(&["--reference", text(&place.at("other"))], "minhash in this run, but not in the index");
     drop(other);
     // Nothing is removed if the documents in the reference files match nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);

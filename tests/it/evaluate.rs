@@ -323,11 +323,11 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     near("P", &told["algorithms"][0]["pairwise"]["precision"], Some(0.5));
     near("R", &told["algorithms"][0]["pairwise"]["recall"], Some(1.0));
     for said in [
-        "truth: 7 of 13 ids not in the corpus, so 5 rows left out: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
+        "truth: 7 of 13 ids not in the corpus, so 5 rows skipped: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
         "truth: 1 row rejected: 1 null id; see evaluation/rejected",
-        "truth: rows with the same document twice left out: 1",
-        "truth: repeated rows left out: 1",
-        "ids in the truth that several documents share: 1; the first document is used for each",
+        "truth: rows with the same document twice skipped: 1",
+        "truth: repeated rows skipped: 1",
+        "ids in the truth that several documents share: 1; for each id, the first document is used",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
@@ -394,7 +394,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     let cut = folder.path().join("cut.jsonl.gz");
     std::fs::write(&cut, &bytes[..bytes.len() - 4]).unwrap();
     let told = evaluate(&done.out(), &[&cut], &[]).ends_with(3).stdout;
-    assert!(told.contains("cut.jsonl.gz is read in part: "), "{told}");
+    assert!(told.contains("cut.jsonl.gz was read: "), "{told}");
     let found = evaluation(&done.out());
     assert_eq!(found["algorithms"], expected["algorithms"]);
     assert!(found["truth"]["bad_inputs"][0]["why"].as_str().unwrap().contains("truncated"), "{}", found["truth"]);

@@ -190,7 +190,7 @@ fn documents_that_a_large_window_keeps_apart_are_explained() {
     let cosine = |done: &Done, a: i64, b: i64| explain(&done.out(), a, b).algorithms.remove(0);
     let cut = cosine(&many, 0, 2);
     assert_eq!((cut.verdict, cut.pair.is_none()), (Verdict::NotCompared, true), "{}", cut.why);
-    let figures = "80 documents share these two heavy terms; in groups of more than 64, only documents that share a third one are compared";
+    let figures = "80 documents share these two heavy terms; in groups of more than 64 documents, only documents that share a third heavy term are compared";
     assert!(cut.why.contains(figures) && cut.why.contains("though the check cosine:0.6"), "{}", cut.why);
     assert!(pairs(&few.out(), "cosine").len() > 64 * 63 / 2, "all are alike");
     assert_eq!(cosine(&many, 0, 1).verdict, Verdict::Pair);
@@ -231,7 +231,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
-    assert!(why.contains("pairs/ lists each of them with the best copy of their text"), "{why}");
+    assert!(why.contains("pairs/ lists each copy only with the best copy of the text"), "{why}");
     // The words are equal, but the texts are not.
     write_docs(&input, &numbered((0..5).map(|n| format!("Один и тот же текст{}", "!".repeat(n)))), 10);
     let done = crate::kit::done(&input, &["--algorithms", "tf:min_distinct=1", "--max-group", "3"]);
@@ -282,7 +282,7 @@ fn statistics_and_models_of_another_run_are_refused() {
     typed(&one.out(), &["a", "b"]).ends_with(0);
     let table = "stats/words/part-00000.parquet";
     std::fs::copy(two.out().join(table), one.out().join(table)).unwrap();
-    typed(&one.out(), &["a", "b"]).ends_with(2).says(&["are damaged, or from other text options"]);
+    typed(&one.out(), &["a", "b"]).ends_with(2).says(&["are damaged, or were written with different text options"]);
     std::fs::remove_file(two.out().join("stats/models/descr_words.parquet")).unwrap();
     typed(&two.out(), &["a", "b"]).ends_with(1).says(&["models/descr_words.parquet"]);
 }
@@ -315,5 +315,5 @@ fn one_document_is_held_against_the_one_that_it_goes_for() {
     // A kept document is compared with the most similar document, and this choice is reported.
     let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
     let told = typed(&out, &[stays]).ends_with(0).stdout;
-    assert!(told.contains("the first document is kept; the second one is the most similar"), "{told}");
+    assert!(told.contains("the first document is kept; the second document is the most similar"), "{told}");
 }

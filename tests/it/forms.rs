@@ -308,7 +308,7 @@ fn explain_goes_by_the_methods_own_score() {
     // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` says so. The relation of a pair
     // that was never compared is unknown.
     let few = run("templates=1", &[]);
-    let sentence = "but not versions; reported only from a cosine of 1";
+    let sentence = "but not versions; such pairs are reported only from a cosine of 1";
     for (a, b, reason) in [
         ("d4", "d5", "the numbers differ: 0 of 12 match, and the required share is 0.7"),
         ("d7", "d8", "the word \"alpha\" is more frequent in a"),
@@ -514,7 +514,7 @@ fn answers_below_one_prompt_are_kept() {
     let ids = ["id_a", "id_b"].map(|column| pairs.texts(column)[at].clone());
     let said = Ran::of(program().arg("explain").arg(whole.out()).args(ids).output().unwrap()).ends_with(0);
     let line = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(line.contains("more than 10 other documents are less similar to it by at most 0.15"), "{line}");
+    assert!(line.contains("more than 10 other documents are nearly as similar (within 0.15)"), "{line}");
 }
 
 /// Checks two notices from the same template that differ in their numbers, which may be in digits or in words.

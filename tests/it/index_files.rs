@@ -27,7 +27,7 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     assert!(place.agrees(&together) > 0);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "followed by n1"]);
     write_docs(&place.at("in/1.parquet"), &made_docs(20), 10);
-    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with other files", "`batch"]);
+    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with different files", "`batch"]);
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
@@ -300,12 +300,20 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
         other.with(&[place.at("in/0.parquet")], &other.at("out/x"), &more).ends_with(2).says(says);
         assert_eq!(names_in(&place.at("index/batches")).len(), 1);
     };
-    refused("exact,minhash:rows=7", &[], &["was made with other options", "minhash: rows=8 in the index, rows=7 here"]);
-    refused("exact", &[], &["minhash in the index, but not here"]);
-    refused("exact,minhash,tf", &[], &["tf here, but not in the index"]);
+    refused(
+        "exact,minhash:rows=7",
+        &[],
+        &["was created with different options", "minhash: rows=8 in the index, rows=7 in this run"],
+    );
+    refused("exact", &[], &["minhash in the index, but not in this run"]);
+    refused("exact,minhash,tf", &[], &["tf in this run, but not in the index"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
-    refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 in the index, 5 here"]);
+    refused(
+        "exact,minhash",
+        &["--planned-documents", "5"],
+        &["`planned-documents`: 100000000 in the index, 5 in this run"],
+    );
     refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "remove :D"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "use another join"]);

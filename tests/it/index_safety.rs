@@ -155,13 +155,13 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.again(1, &free).ends_with(0).says(&["was already published"]);
     // Other options change the result.
     for (more, says) in [
-        (&["--corpus", "keep"][..], "corpus none there, keep here"),
+        (&["--corpus", "keep"][..], "corpus: none in the published run, keep in this run"),
         (&["--keep", "length asc"], "keep "),
         (&["--remove-if", "pair"], "remove-if "),
         (&["--chain", "remove", "--remove-if", "pair"], "chain "),
     ] {
-        place.again(1, more).ends_with(2).says(&["already published", "with other options", says, "`overwrite"]);
-        place.again(0, more).ends_with(2).says(&["with other options", says, "`batch"]);
+        place.again(1, more).ends_with(2).says(&["already published", "with different options", says, "`overwrite"]);
+        place.again(0, more).ends_with(2).says(&["with different options", says, "`batch"]);
     }
     assert!(result_bytes(&place.out(1)) == own);
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);

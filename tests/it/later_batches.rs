@@ -131,7 +131,7 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
     std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
     typed("explain", &out, &[id])
         .ends_with(2)
-        .says(&["the index", "does not exist; move it back, or to the same place relative to the output"]);
+        .says(&["the index", "does not exist; move it back, or to the same location relative to the output"]);
 }
 
 #[test]

@@ -49,8 +49,10 @@ fn a_result_inside_the_corpus_is_skipped_and_named() {
     let removed = record(&first)["removal"]["removed"].clone();
     let second = corpus.join("lang=ru/r2");
     let ran = run(&[&corpus], &second, &["--corpus", "keep"]).ends_with(0);
-    let said =
-        format!("1 output folder of dupsift skipped: {} (result); to read it, pass it as an input", first.display());
+    let said = format!(
+        "1 output folder of dupsift was skipped: {} (result); to read it, pass it as an input",
+        first.display()
+    );
     ran.says(&[&said]);
     assert_eq!((rows(&second), skipped(&second, &corpus)), (ROWS as u64, pairs(&[("r1", "result")])));
     assert_eq!(record(&second)["removal"]["removed"], removed);

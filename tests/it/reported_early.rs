@@ -147,7 +147,7 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     reported("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
     reported("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
-    reported("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
+    reported("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared in one run"]);
     assert!(!Path::new("made-nowhere").exists());
 }
 
@@ -212,7 +212,7 @@ fn a_truth_that_says_nothing_is_an_error() {
         "{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n",
         &["no pair of two documents", "1 names the same document twice"],
     );
-    evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 names an unknown id"]);
+    evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 contains an unknown id"]);
     let alone = "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n";
     evaluate(alone, &["no pair of two documents", "none of its clusters has two"]);
 }

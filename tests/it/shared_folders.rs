@@ -259,7 +259,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     place
         .typed(&["clean", "out"])
         .ends_with(0)
-        .says(&["dupsift-old-7 is not removed: it belongs to another user (number 65534)"]);
+        .says(&["dupsift-old-7 is not removed: it belongs to another user (user ID 65534)"]);
     assert!(aside.is_dir() && partial.is_dir() && place.at("out").is_dir());
 }
 

@@ -144,7 +144,7 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     assert_eq!((&forget["input"], &forget["rows"], &forget["used"]), (&"forget".into(), &4.into(), &2.into()));
     assert_eq!(forget["bad_inputs"][0]["file"], "b.parquet");
     for said in [
-        "no rows of the corpus rejected",
+        "no corpus rows rejected",
         "forget: 2 of 4 rows used; 2 rows rejected: 1 not JSON, 1 null text",
         "forget: skipped: b.parquet",
     ] {

@@ -126,7 +126,7 @@ impl RowsOf<'_> {
             Some(bytes) if bytes <= self.left => Ok(values as usize),
             _ => Err(Error::Damaged {
                 path: self.path.to_path_buf(),
-                why: format!("it announces {values} values of {width} bytes, but has {} bytes", self.left),
+                why: format!("it declares {values} values of {width} bytes, but has {} bytes", self.left),
             }),
         }
     }

@@ -75,7 +75,7 @@ impl Opened {
     /// # Errors
     /// Returns an error if there is no such task.
     pub fn task<'o>(&'o self, engine: &'o Engine<'o>, task: usize) -> Result<Session<'o>> {
-        let no = || Error::Internal(format!("there is no task {task}, of {}", self.tasks.len()));
+        let no = || Error::Internal(format!("there is no task {task}; the number of tasks is {}", self.tasks.len()));
         let part = self.tasks.get(task).ok_or_else(no)?;
         Ok(self.session(engine).of_pieces(part.clone()))
     }

@@ -88,7 +88,7 @@ impl Driver<'_> {
             let all = sample.scaled(comparisons, documents);
             if all > all_with_all_of(MOST_COMPARED) / MOST_COMPARED as f64 * documents as f64 {
                 return Err(Error::usage(format!(
-                    "{} would need about {all:.1e} comparisons, judging by a sample of {} documents: each document is compared with {} others, and a cluster run supports up to {}; use {instead}, or run on one machine (dupsift run)",
+                    "{} would need about {all:.1e} comparisons, judging by a sample of {} documents: each document is compared with {} others, but a cluster run supports at most {}; use {instead}, or run on one machine (dupsift run)",
                     bound.label,
                     thousands(sample.docs.len() as u64),
                     thousands((2.0 * all / documents as f64) as u64),

@@ -36,10 +36,10 @@ impl<'a> Again<'a> {
         let Some(index) = Index::look(dir, state)? else {
             return Err(match batch.generation == batch.read_generation {
                 true => Error::usage(
-                    "the run was matched against a reference whose texts were not saved; look up matches in removed/, which names the kept document",
+                    "the run was matched against a reference whose texts were not saved; look up matches in removed/, which lists the kept documents",
                 ),
                 false => Error::usage(format!(
-                    "the run was matched against the index {}, which does not exist; move it back, or to the same place relative to the output",
+                    "the run was matched against the index {}, which does not exist; move it back, or to the same location relative to the output",
                     dir.display()
                 )),
             });

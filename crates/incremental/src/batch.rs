@@ -109,7 +109,7 @@ pub fn begin(
     let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
     if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
-            "{shown} is already in the index, with other files and the result {}; give this run a different name with `batch`",
+            "{shown} is already in the index, with different files and the result {}; give this run a different name with `batch`",
             batch.out.display(),
         )));
     }
@@ -128,7 +128,7 @@ pub fn begin(
             Some(_) => "give this run a different name with `batch`".to_owned(),
         };
         return Err(Error::usage(format!(
-            "{shown} was already published in {}, with other options: {}; {way_out}",
+            "{shown} was already published in {}, with different options: {}; {way_out}",
             options.out.display(),
             differences.join(", ")
         )));
@@ -180,7 +180,13 @@ fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) 
     let mut differences: Vec<String> = names
         .into_iter()
         .filter(differs)
-        .map(|name| format!("{name} {} there, {} here", shown(report.options.get(name)), shown(asked.get(name))))
+        .map(|name| {
+            format!(
+                "{name}: {} in the published run, {} in this run",
+                shown(report.options.get(name)),
+                shown(asked.get(name))
+            )
+        })
         .collect();
     if differences.is_empty() {
         // Word lists are compared by content.
@@ -196,7 +202,9 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
     before.next_doc = first_doc;
     before.texts = before.texts.saturating_sub(texts);
     if before.rows.iter().any(|rows| rows.first_doc < first_doc && rows.end_doc > first_doc) {
-        return Err(Error::usage(format!("{name} cannot be recomputed: its rows were merged with others")));
+        return Err(Error::usage(format!(
+            "{name} cannot be recomputed, because its rows were merged with rows from other batches"
+        )));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
     // After the batch is recomputed, its forgotten documents are forgotten again.
@@ -221,7 +229,7 @@ pub fn accept(
     let dir = &place_of(of, report, held);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
-            "{} was matched against the index {}, which does not exist; move it back, or to the same place relative to the output",
+            "{} was matched against the index {}, which does not exist; move it back, or to the same location relative to the output",
             of.batch,
             dir.display()
         )));

@@ -327,7 +327,7 @@ impl Meeting for Joining<'_> {
         }
         if met.count() > self.numbered.base {
             self.beyond.store(met.count(), Relaxed);
-            return Err(Error::Internal("there are more indexed documents than numbers".into()));
+            return Err(Error::Internal("there are more indexed documents than document numbers".into()));
         }
         let met = self.copy_out(engine, manifest, Arc::new(numbers(engine, &met)?))?;
         Ok(Some(&self.take(met).source))

@@ -25,7 +25,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     }
     if inputs.source.has_pages() {
         return refused(
-            "pages cannot be matched against an index; run `dupsift purify` first, then run over its pages/".into(),
+            "pages cannot be matched against an index; run `dupsift purify` first, then use its pages/ as input".into(),
         );
     }
     for chosen in &options.recipe.algorithms {
@@ -37,7 +37,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         }
         let name = chosen.algorithm.name();
         if name == "repeats" {
-            return refused(format!("{label}: it needs all documents to know what is repeated; remove it"));
+            return refused(format!("{label}: finding repeated features requires all documents; remove it"));
         }
         let joins = |name: &str| chosen.params.iter().any(|(known, value)| known == "join" && value == name);
         if matches!(name, "shingles" | "lsi") && joins("exact") {
@@ -56,10 +56,11 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
     if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
-        differences.push(format!("`planned-documents`: {} in the index, {planned} here", manifest.documents_planned));
+        differences
+            .push(format!("`planned-documents`: {} in the index, {planned} in this run", manifest.documents_planned));
     }
     if let Some(stats) = &options.stats {
-        differences.push(format!("`stats`: its own in the index, those of {} here", stats.display()));
+        differences.push(format!("`stats`: the index has its own statistics, but {} was passed", stats.display()));
     }
     if differences.is_empty() {
         return Ok(manifest.documents_planned);
@@ -67,7 +68,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let dir = dir.display();
     let option = if options.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
-        "`{option}={dir}` was made with other options: {}; use the same options, or create another index",
+        "`{option}={dir}` was created with different options: {}; use the same options, or create another index",
         differences.join("; ")
     )))
 }
@@ -105,6 +106,6 @@ mod tests {
         let name = line.name.clone();
         line.value = line.value.replace(",revision=1", ",revision=0");
         let said = compare(&there).expect_err("refused").to_string();
-        assert!(said.contains(&format!("{name}: revision=0 in the index, revision=1 here")), "{said}");
+        assert!(said.contains(&format!("{name}: revision=0 in the index, revision=1 in this run")), "{said}");
     }
 }

@@ -134,14 +134,14 @@ impl Manifest {
         let folders = folders.chain((!self.statistics.is_empty()).then_some((STATISTICS, &self.statistics)));
         let foreign = folders.into_iter().find(|(kind, name)| !is_folder(kind, name));
         if let Some((kind, name)) = foreign {
-            return Some(format!("it names the folder {name:?}, which cannot be a folder of {kind}"));
+            return Some(format!("it lists the folder {name:?}, which cannot be a folder of {kind}"));
         }
         let files = self.batches.iter().flat_map(|batch| batch.parts.iter().flat_map(|part| [&part.file, &part.sums]));
         let files = files.chain(self.rows.iter().flat_map(|rows| &rows.files));
         let files = files.filter(|file| !is_plain(&file.name));
         let below = self.statistics_files.iter().filter(|file| !file.name.split('/').all(is_plain));
         if let Some(file) = files.chain(below).next() {
-            return Some(format!("it names the file {:?}, which is not an index file", file.name));
+            return Some(format!("it lists the file {:?}, which is not an index file", file.name));
         }
         self.numbers_fault()
     }
@@ -246,11 +246,11 @@ impl Manifest {
             match find(here, name) {
                 Some(other) if other == *value => {}
                 Some(other) => differences.extend(differing(name, value, &other)),
-                None => differences.push(format!("{name} in the index, but not here")),
+                None => differences.push(format!("{name} in the index, but not in this run")),
             }
         }
         let new = here.iter().filter(|line| find(&self.recipe, &line.name).is_none());
-        differences.extend(new.map(|line| format!("{} here, but not in the index", line.name)));
+        differences.extend(new.map(|line| format!("{} in this run, but not in the index", line.name)));
         differences
     }
 }
@@ -262,7 +262,7 @@ fn differing(name: &str, there: &str, here: &str) -> Option<String> {
         let only: Vec<&str> = of.iter().filter(|value| !other.contains(value)).copied().collect();
         if only.is_empty() { "nothing more".to_owned() } else { only.join(",") }
     };
-    Some(format!("{name}: {} in the index, {} here", only(&theirs, &ours), only(&ours, &theirs)))
+    Some(format!("{name}: {} in the index, {} in this run", only(&theirs, &ours), only(&ours, &theirs)))
 }
 
 #[cfg(test)]
@@ -293,9 +293,9 @@ mod tests {
         let here = [line("text", "rules=1"), line("minhash", "minhash:bands=14,rows=7"), line("exact", "exact:")];
         let index = Manifest { recipe: there.to_vec(), ..Manifest::default() };
         let expected = [
-            "minhash: rows=8 in the index, rows=7 here",
-            "tf in the index, but not here",
-            "exact here, but not in the index",
+            "minhash: rows=8 in the index, rows=7 in this run",
+            "tf in the index, but not in this run",
+            "exact in this run, but not in the index",
         ];
         assert_eq!(index.differences(&here), expected);
         assert!(index.differences(&there).is_empty());

@@ -106,7 +106,7 @@ impl Model {
             return Ok(());
         };
         let Ok(number) = self.classes.binary_search_by(|known| known.name.as_str().cmp(class)) else {
-            return Err(format!("the class {class:?} of the word {word:?} was not named"));
+            return Err(format!("the class {class:?} of the word {word:?} was not declared"));
         };
         match self.words.last().map(|last| last.as_str().cmp(word)) {
             Some(std::cmp::Ordering::Equal) => {
@@ -287,7 +287,7 @@ mod tests {
         for (rows, why) in [
             (vec![], "no class"),
             (vec![row("a", None, 1)], "no word"),
-            (vec![row("a", Some("x"), 1)], "\"a\" of the word \"x\" was not named"),
+            (vec![row("a", Some("x"), 1)], "\"a\" of the word \"x\" was not declared"),
             (vec![row("a", None, 0)], "count 0"),
             (vec![row("a", None, u64::MAX)], "add up to"),
             (vec![row("a", None, MOST_COUNTED), row("a", Some("x"), 1)], "row 1 of the model: the count 1"),

@@ -45,7 +45,7 @@ def _told() -> Iterator[None]:
 
 
 def _as_bytes(blocks: Any) -> Any:
-    """Passes blocks to Spark unchanged. Its own serializer chooses batch sizes by earlier blocks, however large the next ones are."""
+    """Passes blocks to Spark unchanged. Spark's own serializer bases the batch size on earlier blocks, regardless of later ones."""
     blocks._bypass_serializer = True
     return blocks
 
@@ -136,7 +136,7 @@ class Cluster:
         return frames[0] if len(frames) == 1 else self._context.union(frames), Chosen(tuple(kinds))
 
     def reduce(self, step: str, of: list[tuple[int, list[int]]], known: str | os.PathLike[str] | None, together: bool) -> int:
-        """Runs a step over blocks; with ``together``, all blocks of a bucket are processed by the same task."""
+        """Runs a step over blocks; with ``together``, the same task processes all blocks of a bucket."""
         name = None if known is None else self._ship(known)
         blocks, chosen = self._chosen(of)
         if together:
@@ -152,7 +152,7 @@ class Cluster:
         return max(1, min(self._buckets, max(busy, size // _TASK_BYTES + 1)))
 
     def _dealt(self, blocks: _RDD[bytes], deal: Deal, parts: int) -> _RDD[bytes]:
-        """Repartitions blocks like RDD.partitionBy, which would first hold up to a thousand of them in memory."""
+        """Repartitions blocks like RDD.partitionBy, but without first holding up to a thousand of them in memory."""
         from pyspark import RDD
         from pyspark.serializers import NoOpSerializer
 

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::markup::{row_heading, scrolling, turned};
 use crate::report::{counted, thousands};
+use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Agreement, Review};
 
@@ -14,13 +15,13 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     let left_out = report.algorithms.len() - labels.len();
     html! {
         p {
-            (counted(review.pooled, "different pair")) " were found by at least one algorithm, not counting pairs that only share a template."
+            (counted_as(review.pooled, "distinct pair was|distinct pairs were")) " found by at least one algorithm, not counting pairs that only share a template."
             @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run are not included in this count or in \
                 the heat map." }
         }
         (heat(&labels, &review.agreement, "Percentage of each row's pairs that the column also finds", Agreement::share))
         p.how {
-            "Each row shows what percentage of an algorithm's pairs the other algorithms also found. A dark row means that the others confirm this algorithm's pairs; a dark column means that this algorithm finds most of what the others find. A dash (–) means that there are no pairs."
+            "Each row shows what percentage of an algorithm's pairs the other algorithms also found. A dark row means that the other algorithms confirm this algorithm's pairs; a dark column means that this algorithm finds most of the pairs that the other algorithms find. A dash (–) means that there are no pairs."
         }
     }
 }

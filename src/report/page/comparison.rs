@@ -7,6 +7,7 @@ use super::markup::{cell, scrolling};
 use super::text::{plain, seconds, share};
 use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
+use dupsift_core::number::counted_as;
 use dupsift_study::study::{Agreement, ComparisonReport, Figure};
 
 /// Returns the recommendation, which comes first.
@@ -20,7 +21,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     let (labels, agreement) = agreement(comparison);
     html! {
         p {
-            (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicates. It judged "
+            (counted_as(comparison.pooled, "distinct pair was|distinct pairs were")) " found by at least one of " (contestants(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicates. It judged "
             (counted(judge.judged, "pair")) " from " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU time."
             @if judge.sampled { " If an algorithm found more than " (thousands(judge.sample)) " pairs, a sample of about that size was judged (seed " (judge.seed) "). Figures are shown with 95% confidence intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " were judged by words, because their texts are too long \
@@ -31,7 +32,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
         }
         (study(comparison))
         p.how {
-            (sentence(RECALL)) " Precision is the share of a setting's pairs that are duplicates. F is 2PR/(P+R); its interval is computed from the ends of the intervals of P and R. Intervals narrower than 0.005 are not shown. “Alone” counts the pairs that no other setting found, except presets that contain this one. A dash (–) means unknown. The recommended setting has the largest F; among settings within 0.01 of it, presets are preferred, then higher precision."
+            (sentence(RECALL)) " Precision is the share of a setting's pairs that are duplicates. F is 2PR/(P+R); its interval is computed from the endpoints of the intervals of P and R. Intervals narrower than 0.005 are not shown. “Alone” counts the pairs that no other setting found, except presets that contain this setting. A dash (–) means unknown. The recommended setting has the largest F; among settings within 0.01 of it, presets are preferred, then higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if !agreement.0.is_empty() {

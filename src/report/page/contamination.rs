@@ -99,7 +99,7 @@ fn examples(report: &ContaminationReport) -> Markup {
         @else {
             div.shown { @for one in &report.examples { div.card { (example(one)) } } }
             p.how {
-                "The top of each box shows the item, with the parts that the document contains marked. The bottom shows the span of the document that contains most of the item, in its context."
+                "The top of each box shows the item; the parts that the document contains are marked. The bottom shows the span of the document that contains most of the item, with its context."
             }
         }
     }

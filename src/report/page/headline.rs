@@ -30,9 +30,9 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
-    let none = if removal.keep == "none" { " That document is then removed, too." } else { "" };
+    let none = if removal.keep == "none" { " With keep=none, that document is removed, too." } else { "" };
     format!(
-        "{}{none} (Kept by {}; decided by {}; removed if {}.)",
+        "{}{none} (keep={}; decide={}; remove-if={})",
         in_words(rule),
         plain(&removal.keep),
         plain(&removal.decide),
@@ -81,7 +81,7 @@ pub fn facts(report: &RunReport) -> Markup {
             thousands(documents.used),
             format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
         ),
-        ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each text".to_string()),
+        ("Exact copies", thousands(documents.surplus_copies), "after the first copy of each text".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), cost),
     ]);
@@ -127,7 +127,7 @@ pub fn notes(report: &RunReport) -> Markup {
             }
         }
         @if report.is_held() {
-            p.line { "If the result is right, publish it: " code { "dupsift accept " (quoted(&format!("{}.held", plain(out)))) } }
+            p.line { "If the result is correct, publish it: " code { "dupsift accept " (quoted(&format!("{}.held", plain(out)))) } }
         }
         @if remarks.is_empty() {
             p.muted { "Nothing was skipped, and no guard fired." }

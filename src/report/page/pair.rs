@@ -182,7 +182,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
         "copy" => "they are exact copies".to_string(),
         "seen" => format!("{} has the same text", earlier(report)),
         "chain" => "a chain of pairs links the two".to_string(),
-        "emptied" => "too little text left after repeated passages were cut".to_string(),
+        "emptied" => "too little text remained after repeated passages were cut".to_string(),
         _ => bounds.map_or("being in a pair is enough".into(), |bounds| {
             format!(
                 "the kept document contains at least {}% of its text and {}% of its numbers",
@@ -401,7 +401,7 @@ pub fn summary(
     let [first, second] = names(review, docs[0], docs[1]);
     html! {
         summary {
-            strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
+            strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by a chain" } }
             " " (label) ": " bdi { (first) } " – " bdi { (second) }
             @if let Some(fate) = fate_in_short(report, review, docs) { " " small.muted { "(" (fate) ")" } }
         }

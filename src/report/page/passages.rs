@@ -20,8 +20,8 @@ pub fn section(report: &RunReport) -> Option<Markup> {
             (percent(found.characters, found.characters_kept)) " of the kept text, "
             @if written { "are cut from deduped/." } @else { "would be cut with " code { "--corpus keep" } "." }
             @if found.emptied > 0 {
-                " " (counted(found.emptied, "document")) " with too little other text "
-                @if found.emptied == 1 { "is" } @else { "are" } " removed."
+                " " (counted(found.emptied, "document")) " "
+                @if found.emptied == 1 { "is" } @else { "are" } " removed because too little other text remains."
             }
         }
         (costliest(found))
@@ -86,7 +86,7 @@ mod tests {
         let page = section(&RunReport { cut: Some(cut), ..RunReport::default() }).unwrap().into_string();
         for part in [
             "5 passages in 2 documents",
-            "1 document with too little other text is removed",
+            "1 document is removed because too little other text remains",
             "&lt;b&gt;x",
             "1,200",
             "c.parquet",

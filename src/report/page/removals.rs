@@ -23,8 +23,7 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
     Some(html! {
         p.how {
             (shown) ". A was removed, and B was kept. Text only in A is marked " del { "like this" } ", text only in B "
-            ins { "like this" } ". Press j for the next pair and k for the previous one. Mark what looks wrong, and save the others as \
-                labels for "
+            ins { "like this" } ". Press j for the next pair and k for the previous one. Mark the pairs that look wrong, and save the other pairs as labels for "
             code { "dupsift evaluate" } "."
         }
         div.browse { @for one in sample { (one_removal(report, review, one)) } }
@@ -39,7 +38,7 @@ fn one_removal(report: &RunReport, review: &Review, one: &RemovalSample) -> Mark
     html! {
         details.card data-a=[ids.map(|ids| ids.0)] data-b=[ids.map(|ids| ids.1)] {
             summary {
-                strong { @match one.similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
+                strong { @match one.similarity { Some(similarity) => (share(similarity)), None => "linked by a chain" } }
                 " " bdi { (doc) } " → " bdi { (kept) }
             }
             (body(report, review, one.doc, one.kept))

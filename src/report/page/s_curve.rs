@@ -9,7 +9,7 @@ use plotters::prelude::*;
 
 use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label_style, words};
 use super::text::{percent, plain, share};
-use crate::report::{counted, thousands};
+use crate::report::counted;
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::Result;
@@ -94,7 +94,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                 figcaption.muted {
                     (description)
                     @if banding.jaccard {
-                        " The bars show the pairs found, by similarity. The highest bar stands for " (counted(highest, "pair")) "; " (thousands(scores[BINS - 1])) " with similarity 1 are not shown."
+                        " The bars show the pairs found, by similarity. The highest bar stands for " (counted(highest, "pair")) "; " (counted(scores[BINS - 1], "pair")) " with similarity 1 " @if scores[BINS - 1] == 1 { "is" } @else { "are" } " not shown."
                     } @else {
                         " Pairs are not shown, because they were verified with a different similarity measure than the bands use."
                     }

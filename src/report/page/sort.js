@@ -98,7 +98,7 @@ if (browse) {
     place.textContent = (at + 1) + ' of ' + cards.length;
     for (const [one, isWrong, name] of [[right, false, 'labels.csv'], [other, true, 'wrong.csv']]) {
       const count = pairs(isWrong).length;
-      one.textContent = 'Save ' + count + (isWrong ? ' wrong as ' : ' right as ') + name;
+      one.textContent = 'Save ' + count + (isWrong ? ' wrong as ' : ' correct as ') + name;
       one.disabled = count === 0;
     }
   };

@@ -18,7 +18,7 @@ pub fn large(report: &RunReport, review: &Review) -> Markup {
         (intro(review, "The largest clusters found by"))
         @if review.large.is_empty() { p { "There are no clusters." } }
         @else {
-            p.how { "Each cluster is shown with its representative and the members that are least similar to it. Equal documents are only counted." }
+            p.how { "Each cluster is shown with its representative and the members that are least similar to the representative. Exact copies of it are only counted." }
         }
         @let (copies, others): (Vec<&LargeCluster>, Vec<&LargeCluster>) = review.large.iter().partition(|one| one.members.is_empty());
         @if !copies.is_empty() {
@@ -45,7 +45,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
                 h3 {
                     @match member.similarity {
                         Some(similarity) => { "Similarity " (share(similarity)) }
-                        None => "Not paired with the first document; linked to it through others",
+                        None => "Not paired with the first document; linked to it through other documents",
                     }
                 }
                 (body(report, review, docs[0], docs[1]))

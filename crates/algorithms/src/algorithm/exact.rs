@@ -26,7 +26,7 @@ const FACTS: Facts = Facts {
     aliases: &["A0", "md5"],
     source: "Zelenkov, Segalovich 2007, baseline MD5",
     summary: "Two documents are duplicates if their texts are equal, byte by byte or word by word.",
-    when_not_to_use: "on its own if copies differ in a header, date or footer: one changed character is enough to miss them",
+    when_not_to_use: "as the only algorithm if copies differ in a header, date or footer, because one changed character is enough to miss them",
     inputs: "text",
     params: &[
         ParamSpec {
@@ -39,7 +39,7 @@ const FACTS: Facts = Facts {
             name: "digest",
             kind: Kind::Choice(&["xxh3_128", "md5"]),
             default: "xxh3_128",
-            help: "128-bit digest; the source uses md5",
+            help: "128-bit digest; the paper uses md5",
         },
     ],
     shorthands: &[],

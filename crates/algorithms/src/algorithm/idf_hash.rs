@@ -33,7 +33,7 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "survey of ten page deduplication methods, hash algorithm; Partow, general purpose hash functions",
     summary: "Two documents are duplicates if the rarest 70% of their distinct words are the same.",
-    when_not_to_use: "if copies differ in a typo, a date or a number: all rare words are in the signature",
+    when_not_to_use: "if copies differ in a typo, a date or a number, because all rare words are in the signature",
     inputs: "text, word counts",
     params: &[
         ParamSpec {
@@ -52,7 +52,7 @@ const FACTS: Facts = Facts {
             name: "ap_2010",
             kind: Kind::Flag,
             default: "false",
-            help: "use its author's 2010 variant of hash=ap, not the classic one",
+            help: "use the 2010 variant of hash=ap by its author, instead of the classic variant",
         },
         ParamSpec {
             name: "mask31",
@@ -64,7 +64,7 @@ const FACTS: Facts = Facts {
             name: "signed_char",
             kind: Kind::Flag,
             default: "false",
-            help: "treat bytes from 0x80 up as negative numbers, as C does on many platforms",
+            help: "treat bytes of 0x80 and above as negative numbers, as C does on many platforms",
         },
     ],
     shorthands: &[],

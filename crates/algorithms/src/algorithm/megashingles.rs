@@ -48,7 +48,7 @@ const FACTS: Facts = Facts {
             name: "groups",
             kind: Kind::Int(2, 60),
             default: "6",
-            help: "number of supershingles; every two of them form a megashingle, which is one row",
+            help: "number of supershingles; each pair of supershingles forms a megashingle, which is one row",
         },
         ParamSpec { name: "group_size", kind: Kind::Int(1, 100), default: "6", help: "minima per supershingle" },
         NGRAM,
@@ -56,7 +56,7 @@ const FACTS: Facts = Facts {
             name: "circular",
             kind: Kind::Flag,
             default: "false",
-            help: "wrap shingles around the end, so that n words have n shingles",
+            help: "wrap shingles around the end of the text, so n words have n shingles",
         },
         ParamSpec {
             name: "min_words",

@@ -31,7 +31,7 @@ const FACTS: Facts = Facts {
     aliases: &["A10"],
     source: "Zelenkov, Segalovich 2007, Opt Freq",
     summary: "Two documents are duplicates if they have the same words of nearly optimal frequency in the corpus.",
-    when_not_to_use: "on fewer than 100,000 documents without auto=true: the rarest words, often typos, have the highest weight there",
+    when_not_to_use: "on fewer than 100,000 documents without auto=true, because the rarest words, often typos, then have the highest weight",
     inputs: "text, word counts",
     params: &[
         WORDS,
@@ -46,7 +46,7 @@ const FACTS: Facts = Facts {
             name: "auto",
             kind: Kind::Flag,
             default: "false",
-            help: "use words that occur in five documents of this corpus as the optimum, ln(N) - ln(5), instead of idf_opt",
+            help: "use the IDF of words that occur in five documents of this corpus, ln(N) - ln(5), as the optimum instead of idf_opt",
         },
         DIGEST,
         VERIFY_STRING,

@@ -32,7 +32,7 @@ const FACTS: Facts = Facts {
     name: "repeats",
     aliases: &["bloom_features"],
     source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), over sentences or shingles",
-    summary: "Two documents are duplicates if most of their sentences also occur elsewhere and they share most sentences of the larger document.",
+    summary: "Two documents are duplicates if most of their sentences also occur elsewhere and they share most of the sentences in the larger document.",
     when_not_to_use: "on texts without sentence punctuation (use feature=shingles instead); if sentences are often changed slightly",
     inputs: "text",
     params: &[
@@ -52,7 +52,7 @@ const FACTS: Facts = Facts {
             name: "share",
             kind: Kind::Real(0.01, 1.0),
             default: "0.8",
-            help: "share of the features that must be repeated in the corpus for a candidate, and shared by both documents for a pair",
+            help: "minimum share of a document's features that must be repeated in the corpus for a candidate, and that both documents must share for a pair",
         },
         ParamSpec {
             name: "min_features",

@@ -59,13 +59,13 @@ const FACTS: Facts = Facts {
             name: "min_common",
             kind: Kind::Int(1, 10_000),
             default: "3",
-            help: "M: number of shared segments for a pair; documents with fewer segments must have the same ones",
+            help: "M: number of shared segments for a pair; documents with fewer segments must have the same segments",
         },
         ParamSpec {
             name: "ratio",
             kind: Kind::Real(0.0, 1.0),
             default: "0",
-            help: "minimum share of shared segments in the document that has fewer; 0: any share",
+            help: "minimum share of shared segments in the document with fewer segments; 0: any share",
         },
         ParamSpec {
             name: "max_df",

@@ -29,7 +29,7 @@ const FACTS: Facts = Facts {
     aliases: &["A2"],
     source: "Zelenkov, Segalovich 2007, TF*IDF",
     summary: "Two documents are duplicates if their words with the highest TF-IDF are the same.",
-    when_not_to_use: "if copies differ in typos or numbers: rare words have the highest weight, and any of them breaks the signature",
+    when_not_to_use: "if copies differ in typos or numbers, because rare words have the highest weight and a single one changes the signature",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" },
@@ -37,7 +37,7 @@ const FACTS: Facts = Facts {
             name: "min_distinct",
             kind: Kind::Int(1, 1000),
             default: "6",
-            help: "documents with fewer distinct words have no signature; 1 is the source's setting",
+            help: "documents with fewer distinct words have no signature; the paper uses 1",
         },
         K,
         B,

@@ -32,8 +32,8 @@ const FACTS: Facts = Facts {
     name: "tf_ridf",
     aliases: &["A3"],
     source: "Zelenkov, Segalovich 2007, TF*RIDF; Church, Gale 1995, Poisson mixtures",
-    summary: "Two documents are duplicates if their words with the highest TF-RIDF, the bursty ones, are the same.",
-    when_not_to_use: "on several languages without stop words, because function words look bursty and unrelated texts share them; on small corpora and short documents, in which hardly any word is repeated and the alphabet decides",
+    summary: "Two documents are duplicates if their burstiest words, those with the highest TF-RIDF, are the same.",
+    when_not_to_use: "on several languages without stop words, because function words look bursty and unrelated texts share them; on small corpora and short documents, in which hardly any word is repeated, so alphabetical order decides",
     inputs: "text, word counts",
     params: &[
         WORDS,

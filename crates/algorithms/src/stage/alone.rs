@@ -41,7 +41,7 @@ pub struct SignatureRow {
 pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     let chosen = Recipe::parse_algorithms(algorithm)?;
     let [one] = chosen.as_slice() else {
-        return Err(Error::usage(format!("{algorithm:?} names {} algorithms; expected one", chosen.len())));
+        return Err(Error::usage(format!("{algorithm:?} lists {} algorithms; expected one", chosen.len())));
     };
     let none = CorpusStats::none();
     let corpus = Corpus::new(1, &none);
@@ -141,7 +141,7 @@ mod tests {
     fn what_is_wrong_is_reported() {
         let fail = |error: Error| error.to_string();
         assert!(fail(sign("a", "minhsh").unwrap_err()).contains("did you mean \"minhash\"?"));
-        assert!(fail(sign("a", "exact,minhash").unwrap_err()).contains("names 2 algorithms"));
+        assert!(fail(sign("a", "exact,minhash").unwrap_err()).contains("lists 2 algorithms"));
         assert!(fail(similarity("a", "b", "jacard").unwrap_err()).contains("did you mean \"jaccard\"?"));
         for measure in ["jaccard:", "jaccard:words0", "jaccard:words1001", "jaccard:5", "jaccard:0.5", "lcs:words5"] {
             assert!(fail(similarity("a", "b", measure).unwrap_err()).contains("jaccard:words5"), "{measure}");

@@ -89,7 +89,7 @@ impl Judge {
         kind.zip(shingling).map(|(kind, shingling)| Judge { kind, threshold: 0.0, shingling }).ok_or_else(|| {
             let hint = did_you_mean(name, ["lcs", "words", "jaccard"].into_iter().filter(|known| *known != name));
             let expected =
-                "expected lcs, words, jaccard, or jaccard with other shingles, such as jaccard:words5 or jaccard:chars5";
+                "expected lcs, words, jaccard, or jaccard with different shingles, such as jaccard:words5 or jaccard:chars5";
             Error::usage(format!("there is no measure {typed:?}{hint}; {expected}"))
         })
     }

@@ -145,7 +145,8 @@ impl Passes<'_> {
         let late = of(&|bound| bound.verify_candidates().is_some() && !bound.takes_evidence_early());
         let late = told(late, "read the documents of candidates again");
         let verify = [early, late].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
-        let margin = told(of(&|bound| bound.margin.is_some()), "drop pairs far below a document's best");
+        let margin =
+            told(of(&|bound| bound.margin.is_some()), "drop pairs far below the best similarity of a document");
         let relate = of(&|bound| bound.relating().is_some());
         let relate =
             told(relate, "read the documents of pairs and classify the pairs as version, contained or template");

@@ -37,13 +37,13 @@ pub const PRESETS: &[Preset] = &[
         name: "broad",
         algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
-        summary: "Like balanced, and also finds texts that share half of their 5-word shingles, also in templates",
+        summary: "Like balanced, and also finds texts that share half of their 5-word shingles, even with a shared template",
     },
     Preset {
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the others contain more",
+        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the removed texts contain more",
     },
 ];
 

@@ -45,7 +45,7 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
         name: "other",
         kind: Kind::Choice(&["visible", "skip"]),
         default: "visible",
-        help: "text of a page without a topic: all visible text, or none",
+        help: "text to use for a page without a topic: all visible text, or none",
     },
     ParamSpec {
         name: "max_bytes",

@@ -51,7 +51,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
             return Ok(Some("it is a link, or not a folder".to_owned()));
         }
         Err(error) if error == rustix::io::Errno::ACCESS => {
-            return Ok(Some("this user may not open it".to_owned()));
+            return Ok(Some("the current user is not allowed to open it".to_owned()));
         }
         Err(error) => return Err(error.into()),
     };
@@ -191,7 +191,7 @@ fn others_write(there: &Stat) -> bool {
 /// Returns the reason if a folder is not private.
 fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
-        Some(format!("it belongs to another user (number {})", there.st_uid))
+        Some(format!("it belongs to another user (user ID {})", there.st_uid))
     } else if others_write(there) {
         Some(format!("other users can write to it (mode {:04o})", Mode::from_raw_mode(there.st_mode).bits() & 0o7777))
     } else {

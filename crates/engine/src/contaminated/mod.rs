@@ -105,7 +105,7 @@ impl ContaminatedOptions {
         let threshold = settings.real("threshold").unwrap_or(NEARLY);
         if threshold < LISTED {
             let what = format_args!(
-                "{threshold} is below {LISTED}, and lower scores are not meaningful; expected {LISTED} to 1"
+                "{threshold} is below {LISTED}, and lower scores are not meaningful; expected a score from {LISTED} to 1"
             );
             return Err(Error::wrong("threshold", what));
         }

@@ -108,7 +108,7 @@ fn attempt(
     report.warnings.extend(lost.warnings());
     let too_short: u64 = report.suites.iter().map(|suite| suite.too_short).sum();
     if too_short > 0 && too_short == report.items {
-        report.warnings.push(format!("{}, all of them too short", counted(report.items, "item")));
+        report.warnings.push(format!("all items are too short ({})", counted(report.items, "item")));
     }
     report.warnings.extend(notes(session, losses.bad));
     report.guards = guards::of_reading(session, stage, losses, report.documents, &report.rejections, None)?;

@@ -192,7 +192,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.left_out_of_large_groups > 0 {
             warnings.push(format!(
-                "{}: {} skipped in groups of more than {WHOLE} documents, such as pages with the same template; each document is compared with the nearest ones in its group",
+                "{}: {} skipped in groups of more than {WHOLE} documents, such as pages with the same template; each document is compared only with the nearest documents in its group",
                 one.label,
                 counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
             ));
@@ -206,13 +206,13 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {} more texts than `max-group`; only the pairs with the best document are written ({} in all, {} written)", one.label, counted_as(one.large_groups, "group has|groups have"), counted(one.pairs, "pair"), thousands(one.pairs_written)));
+                "{}: {} more texts than `max-group`; only the pairs with the best document are written (found: {}, written: {})", one.label, counted_as(one.large_groups, "group has|groups have"), counted(one.pairs, "pair"), thousands(one.pairs_written)));
         }
     }
     let Some(removal) = &report.removal else { return warnings };
     if removal.not_looked_at > 0 {
         warnings.push(format!(
-            "each kept document was compared only with the {MOST_LOOKED_AT} most similar kept ones; {} skipped",
+            "each kept document was compared only with the {MOST_LOOKED_AT} most similar kept documents; {} skipped",
             counted_as(removal.not_looked_at, "comparison was|comparisons were")
         ));
     }
@@ -221,8 +221,9 @@ fn warnings(report: &RunReport) -> Vec<String> {
         warnings.extend(Some(note).filter(|_| !is_guarded));
     }
     if removal.left_out > 0 {
-        let left_out = counted(removal.left_out, "comparison");
-        warnings.push(format!("{left_out} with kept documents skipped when deciding what to remove"));
+        let skipped =
+            counted_as(removal.left_out, "comparison with a kept document was|comparisons with kept documents were");
+        warnings.push(format!("{skipped} skipped while deciding which documents to remove"));
     }
     warnings
 }

@@ -86,7 +86,7 @@ pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, need
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::usage(format!(
-            "the statistics in {} are damaged, or from other text options (`tokenizer`, `stem`, word lists) or another version; run again with `overwrite`",
+            "the statistics in {} are damaged, or were written with different text options (`tokenizer`, `stem`, word lists) or by a different version; run again with `overwrite`",
             dir.join("stats").display()
         )));
     }
@@ -248,7 +248,7 @@ fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
                 return Err(wrong(
                     dir,
                     format!(
-                        "the model of {} was trained with other parameters: {other} there, {chosen} here",
+                        "the model of {} was trained with different parameters: {other} instead of {chosen}",
                         chosen.label
                     ),
                 ));

@@ -96,7 +96,7 @@ impl AddedColumns {
                 other => {
                     let hint = did_you_mean(other, ADDED);
                     let expected = "expected a comma-separated list of these, or none";
-                    let why = format!("{other:?} is none of cluster_size, copies and sources{hint}; {expected}");
+                    let why = format!("{other:?} is not cluster_size, copies or sources{hint}; {expected}");
                     return Err(Error::wrong("add", why));
                 }
             }
@@ -124,7 +124,7 @@ impl AddedColumns {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "`add={self}` adds columns to the rows in deduped/, which are not written; use it with `corpus=keep`"
+            "`add={self}` adds columns to the rows in deduped/, which is not written; use it with `corpus=keep`"
         )))
     }
 }

@@ -70,13 +70,15 @@ pub fn check(options: &RunOptions) -> Result<()> {
     }
     let refused = |why: &str| Err(Error::wrong("cut", why));
     if options.index.is_some() {
-        return refused("a run with `index` cannot cut passages; cut them in a second run over its deduped/");
+        return refused("a run with `index` cannot cut passages; cut them in a second run over deduped/");
     }
     if options.reference.is_some() {
-        return refused("a run with `reference` cannot cut passages; cut them in a second run over its deduped/");
+        return refused("a run with `reference` cannot cut passages; cut them in a second run over deduped/");
     }
     if options.html {
-        return refused("passages of HTML pages cannot be cut; run `dupsift purify` first, then run over its pages/");
+        return refused(
+            "passages of HTML pages cannot be cut; run `dupsift purify` first, then use its pages/ as input",
+        );
     }
     Ok(())
 }

@@ -355,7 +355,7 @@ impl Decide {
                 _ => Err(Error::wrong_value(
                     "decide",
                     typed,
-                    format_args!("expected a number from 1 to {}, the algorithms of this run", labels.len()),
+                    format_args!("expected a number from 1 to {}, the number of algorithms in this run", labels.len()),
                 )),
             };
         }

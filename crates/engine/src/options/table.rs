@@ -61,7 +61,7 @@ fn any(_: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "Rule for duplicates: versions[:T], if one text contains the share T (0.8 by default) of the other's 3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, if 2 LCS / (a + b) in characters is at least T; words:T, the same in words; or jaccard:T. Characters are counted in the canonical text, so the tokenizer matters for Chinese")
+        "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // With a sample of this size, judging costs at most about as much as the run, and the margin of error for a share of the pairs is a
     // third of a percent.
@@ -69,15 +69,15 @@ pub static OPTIONS: &[OptionSpec] = &[
         "For each algorithm that finds more pairs than this, judge a sample of about this size")
         .default(is("100000")),
     OptionSpec::new(JUDGING, COMPARE, "oracle-sample", "N", Kind::Whole(0, MOST_ORACLE),
-        "Compare this many documents with each other, to find duplicates that all algorithms miss")
+        "Size of a sample in which every document is compared with every other, to find duplicates that all algorithms miss")
         .default(in_words("0", "0, off")),
 
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
-        "Filter of an earlier stream: OUT/filter.bloom"),
+        "Filter from an earlier `dupsift stream`, OUT/filter.bloom"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
         "Old versions of documents to remove from the filter first; can be repeated"),
-    OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Number of keys to size a new filter for")
-        .default(depends("ten times the documents of this input")),
+    OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Number of keys that a new filter should have room for")
+        .default(depends("ten times the number of documents in this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
         "Maximum share of new documents that a new filter may flag by mistake")
         .default(is("0.001")),
@@ -97,7 +97,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of equally correct texts, or letters or positions of choices")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
-        "Column with each item's suite, for counts by suite")
+        "Column with the suite of each item, for counts per suite")
         .default(in_words("suite", "suite; without it, the name of the file")),
     OptionSpec::new(ITEMS, CONTAMINATED, "ngram", "N", Kind::Whole(3, 64),
         "Tokens in an n-gram; a token is a word or a Chinese character")
@@ -130,15 +130,14 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| run.max_rejected_share.map(Value::from),
         ),
     OptionSpec::new(GUARDS, RUN, "max-removed-share", "SHARE", Kind::Share,
-        "Keep the previous output if more than this share of the rows of a file is removed; also fires for a new output \
-         if `previous` is given")
+        "Keep the previous output if more than this share of the rows in a file is removed. With `previous`, this guard also applies to a new output")
         .default(is("0.5"))
         .field(|run, given| Ok(run.max_removed_share = given.real()), |run| Some(run.max_removed_share.into())),
     OptionSpec::new(GUARDS, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Apply `max-removed-share` only to files with at least this many rows")
         .default(is("10000"))
         .field(|run, given| Ok(run.guard_rows = given.number()), |run| Some(run.guard_rows.into())),
     OptionSpec::new(GUARDS, RUN, "max-cut-share", "SHARE", Kind::Share,
-        "Keep the previous output if `cut` cuts more than this share of the text of the kept documents")
+        "Keep the previous output if `cut` removes more than this share of the text in the kept documents")
         .default(is("0.5"))
         .field(|run, given| Ok(run.cut.max_share = given.real()), |run| Some(run.cut.max_share.into())),
     OptionSpec::new(GUARDS, RUN, "max-template-share", "SHARE", Kind::Share,
@@ -146,28 +145,26 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("0.2"))
         .field(|run, given| Ok(run.max_template_share = given.real()), |run| Some(run.max_template_share.into())),
     OptionSpec::new(GUARDS, RUN, "previous", "DIR", Kind::Path,
-        "Output of an earlier run to compare with. If a guard fires, the result is held back even if `out` does not exist \
-         yet")
+        "Output of an earlier run to compare with. If a guard fires, the result is not published, even if `out` does not exist yet")
         .field(|run, given| Ok(run.previous = Some(given.path())), |run| run.previous.clone().map(Value::from)),
     OptionSpec::new(GUARDS, RUN, "source-column", "COLUMN", Kind::Column,
-        "Column with the source of a row. `max-removed-share` guards each source, run.json counts the removed rows of \
-         each source with `guard-rows` rows, and attributes/ counts the sources in each cluster")
+        "Column with the source of each row. `max-removed-share` then applies to each source, run.json contains the number of removed rows for each source with at least `guard-rows` rows, and attributes/ contains the number of sources in each cluster")
         .field(|run, given| Ok(run.source_column = Some(given.text().to_owned())), |run| run.source_column.clone().map(Value::from)),
     OptionSpec::new(GUARDS, RUN, "max-pairs-factor", "N", Kind::Whole(1, u64::MAX),
-        "Keep the previous output if an algorithm finds more than this many times as many pairs per document as in `previous`; applies from 1,000 pairs")
+        "Keep the previous output if an algorithm's number of pairs per document exceeds the number in `previous` by more than this factor. Applies only to algorithms with at least 1,000 pairs")
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Keep the previous output if its input had more than this many times as much text, from at least 100 documents. With `index`, compares the text per document")
+        "Keep the previous output if the amount of input text has shrunk by more than this factor. Applies only if the previous input had at least 100 documents. With `index`, the text per document is compared")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
-        "With `index`, hold the result back if an algorithm has more than this many times as many candidates per document as earlier runs; applies from 1,000 candidates")
+        "With `index`, do not publish the result if an algorithm's number of candidates per document exceeds the number in earlier runs by more than this factor. Applies only to algorithms with at least 1,000 candidates")
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
     OptionSpec::new(INPUT, MAKING, "whole-files", "", Kind::Switch,
-        "Read each .txt, .md and .html file as one document, with its path as id")
-        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, with its path as id", NONE)])
+        "Read each .txt, .md and .html file as one document, with its path as the id")
+        .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, with its path as the id", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
     OptionSpec::new(INPUT, TEXTS, "text-lines", "", Kind::Switch, "Read each line of .txt files as one document")
         .field(|run, given| Ok(run.text_lines = given.switch()), |run| Some(run.text_lines.into())),
@@ -180,21 +177,20 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.encoding.to_string().into()),
         ),
     OptionSpec::new(INPUT, MAKING, "separator", "CHARACTER", Kind::Text(|typed| Separator::parse(typed).map(drop)),
-        "Separator in CSV files, such as ; or tab. By default a comma in .csv and a tab in .tsv files")
+        "Separator in CSV files, such as ; or tab. The default is a comma in .csv files and a tab in .tsv files")
         .field(
             |run, given| Ok(run.separator = Some(Separator::parse(given.text())?)),
             |run| run.separator.map(|separator| separator.to_string().into()),
         ),
     OptionSpec::new(INPUT, MAKING, "quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quotes in CSV files: double, fields can be quoted and a quote inside is doubled; none, quotes have no meaning \
-         and every line is a record")
+        "Quotation marks in CSV files: double (a field can be quoted, and a quotation mark inside it is doubled) or none (quotation marks are ordinary characters, and every line is a record)")
         .default(is("double"))
         .field(|run, given| Ok(run.quotes = Quoting::of(given.text())), |run| Some(run.quotes.name().into())),
     OptionSpec::new(INPUT, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quoting in CSV files with labels: double or none, as with `quotes` of `dupsift run`")
+        "Quotation marks in CSV files with labels: double or none, like `quotes` in `dupsift run`")
         .default(is("double")),
     OptionSpec::new(INPUT, TEXTS, "text-column", "COLUMN", Kind::Column,
-        "Column with the text. The values of several columns, as in title,text, are joined with line breaks, unless a single column has this name")
+        "Column with the text. The values of several columns, such as title,text, are joined with line breaks, unless a column with exactly this name exists")
         .brief("Column with the text")
         .list()
         .default(is("text"))
@@ -226,7 +222,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(in_words("title", "title; optional"))
         .field(|run, given| Ok(run.name_field(Field::Title, given)), |run| Some(run.field_name(Field::Title))),
     OptionSpec::new(INPUT, FINDERS, "keywords-column", "COLUMN", Kind::Column,
-        "Column with the keywords of the page's own metadata")
+        "Column with the keywords from the page metadata")
         .default(in_words("keywords", "keywords; optional"))
         .field(|run, given| Ok(run.name_field(Field::Keywords, given)), |run| Some(run.field_name(Field::Keywords))),
     OptionSpec::new(INPUT, FINDERS, "description-column", "COLUMN", Kind::Column, "Column with descriptions")
@@ -258,9 +254,9 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.sample = Some(SampleSize::parse(given.text())?)),
             |run| run.sample.map(|size| size.to_string().into()),
         ),
-    OptionSpec::new(INPUT, RESUMING, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of `sample`")
+    OptionSpec::new(INPUT, RESUMING, "seed", "N", Kind::Whole(0, u64::MAX), "Random seed for `sample`")
         .default(is("0"))
-        .but(&[(Verb::Compare, "Random seed of the samples", is("0"))])
+        .but(&[(Verb::Compare, "Random seed for the samples", is("0"))])
         .field(|run, given| Ok(run.seed = given.number()), |run| Some(run.seed.into())),
     OptionSpec::new(INPUT, MAKING, "strict", "", Kind::Switch, "Stop at the first invalid row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
@@ -273,7 +269,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5, or all; see `dupsift algorithms`")
         .brief("Algorithms, such as three_plus_five,minhash")
         .list()
-        .default(in_words(DEFAULT_PRESET.algorithms, "those of `preset=balanced`"))
+        .default(in_words(DEFAULT_PRESET.algorithms, "the algorithms of `preset=balanced`"))
         .but(&[
             (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
                 in_words(EVERYTHING, "all algorithms and presets")),
@@ -298,45 +294,41 @@ pub static OPTIONS: &[OptionSpec] = &[
             |_| None,
         ),
     OptionSpec::new(DUPLICATES, THRESHOLD, "threshold", "T", Kind::Share,
-        "Minimum similarity of duplicates, if `algorithms` names only one algorithm: `algorithms=minhash` with `threshold=0.8` is \
-         `algorithms=minhash:threshold=0.8`")
+        "Minimum similarity of duplicates, if `algorithms` lists only one algorithm: `algorithms=minhash` with `threshold=0.8` is the same as `algorithms=minhash:threshold=0.8`")
         .but(&[(Verb::Contaminated, "Minimum score, from 0 to 1, of a contaminated document", is("0.8"))]),
     OptionSpec::new(DUPLICATES, FINDERS, "count-copies", "", Kind::Switch,
-        "Whether exact copies count in word statistics")
+        "Whether word statistics include exact copies")
         .default(is("true"))
         .field(
             |run, given| Ok(run.recipe.count_copies = given.switch()),
             |run| Some(run.recipe.count_copies.into()),
         ),
     OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::scope(typed).map(drop)),
-        "Documents to compare with each other: all; within:COLUMN, only those with the same value in this column; or \
-         across:COLUMN, only those with different values. Rows without a value are compared as if they had the same one")
+        "Documents to compare with each other: all, within:COLUMN (only documents with the same value in this column), or across:COLUMN (only documents with different values). Missing values count as equal to each other")
         .default(is("all"))
         .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
     OptionSpec::new(INCREMENTAL, RUN, "index", "DIR", Kind::Path,
-        "Match against all documents seen in earlier runs, and add the new ones. The first run creates the folder. \
+        "Match against all documents from earlier runs, and add the new documents. The first run creates the folder. \
          Indexed documents are never removed")
         .brief("Match against all earlier runs, and add the new documents")
         .field(|run, given| Ok(run.index = Some(given.path())), |run| run.index.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "reference", "PATH", Kind::Path,
-        "Match against an index, the output of an earlier run, or files. These documents are never removed, and an index \
-         is not changed")
+        "Match against an index, the output of an earlier run, or files. Their documents are never removed, and an index is not changed")
         .field(|run, given| Ok(run.reference = Some(given.path())), |run| run.reference.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "batch", "NAME", Kind::Text(any), "Name of this run in the index")
-        .default(depends("the last part of `out`"))
+        .default(depends("the last component of `out`"))
         .field(|run, given| Ok(run.batch = Some(given.text().into())), |run| run.batch.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "planned-documents", "N", Kind::Whole(1, u64::MAX),
-        "Number of documents to plan a new index for; determines its hash tables")
+        "Number of documents that a new index should have room for; determines its hash tables")
         .default(depends("100 times the documents of this run, at least 100 million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
     OptionSpec::new(DUPLICATES, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
-        "If more distinct texts than this share a signature, write only their pairs with the representative. Exact copies are always paired only with the best copy of their text")
+        "If more distinct texts than this share a signature, write only their pairs with the representative. Regardless of this limit, exact copies are paired only with the best copy of their text")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // The default allows all pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
-        "Maximum comparisons in one group. Skipped comparisons are counted; if there are any, the pairs depend on the order \
-         of the documents")
+        "Maximum number of comparisons in one group. Further comparisons are skipped and counted, and the pairs then depend on the order of the documents")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
@@ -345,10 +337,10 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run whose statistics, models and number of documents are used instead of this corpus's, so that a signature depends only on its document")
+        "Output of an earlier run. Its statistics, models and number of documents replace those of this corpus, so a signature depends only on its document")
         .but(&[(
             Verb::Purify,
-            "Output of a run whose word statistics are used to weight keywords; without it, only the frequency in the page counts",
+            "Output of an earlier run whose word statistics are used to weight keywords. By default, only the frequency in the page counts",
             NONE,
         )])
         .field(|run, given| Ok(run.stats = Some(given.path())), |run| run.stats.clone().map(Value::from)),
@@ -360,56 +352,54 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.recipe.text.tokenizer.name().into()),
         ),
     OptionSpec::new(DUPLICATES, WORDING, "stop-words", "FILE", Kind::Path,
-        "File of words that algorithms ignore, one per line")
+        "File with words that algorithms ignore, one per line")
         .but(&[(
             Verb::Purify,
-            "File of words that are never keywords, one per line",
+            "File with words that are never keywords, one per line",
             depends("function words of Chinese, Russian and English"),
         )])
         .field(words::read_stop_words, |run| run.stop_words_file.clone().map(Value::from)),
     OptionSpec::new(DUPLICATES, WORDING, "dictionary", "FILE", Kind::Path,
-        "File of additional Chinese words, one per line: WORD, WORD FREQUENCY or WORD FREQUENCY TAG")
+        "File with additional Chinese words, one per line: WORD, WORD FREQUENCY or WORD FREQUENCY TAG")
         .field(words::read_dictionary, |run| run.dictionary_file.clone().map(Value::from)),
     OptionSpec::new(DUPLICATES, MAKING, "yo-to-e", "", Kind::Switch, "Treat Russian ё as е")
         .field(|run, given| Ok(run.recipe.text.yo_to_e = given.switch()), |run| Some(run.recipe.text.yo_to_e.into())),
     OptionSpec::new(DUPLICATES, MAKING, "traditional", "", Kind::Switch,
-        "Treat traditional Chinese characters as simplified ones when texts are compared")
+        "Treat traditional Chinese characters as their simplified forms when texts are compared")
         .field(|run, given| Ok(run.recipe.text.traditional = given.switch()), |run| Some(run.recipe.text.traditional.into())),
     OptionSpec::new(DUPLICATES, MAKING, "stem", "", Kind::Switch, "Reduce Russian and English words to their stems")
         .field(|run, given| Ok(run.recipe.text.stem = given.switch()), |run| Some(run.recipe.text.stem.into())),
 
     OptionSpec::new(INPUT, MAKING, "purify", "METHOD", Kind::Text(|typed| parse_purify(typed).map(drop)),
-        "How to extract text from pages: docview, readability or visible, each with optional :name=value,..., such as \
-         docview:other=skip")
+        "Method that extracts the text from pages: docview, readability or visible, with optional parameters :name=value,..., as in docview:other=skip")
         .default(is("readability"))
         .field(
             |run, given| Ok(run.recipe.purify = parse_purify(given.text())?),
             |run| Some(purify_name(&run.recipe.purify).into()),
         ),
     OptionSpec::new(OUTPUT, PURIFY, "columns", "LIST", Kind::Text(any),
-        "Columns of the input to copy: all, none, or a comma-separated list")
+        "Input columns to copy: all, none, or a comma-separated list")
         .list()
         .default(in_words("all", "all except the page")),
     OptionSpec::new(OUTPUT, PURIFY, "keep-html", "", Kind::Switch, "Copy the HTML of the pages, too"),
     OptionSpec::new(OUTPUT, PURIFY, "prefix", "TEXT", Kind::Text(prefix),
-        "Prefix of the names of the page columns")
+        "Prefix for the names of the page columns")
         .default(is("page_")),
 
-    OptionSpec::new(ELEMENTS, PURIFY, "model", "DIR", Kind::Path, "Output of `train`; assigns a category to each page"),
+    OptionSpec::new(ELEMENTS, PURIFY, "model", "DIR", Kind::Path, "Output of an earlier run with `train`; its model assigns a category to each page"),
     OptionSpec::new(ELEMENTS, PURIFY, "train", "COLUMN", Kind::Column,
-        "Train a model of categories from this column of labels, instead of writing pages"),
+        "Train a category model on the labels in this column, instead of writing pages"),
 
     OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
-        "Which of several duplicates is kept: columns, length or doc, each with asc or desc; or none, which also removes \
-         the document that the others duplicate")
+        "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc. With none, this document is removed, too")
         .brief("Which duplicate is kept: columns, length or doc; or none")
         .list()
         .default(is("length desc"))
-        .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc")),
-            (Verb::Stream, "Which of several duplicates is kept: columns, length or doc, each with asc or desc", is("length desc"))])
+        .but(&[(Verb::Compare, "Which document represents a cluster: the first one when sorted by columns, length or doc, each with asc or desc", is("length desc")),
+            (Verb::Stream, "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
-        "Which algorithms must find a pair before a document is removed: any, all or at-least:K of them, or the label of one")
+        "Algorithms that must find a pair before a document is removed: any, all, at-least:K, or the label of a single algorithm")
         .default(is("any"))
         .field(
             |run, given| {
@@ -419,13 +409,12 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.decide.to_string().into()),
         ),
     OptionSpec::new(KEPT, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
-        "Condition for removing a document of a pair: pair, always; or contained:T[:N], only if the kept document contains the \
-         share T of its 3-grams and N of its numbers")
+        "Condition for removing one document of a pair: pair (always) or contained:T[:N] (only if the kept document contains at least the share T of its 3-grams and the share N of its numbers)")
         .brief("Condition for removing a document: pair, or contained:T[:N]")
         .default(is("contained:0.8:0.9"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
-        "How to treat documents that only a chain of pairs links to the kept one")
+        "What to do with documents that are linked to the kept document only through a chain of pairs")
         .default(is("keep"))
         .field(
             |run, given| Ok(run.remove_chains = given.text() == "remove"),
@@ -433,33 +422,28 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
 
     OptionSpec::new(OUTPUT, RUN, "keep-texts", "", Kind::Switch,
-        "Also store the texts of removed documents and of those kept instead, in texts/, so that `dupsift explain` and `dupsift report` work after the corpus is deleted")
+        "Also store the texts of the removed documents, and of the documents that were kept instead, in texts/. `dupsift explain` and `dupsift report` then work even after the corpus is deleted")
         .field(|run, given| Ok(run.keep_texts = given.switch()), |run| Some(run.keep_texts.into())),
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
-        "Parts of the corpus to write, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
-         removed rows, in dropped/; annotate, a row of attributes for each row, in attributes/")
+        "Parts of the corpus to write, file by file, separated by commas: keep (the kept rows, in deduped/), drop (the removed rows, in dropped/), annotate (a row of attributes for each input row, in attributes/)")
         .brief("Also write the corpus: keep, drop, annotate")
         .list()
         .default(is("none"))
         .but(&[(
             Verb::Contaminated,
-            "Parts of the corpus to write, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, \
-             in dropped/",
+            "Parts of the corpus to write, file by file, separated by commas: keep (documents without contamination, in clean/), drop (contaminated documents, in dropped/)",
             is("none"),
         )])
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
 
     OptionSpec::new(OUTPUT, RUN, "add", "LIST", Kind::Text(|typed| AddedColumns::parse(typed).map(drop)),
-        "Columns to add to the rows in deduped/ (with `corpus=keep`), separated by commas: cluster_size, copies (documents \
-         with the same text), sources (different values of `source-column`, or files, in the cluster)")
+        "Columns to add to the rows in deduped/ (with `corpus=keep`), separated by commas: cluster_size, copies (the number of documents with the same text), sources (the number of different values of `source-column`, or of files, in the cluster)")
         .list()
         .default(is("none"))
         .field(|run, given| Ok(run.add = AddedColumns::parse(given.text())?), |run| Some(run.add.to_string().into())),
 
     OptionSpec::new(PASSAGES, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
-        "Find passages that an earlier kept document contains, in the order of `keep`, and cut them from deduped/ (with \
-         `corpus=keep`): lines, paragraphs, sentences:N for N consecutive sentences, or runs:L for at least L equal \
-         characters")
+        "Find passages that also occur in an earlier kept document (in the order of `keep`), and cut them from deduped/ (with `corpus=keep`): lines, paragraphs, sentences:N (N consecutive sentences), or runs:L (at least L equal characters)")
         .default(is("none"))
         .field(
             |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
@@ -469,7 +453,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("word"))
         .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
     OptionSpec::new(PASSAGES, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),
-        "Do not cut lines, paragraphs or groups of sentences with fewer characters")
+        "Do not cut lines, paragraphs or groups of sentences with fewer characters than this")
         .default(depends("15 for lines, 40 for paragraphs and sentences"))
         .field(
             |run, given| Ok(run.cut.min_chars = Some(given.number() as u32)),
@@ -481,12 +465,12 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(PASSAGES, RUN, "cut-first", "", Kind::Switch, "Cut the first copy of a passage, too")
         .field(|run, given| Ok(run.cut.first = given.switch()), |run| Some(run.cut.first.into())),
     OptionSpec::new(PASSAGES, RUN, "min-chars-left", "N", Kind::Whole(0, u32::MAX as u64),
-        "Remove a document if cuts leave fewer characters, unless it has the first copy of a passage")
+        "Remove a document if fewer characters than this remain after cutting, unless the document contains the first copy of a passage")
         .default(is("200"))
         .field(|run, given| Ok(run.cut.min_left = given.number() as u32), |run| Some(u64::from(run.cut.min_left).into())),
 
     OptionSpec::new(OUTPUT, CONTAMINATED, "cut-spans", "", Kind::Switch,
-        "Cut only contaminated spans, and keep the rest of their documents in clean/ (with `corpus=keep`)"),
+        "Cut only the contaminated spans, and keep the rest of each document in clean/ (with `corpus=keep`)"),
 
     OptionSpec::new(RESOURCES, EVERY, "threads", "N", Kind::Whole(1, MAX_THREADS), "Worker threads")
         .brief("Worker threads")
@@ -499,8 +483,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.memory = given.number()), |run| Some(run.memory.into())),
 
     OptionSpec::new(RESOURCES, RESUMING, "checkpoint", "TIME", Kind::Text(|typed| words::checkpoint(typed).map(drop)),
-        "Save progress at most this often: a time such as 30s or 5m, 0s for always, or never. After an interruption, the \
-         same command resumes")
+        "Minimum time between checkpoints: a time such as 30s or 5m, 0s to save as often as possible, or never. After an interruption, the same command resumes the run")
         .default(is("30s"))
         .field(
             |run, given| Ok(run.checkpoint = words::checkpoint(given.text())?),
@@ -521,7 +504,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         )]),
     OptionSpec::new(LOG, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Format of log lines")
         .default(is("text")),
-    OptionSpec::new(LOG, EVERY, "no-progress", "", Kind::Switch, "Show no progress bars"),
+    OptionSpec::new(LOG, EVERY, "no-progress", "", Kind::Switch, "Do not show progress bars"),
     OptionSpec::new(LOG, LONG, "quiet", "", Kind::Switch, "Print only warnings and errors"),
     OptionSpec::new(LOG, LONG, "verbose", "", Kind::Switch, "Print the full summary, and a log line for each stage"),
 ];

@@ -115,8 +115,8 @@ impl fmt::Display for Kind {
             Kind::Rate => f.write_str("a number between 0 and 1"),
             Kind::Size => f.write_str("a size such as 4GiB, 512MB or a number of bytes"),
             Kind::Column => f.write_str("the name of a column"),
-            Kind::Text(_) => f.write_str("a text"),
-            Kind::Texts => f.write_str("a text or a list of texts"),
+            Kind::Text(_) => f.write_str("a string"),
+            Kind::Texts => f.write_str("a string or a list of strings"),
             Kind::Path => f.write_str("a path"),
             Kind::Choice(words) => f.write_str(&words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or ")),
         }

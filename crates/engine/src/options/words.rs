@@ -12,12 +12,12 @@ use dupsift_text::{Pipeline, TokenizerKind};
 
 /// The values of `--chain`, which specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
 pub const CHAIN: &[(&str, &str)] = &[
-    ("keep", "They are kept unless they form a pair with a kept document"),
-    ("remove", "They are removed: one document of each cluster is kept"),
+    ("keep", "Keep these documents unless they form a pair with a kept document"),
+    ("remove", "Remove these documents, so that one document of each cluster is kept"),
 ];
 
 /// The formats of log lines.
-pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object per line, for machines")];
+pub const FORMATS: &[(&str, &str)] = &[("text", "Human-readable lines"), ("json", "One JSON object per line")];
 
 /// Checks that a text is a valid prefix for column names.
 pub fn prefix(typed: &str) -> Result<()> {
@@ -26,7 +26,7 @@ pub fn prefix(typed: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "`prefix={typed:?}` is not a valid prefix of column names; use only letters, digits and _"
+        "`prefix={typed:?}` is not a valid prefix for column names; use only letters, digits and _"
     )))
 }
 

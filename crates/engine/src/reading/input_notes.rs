@@ -34,7 +34,7 @@ pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsRepor
     (is_asked && may_be_other).then(|| {
         let are = if rows == 1 { "row is" } else { "rows are" };
         format!(
-            "{rows} {are} not UTF-8; use `encoding=auto` to detect the encoding of each file, or name it, as in `encoding=gbk`"
+            "{rows} {are} not UTF-8; use `encoding=auto` to detect the encoding of each file, or specify it, as in `encoding=gbk`"
         )
     })
 }

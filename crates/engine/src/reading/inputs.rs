@@ -114,7 +114,10 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
             false => find_all_in(&options.folder, &others, options.taking())?,
         };
         let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
-        tracing::info!("standard input: {} in the temporary folder; this run cannot be resumed", ByteSize(file.bytes));
+        tracing::info!(
+            "standard input was saved in the temporary folder ({}); this run cannot be resumed",
+            ByteSize(file.bytes)
+        );
         found.files.push(file);
         sort(&mut found.files);
         Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })
@@ -221,7 +224,7 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     let new = now.iter().filter(|file| is_new(&file.path)).count();
     let first = now.iter().find(|file| is_new(&file.path))?;
     let note = format!(
-        "{new} {} appeared in the inputs during the run, {} first; run again to include {}",
+        "{new} {} appeared in the inputs during the run, such as {}; run again to include {}",
         if new == 1 { "file" } else { "files" },
         first.label,
         if new == 1 { "it" } else { "them" }

@@ -59,7 +59,7 @@ impl Tally {
         let is_mixed = !self.is_of_numbers() && self.numbers >= all.div_ceil(MIXED_SHARE);
         is_mixed.then(|| {
             format!(
-                "column {column:?} is compared as text: {} of {} values are numbers",
+                "column {column:?} is compared as text, because only {} of {} values are numbers",
                 thousands(self.numbers),
                 thousands(all)
             )
@@ -358,7 +358,10 @@ mod tests {
         let dates = tally(&["2024-01-02", "2023-01-02", "2022"]);
         assert_eq!((dates.is_of_numbers(), dates.lost()[0]), (false, ("not text", 0)));
         let said = tally(&["n/a", "1", "n/a"]).warning("score");
-        assert_eq!(said.as_deref(), Some("column \"score\" is compared as text: 1 of 3 values are numbers"));
+        assert_eq!(
+            said.as_deref(),
+            Some("column \"score\" is compared as text, because only 1 of 3 values are numbers")
+        );
         let few = [vec!["a word"; 10], vec!["1"]].concat();
         assert_eq!([tally(&few).warning("title"), scores.warning("score")], [None, None]);
         let sum = Tallying::default();

@@ -143,7 +143,7 @@ fn open(
     let held: FilterFacts = serde_json::from_str(&line).map_err(|_| strange())?;
     if !identities.contains(&held.identity.as_str()) {
         return Err(usage(format!(
-            "it contains keys from {}, perhaps made with other word lists or another version; expected keys from {recipe}",
+            "it contains keys from {}, perhaps computed with different word lists or by a different version; expected keys from {recipe}",
             held.recipe
         )));
     }
@@ -266,7 +266,7 @@ mod tests {
             std::fs::write(&path, &other).unwrap();
             let message = refused("ab", 1 << 20);
             assert!(
-                ["damaged", "truncated", "filter.bloom", "other word lists", "raise `memory`"]
+                ["damaged", "truncated", "filter.bloom", "different word lists", "raise `memory`"]
                     .iter()
                     .any(|said| message.contains(said)),
                 "{at}: {message}"

@@ -7,7 +7,7 @@
 
 use super::StreamOptions;
 use crate::job::Guarded;
-use dupsift_core::number::counted;
+use dupsift_core::number::{counted, counted_as};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -179,8 +179,8 @@ fn take_out(
     let without: u64 = read.unsigned.values().sum();
     if without > 0 {
         report.warnings.push(format!(
-            "{} in `forget` without a key; nothing was removed from the filter for {}",
-            counted(without, "row"),
+            "{} without a key; nothing was removed from the filter for {}",
+            counted_as(without, "row in `forget` is|rows in `forget` are"),
             if without == 1 { "it" } else { "them" }
         ));
     }
@@ -202,7 +202,10 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
             "the filter has {} in {}, so its false-positive rate is {:.2}%; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
     }
     if report.unknown > 0 {
-        warnings.push(format!("{} in `forget` not found in the filter", counted(report.unknown, "document")));
+        warnings.push(format!(
+            "{} not found in the filter",
+            counted_as(report.unknown, "document in `forget` was|documents in `forget` were")
+        ));
     }
     warnings
 }

@@ -26,7 +26,7 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     }
     let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
     Err(format!(
-        "its lines are in {encoding}, and lines can be copied only in encodings that have the line breaks of ASCII; convert the file to UTF-8, or use the table removed/"
+        "its lines are in {encoding}, and lines can be copied only in encodings with ASCII line breaks; convert the file to UTF-8, or use the removed/ table"
     ))
 }
 
@@ -109,7 +109,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
         Ok(row) if row == copying.rows => Ok(()),
         Ok(row) => {
             Err(copying
-                .bad(format!("the file changed while it was being read: {} lines then, {row} now", copying.rows)))
+                .bad(format!("the file changed while it was being read: {} lines before, {row} now", copying.rows)))
         }
         Err(error) => Err(copying.bad(format!("cannot be read any further: {error}"))),
     }

@@ -131,7 +131,7 @@ impl Copy<'_> {
             }
         }
         if next != self.copying.rows {
-            return Err(ParquetError::General(format!("{} rows then, {next} now", self.copying.rows)));
+            return Err(ParquetError::General(format!("{} rows before, {next} now", self.copying.rows)));
         }
         writer.close().map(|_| ())
     }

@@ -188,7 +188,7 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// Returns an error if the file is damaged or if the copy cannot be written.
     fn copy_rows(&self, _file: File, copying: &Copying<'_>) -> Result<()> {
-        Err(copying.bad(format!("{} cannot be copied in part", self.name())))
+        Err(copying.bad(format!("{} cannot be copied partially", self.name())))
     }
 
     /// Returns the message for a file that should contain ids, although the format does not support id columns.

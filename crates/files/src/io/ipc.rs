@@ -268,7 +268,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     }
     let body = place + u64::from(length);
     if u64::from(length) > MAX_DESCRIPTION || body > size {
-        return Err(format!("a message of {length} bytes at byte {at} does not fit"));
+        return Err(format!("a message of {length} bytes at byte {at} extends past the end of the file"));
     }
     let description = bytes_at(file, place, length as usize)?;
     let message = root_as_message(&description).map_err(|error| format!("the message at byte {at}: {error}"))?;

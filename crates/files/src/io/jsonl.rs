@@ -229,7 +229,7 @@ pub(super) fn rows<R: io::BufRead>(
     }
     if row != reading.rows {
         return Err(
-            reading.bad(format!("the file changed while it was being read: {} lines then, {row} now", reading.rows))
+            reading.bad(format!("the file changed while it was being read: {} lines before, {row} now", reading.rows))
         );
     }
     Ok(())

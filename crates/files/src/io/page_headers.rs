@@ -72,7 +72,7 @@ impl Most {
         let descriptor = chunk.column_descr();
         let width = if chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY { descriptor.type_length().max(0) } else { 0 };
         if width as u64 > bytes.saturating_add(MORE) {
-            return Err(format!("its values have {width} bytes each, and all pages {bytes}"));
+            return Err(format!("its values have {width} bytes each, but all pages together have {bytes} bytes"));
         }
         Ok(Most { is_packed: chunk.compression() != Compression::UNCOMPRESSED, bytes })
     }
@@ -82,7 +82,7 @@ impl Most {
         let most = self.bytes.saturating_mul(TIMES).max(packed * UNPACKED).saturating_add(MORE);
         if self.is_packed && unpacked > most {
             return Err(format!(
-                "a page of {packed} bytes would have {unpacked} bytes when decompressed, and all pages {}",
+                "a page of {packed} bytes would have {unpacked} bytes when decompressed, but all pages together have {} bytes",
                 self.bytes
             ));
         }

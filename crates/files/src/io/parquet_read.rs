@@ -205,8 +205,8 @@ impl Gathered {
     fn take(&mut self, names: &[&str]) -> Result<RecordBatch> {
         let batches = std::mem::take(&mut self.batches);
         (self.rows, self.bytes) = (0, 0);
-        let action = "put together a batch of documents";
-        let first = batches.first().ok_or_else(|| Error::Internal("an empty batch was asked for".to_owned()))?;
+        let action = "build a batch of documents";
+        let first = batches.first().ok_or_else(|| Error::Internal("an empty batch was requested".to_owned()))?;
         let schema = first.schema();
         let order: Vec<usize> = names.iter().filter_map(|name| schema.index_of(name).ok()).collect();
         let whole = match batches.as_slice() {
@@ -236,5 +236,5 @@ fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     });
     let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns.collect(), &options)
-        .map_err(Error::columns("put together a batch of documents"))
+        .map_err(Error::columns("build a batch of documents"))
 }

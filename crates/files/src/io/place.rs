@@ -104,7 +104,7 @@ impl Place {
         if mounts::is_mount_point(&self.path) {
             let way_out = format!("expected a folder in it, as in `out={shown}/NAME`");
             return wrong(format!(
-                "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
+                "a disk or volume is mounted there, so it cannot be replaced by a folder; {way_out}"
             ));
         }
         // No other hidden name is longer than the probe's name. The name looks like that of a folder left by a killed run, so a leftover
@@ -157,7 +157,7 @@ impl Place {
         if replaced && let Err(error) = fs::remove_dir_all(&old) {
             let way_out = match owner(&old) {
                 Some(user) if user != rustix::process::geteuid().as_raw() => {
-                    format!("it belongs to another user (number {user}), who can remove it")
+                    format!("it belongs to another user (user ID {user}), who can remove it")
                 }
                 _ => "the next run removes it".to_owned(),
             };
@@ -190,7 +190,7 @@ impl Place {
                     true => Cleared::PutBack(self.path.clone()),
                     false => {
                         tracing::warn!(
-                            "{} is not removed: it belongs to another user (number {other})",
+                            "{} is not removed: it belongs to another user (user ID {other})",
                             path.display()
                         );
                         Cleared::OfAnother { path, user: other }

@@ -29,8 +29,8 @@ pub enum Quoting {
 impl Quoting {
     /// All values with their descriptions.
     pub const ALL: &'static [(&'static str, &'static str)] = &[
-        ("double", "Fields can be quoted, and a quote inside is doubled"),
-        ("none", "Quotes have no meaning, and every line is a record"),
+        ("double", "A field can be quoted, and a quotation mark inside it is doubled"),
+        ("none", "Quotation marks are ordinary characters, and every line is a record"),
     ];
 
     /// Returns the value with this name, or double quotes for an unknown name.

@@ -44,7 +44,7 @@ impl Repacked {
         self.file.read_exact_at(packed, block.at)?;
         match lz4_flex::block::decompress_into(packed, text) {
             Ok(bytes) if bytes == text.len() => Ok(()),
-            _ => Err(io::Error::other("its bytes are not those that were written")),
+            _ => Err(io::Error::other("its bytes differ from the bytes that were written")),
         }
     }
 

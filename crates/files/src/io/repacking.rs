@@ -195,7 +195,7 @@ impl Repacking {
             && rustix::fs::fstatvfs(&self.file).is_ok_and(|disk| !has_room(end, disk.f_bavail * disk.f_frsize))
         {
             return Err(io::Error::other(
-                "there is less free space than it already takes, and the run needs some of it",
+                "less free space is left than the text already takes, and the run needs some of it",
             ));
         }
         self.file.write_all_at(&packed, at)?;
@@ -211,7 +211,7 @@ impl Repacking {
 
 fn not_kept(folder: &Path, error: &io::Error) {
     tracing::warn!(
-        "compressed files are decompressed in every pass, by one thread each, because their text could not be kept in {}: {error}",
+        "compressed files are decompressed in every pass, with one thread per file, because their text could not be kept in {}: {error}",
         folder.display()
     );
 }

@@ -28,7 +28,7 @@ impl Behind {
         let what = match (rest.only_zeros, is_lost) {
             (true, _) => "zeros and were ignored",
             (false, false) => "not compressed data and were ignored",
-            (false, true) => "damaged: no compressed data begins there; the rows before them are used",
+            (false, true) => "damaged, because no compressed data begins there; the rows before them are used",
         };
         Behind {
             said: format!("the last {bytes} bytes, from byte {start}, are {what}"),

@@ -155,12 +155,15 @@ pub fn open(
     }
     let note = |(name, label)| {
         format!(
-            "column {name} is in the files and in their folder names, first in {label}; the one in the files is read"
+            "column {name} is in the files and in their folder names, first in {label}; the column in the files is used"
         )
     };
     let ids = |(why, files): (String, Vec<String>)| {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-        format!("{}{more}: {why}; documents there are named FILE#ROW; pass `id-column` to use another column", files[0])
+        format!(
+            "{}{more}: {why}; their documents are named FILE#ROW; pass `id-column` to use a different column",
+            files[0]
+        )
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
     Ok((
@@ -287,7 +290,7 @@ impl InputFile {
         match Stamp::of_file(file) {
             Ok(stamp) if self.stamp.stays(&stamp) => Ok(()),
             Ok(stamp) => Err(self.bad(format!(
-                "the file changed while it was being read ({} bytes then, {} bytes now, or a new time); do not change the corpus during a run",
+                "the file changed while it was being read ({} bytes before, {} bytes now, or a different modification time); do not change the corpus during a run",
                 self.stamp.bytes, stamp.bytes
             ))),
             Err(error) => Err(self.bad(format!("can no longer be accessed: {error}"))),

@@ -3,7 +3,7 @@
 use super::formats;
 use super::ours::Ours;
 use super::packing::Packing;
-use dupsift_core::number::{counted, counted_as};
+use dupsift_core::number::counted_as;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -66,8 +66,8 @@ impl Unread {
         let (number, one) = (self.skipped.len() as u64, if self.skipped.len() == 1 { "it" } else { "one" });
         (number > 0).then(|| {
             format!(
-                "{} of dupsift skipped: {}; to read {one}, pass it as an input",
-                counted(number, "output folder"),
+                "{} skipped: {}; to read {one}, pass it as an input",
+                counted_as(number, "output folder of dupsift was|output folders of dupsift were"),
                 named.join(", ")
             )
         })
@@ -118,7 +118,7 @@ impl Unread {
         let results = self.named.iter().filter(|(_, kind)| **kind != Ours::Pages);
         notes.extend(results.map(|(path, kind)| {
             format!(
-                "{} is an output folder of dupsift ({}); it is read because it was named",
+                "{} is an output folder of dupsift ({}); it is read because it was passed as an input",
                 path.display(),
                 kind.word()
             )

@@ -143,9 +143,8 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
         each(batch.finish()?)?;
     }
     if row != reading.rows {
-        return Err(
-            reading.bad(format!("the file changed while it was being read: {} records then, {row} now", reading.rows))
-        );
+        return Err(reading
+            .bad(format!("the file changed while it was being read: {} records before, {row} now", reading.rows)));
     }
     Ok(())
 }

@@ -234,7 +234,7 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
 fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
     if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
         return Err(Error::usage(format!(
-            "{} already exists, but a folder of this name is needed for temporary files; move it away",
+            "{} already exists, but a folder with this name is needed for temporary files; move it away",
             folder.display()
         )));
     }

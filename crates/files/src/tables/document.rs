@@ -154,7 +154,7 @@ impl Documents {
         let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let rows = RecordBatch::try_new_with_options(schema, columns, &options)
-            .map_err(Error::columns("put together a batch of documents"))?;
+            .map_err(Error::columns("build a batch of documents"))?;
         let first_doc = docs.first().copied().unwrap_or(0);
         Ok(Documents::new(first_doc, rows, text, id)?.with_docs(docs))
     }

@@ -4,7 +4,7 @@
 //! id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output type.
 
 use dupsift_core::hash::hash64;
-use dupsift_core::number::counted;
+use dupsift_core::number::counted_as;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -174,10 +174,12 @@ impl IdsSeen {
         if self.kinds.is_empty() {
             return (
                 IdType::Text,
-                Some("the input has no usable ids, so documents are named FILE#ROW; pass `id-column` if another column has the ids".to_owned()),
+                Some("the input has no usable ids, so documents are named FILE#ROW; pass `id-column` if a different column contains the ids".to_owned()),
             );
         }
-        let nulls = (self.nulls > 0).then(|| format!("{} without an id, named FILE#ROW", counted(self.nulls, "row")));
+        let nulls = (self.nulls > 0).then(|| {
+            format!("{} named FILE#ROW", counted_as(self.nulls, "row without an id is|rows without an id are"))
+        });
         if only(&[IdKind::Text]) {
             return (IdType::Text, nulls);
         }
@@ -186,7 +188,7 @@ impl IdsSeen {
         }
         if !only(&[IdKind::Int32, IdKind::Int64, IdKind::UInt64]) {
             let kinds: Vec<String> = self.kinds.iter().map(IdKind::to_string).collect();
-            return (IdType::Text, Some(format!("ids of different kinds ({}) are written as text", kinds.join(", "))));
+            return (IdType::Text, Some(format!("ids of different types ({}) are written as text", kinds.join(", "))));
         }
         if let Some(nulls) = nulls {
             return (IdType::Text, Some(format!("{nulls}, so the integer ids are written as text")));
@@ -198,10 +200,15 @@ impl IdsSeen {
             return (IdType::Int64, None);
         }
         match i64::try_from(self.max_unsigned) {
-            Ok(_) => (IdType::Int64, Some("unsigned 64-bit ids are written as Int64; all of them fit".to_owned())),
+            Ok(_) => {
+                (IdType::Int64, Some("unsigned 64-bit ids are written as Int64; all values are in range".to_owned()))
+            }
             Err(_) => (
                 IdType::Text,
-                Some(format!("unsigned 64-bit ids up to {} do not fit Int64: written as text", self.max_unsigned)),
+                Some(format!(
+                    "unsigned 64-bit ids up to {} are out of range for Int64 and are written as text",
+                    self.max_unsigned
+                )),
             ),
         }
     }

@@ -160,7 +160,7 @@ impl IdBytes {
     /// Returns [`Error::Table`] if `text` is set and an id is not UTF-8.
     pub fn finish(self, text: bool) -> Result<ArrayRef> {
         let (offsets, values) = (OffsetBuffer::new(self.offsets.into()), self.values.into());
-        let failed = || Error::table("put together a column of ids");
+        let failed = || Error::table("build a column of ids");
         Ok(if text {
             Arc::new(StringArray::try_new(offsets, values, None).map_err(failed())?)
         } else {

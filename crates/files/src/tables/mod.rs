@@ -79,5 +79,5 @@ fn is_full(rows: usize, bytes: usize) -> bool {
 
 /// Returns the columns as a batch with this schema. Only a bug can make this fail, so the message names the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
-    RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))
+    RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("build the table {name}")))
 }

@@ -20,7 +20,7 @@ pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<Rec
     }
     let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-        .map_err(Error::columns("put together a batch of documents"))
+        .map_err(Error::columns("build a batch of documents"))
 }
 
 /// Returns the batch with one column replaced by a column of a different type.
@@ -34,6 +34,5 @@ pub(super) fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Resul
     fields[at] = Arc::new(Field::new(name, column.data_type().clone(), fields[at].is_nullable()));
     let mut columns = rows.columns().to_vec();
     columns[at] = column;
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-        .map_err(Error::columns("put together a batch of documents"))
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(Error::columns("build a batch of documents"))
 }

@@ -51,20 +51,23 @@ impl Spec {
         let fail = |why: String| Err(Error::Internal(format!("the shuffle {:?} cannot be created: {why}", self.name)));
         if !WIDTHS.contains(&self.width) {
             let (least, most) = WIDTHS.into_inner();
-            return fail(format!("a record takes {least} to {most} bytes, not {}", self.width));
+            return fail(format!("records must have {least} to {most} bytes, got {}", self.width));
         }
         if !(1..=self.width).contains(&self.group_width) {
-            return fail(format!("a group is named by 1 to {} bytes, not {}", self.width, self.group_width));
+            return fail(format!("group keys must have 1 to {} bytes, got {}", self.width, self.group_width));
         }
         if !(1..=MAX_PARTITIONS).contains(&self.partitions) {
-            return fail(format!("it takes 1 to {MAX_PARTITIONS} partitions, not {}", self.partitions));
+            return fail(format!(
+                "the number of partitions must be from 1 to {MAX_PARTITIONS}, got {}",
+                self.partitions
+            ));
         }
         if let Order::Range { .. } = self.order
             && (!matches!(self.range_width, 4 | 8) || self.range_width > self.group_width)
         {
             // If the number were longer than the group, a group could be split between two partitions.
             return fail(format!(
-                "the number that orders its partitions takes 4 or 8 bytes within the group's {}, not {}",
+                "in a group key of {} bytes, the number that orders the partitions must have 4 or 8 bytes, got {}",
                 self.group_width, self.range_width
             ));
         }

@@ -220,7 +220,7 @@ fn misuse_is_an_error_and_loses_nothing_silently() {
     let message = writer.push(&[0; 9]).expect_err("too wide").to_string();
     assert!(message.starts_with("a record of the shuffle \"rows of a test\" has 8 bytes, not 9;"), "{message}");
     let message = writer.push(&[0, 0, 0, 5, 1, 1, 1, 1]).expect_err("too large").to_string();
-    let expected = "a record of the shuffle \"rows of a test\" has number 5, but each was to be below 5;";
+    let expected = "a record of the shuffle \"rows of a test\" has number 5, but all numbers must be below 5;";
     assert!(message.starts_with(expected), "{message}");
     writer.push(&[0, 0, 0, 4, 1, 1, 1, 1]).expect("in range");
     drop(writer);

@@ -163,7 +163,7 @@ impl Writer<'_> {
             Order::Hash => u64::MAX,
         };
         Error::Internal(format!(
-            "a record of the shuffle {name:?} has number {number}, but each was to be below {bound}"
+            "a record of the shuffle {name:?} has number {number}, but all numbers must be below {bound}"
         ))
     }
 }

@@ -67,7 +67,7 @@ fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> 
         Some(text) => held.replace(PAGE, text.as_bytes()),
         None => {
             tracing::warn!(
-                "{PAGE} was written by another version and still says that the result is held back; run dupsift report DIR to update it"
+                "{PAGE} was written by a different version and still shows the result as held back; run dupsift report DIR to update it"
             );
             Ok(())
         }

@@ -87,7 +87,7 @@ pub fn check(options: &CompareOptions) -> Result<()> {
     let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
     if algorithms > MOST_POOLED {
         return Err(Error::usage(format!(
-            "`algorithms` names {algorithms}, but at most {MOST_POOLED} can be compared at once"
+            "`algorithms` lists {algorithms}, but at most {MOST_POOLED} can be compared in one run"
         )));
     }
     Ok(())

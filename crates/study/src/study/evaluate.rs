@@ -129,7 +129,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
         // If the pairs are exactly the pairs within the clusters, unwritten pairs also count.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
-            "all pairs within clusters count, so they are computed from the clusters".to_string()
+            "all pairs within clusters count, so the figures are computed from the clusters".to_string()
         } else {
             format!(
                 "the precision of pairs is measured on the {} written; their recall and the figures for pages are unknown",
@@ -144,7 +144,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     }
     if truth.report.ambiguous_ids > 0 {
         warnings.push(format!(
-            "ids in the truth that several documents share: {}; the first document is used for each",
+            "ids in the truth that several documents share: {}; for each id, the first document is used",
             truth.report.ambiguous_ids
         ));
     }
@@ -260,10 +260,7 @@ pub(super) fn measure_pairs(
         if pair.a >= pair.b || pair.b >= documents || before.is_some_and(|before| before >= this) {
             return Err(Error::BadFile {
                 path: table.to_path_buf(),
-                why: format!(
-                    "the pair of the documents {} and {} is not in its place; expected them in order",
-                    pair.a, pair.b
-                ),
+                why: format!("the pair of documents {} and {} is out of order; expected sorted pairs", pair.a, pair.b),
             });
         }
         before = Some(this);

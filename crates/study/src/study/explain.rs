@@ -347,7 +347,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     let is_known = is_same(session.has_pages()) || finished.report.stored_texts.is_some() && is_same(true);
     if !is_known {
         notes.push(format!(
-            "the run is from another version of dupsift ({}) or used other word lists: signatures may differ from the run's",
+            "the run used a different version of dupsift ({}) or different word lists, so signatures may differ from those of the run",
             finished.report.dupsift
         ));
     }

@@ -123,7 +123,7 @@ impl Finished {
             Some(verb) => other(verb),
             None => Error::BadFile {
                 path,
-                why: format!("{error}; it was written by another version of dupsift; run again with `overwrite`"),
+                why: format!("{error}; it was written by a different version of dupsift; run again with `overwrite`"),
             },
         })?;
         if report.schema_version != SCHEMA_VERSION {
@@ -131,7 +131,7 @@ impl Finished {
             return Err(Error::BadFile {
                 path: dir.join("run.json"),
                 why: format!(
-                    "its schema version is {version}, and this dupsift writes version {SCHEMA_VERSION}: run again with `overwrite`"
+                    "its schema version is {version}, but this version of dupsift writes {SCHEMA_VERSION}; run again with `overwrite`"
                 ),
             });
         }

@@ -37,7 +37,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
     pub fn new(tables: Vec<P>) -> Result<Pool<P>> {
         if tables.len() > MOST_POOLED {
             return Err(Error::usage(format!(
-                "{} algorithms cannot be compared at once; expected at most {MOST_POOLED}",
+                "{} algorithms cannot be compared in one run; expected at most {MOST_POOLED}",
                 tables.len()
             )));
         }

@@ -26,8 +26,8 @@ pub fn sentence(
         () if pair.next_best == Some(rule.least as f32) => {
             format!("no other document has a cosine of {} or more", rule.least)
         }
-        () if gap < 0.0 => format!("another document is closer by {:.2}", -gap),
-        () => format!("the next best document is farther by {gap:.2}"),
+        () if gap < 0.0 => format!("the cosine of another document is higher by {:.2}", -gap),
+        () => format!("the cosine of the next best document is lower by {gap:.2}"),
     };
     let because = match why {
         Why::Same => "the same text".into(),
@@ -37,16 +37,16 @@ pub fn sentence(
         Why::Alone => next,
         Why::Title => format!("the titles are equal, and {next}"),
         Why::Far => format!(
-            "{next}, but the pair needs a cosine of {:.2}, and {larger:.2} of {inner} is contained; {} would be enough",
+            "{next}, but a cosine of {:.2} is required, and {larger:.2} of {inner} is contained; {} would be enough",
             rule.least + rule.gap,
             rule.contained
         ),
         Why::Crowd => format!(
-            "{larger:.2} of {inner} is contained, and more than {CROWD} other documents are less similar to it by at most {}; a version must then be contained to {}",
+            "{larger:.2} of {inner} is contained, but more than {CROWD} other documents are nearly as similar (within {}), so {} of it must be contained",
             rule.gap, rule.crowd
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {}, or {} of it must be contained",
+            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next best by {}, or {} of {inner} must be contained",
             rule.gap, rule.contained
         ),
     };
@@ -72,7 +72,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
-        "both are kept, because {word} in the first line of {name} is missing in {other}, or rarer there by {:.2} (at most {:.2}), and the two share too few rare words to outweigh it: {} with {:.3} of the weight of {name}",
+        "both are kept, because {word} in the first line of {name} is missing from {other} or rarer there by {:.2} (limit {:.2}), and the two share too few rare words to outweigh this difference: {} with {:.3} of the weight of {name}",
         of.title.missing, classification.rule.title, of.title.rare_words, of.title.rare
     )
 }
@@ -109,7 +109,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {}, or {} of it must be contained",
+            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next best by {}, or {} of {inner} must be contained",
             rule.gap, rule.contained
         )
     };
@@ -128,7 +128,7 @@ pub fn template_left_out(
         _ => other,
     };
     Some(format!(
-        "same template: similar ({own:.3}), but not versions; reported only from a cosine of {}: {because}",
+        "same template: similar ({own:.3}), but not versions; such pairs are reported only from a cosine of {}: {because}",
         rule.templates
     ))
 }
@@ -164,7 +164,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         .word
         .as_ref()
         .map_or_else(|| "one character or pair of characters".into(), |word| format!("the word {word:?}"));
-    format!("{what} is more frequent in {name}, by {:.3} of its weight (at most {:.3})", of.share, of.most)
+    format!("{what} is more frequent in {name}, by {:.3} of the weight of the text (limit {:.3})", of.share, of.most)
 }
 
 #[cfg(test)]
@@ -206,19 +206,22 @@ mod tests {
         );
         assert_eq!(
             of(RelationKind::Template, Why::Word, 10),
-            "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
+            "same template: the word \"bank\" is more frequent in b, by 0.062 of the weight of the text (limit 0.020)"
         );
         // If neither text is contained, the text with the larger excess is used.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
-        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
+        assert_eq!(
+            of(RelationKind::Version, Why::Alone, 10),
+            "version: the cosine of the next best document is lower by 0.20"
+        );
         assert!(
             of(RelationKind::Template, Why::Near, 10)
-                .ends_with("closer than the next best by 0.15, or 0.88 of it must be contained")
+                .ends_with("the cosine must exceed the next best by 0.15, or 0.88 of b must be contained")
         );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
-                .ends_with("but the pair needs a cosine of 0.75, and 0.90 of b is contained; 0.88 would be enough")
+                .ends_with("but a cosine of 0.75 is required, and 0.90 of b is contained; 0.88 would be enough")
         );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
@@ -251,11 +254,11 @@ mod tests {
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
-            first.contains("the word \"hualien\" in the first line of a is missing in b")
-                && first.contains("1.00 (at most 0.50)")
+            first.contains("the word \"hualien\" in the first line of a is missing from b")
+                && first.contains("1.00 (limit 0.50)")
         );
-        assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing in a"));
-        assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
+        assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing from a"));
+        assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing from a"));
     }
 
     /// Checks that an unreported pair from the same template gets the reason that it would have had, as far as it follows from the two
@@ -294,9 +297,9 @@ mod tests {
         );
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "0.68: the word \"bank\" is more frequent in a, by 0.500 of its weight (at most 0.020)",
+            "0.68: the word \"bank\" is more frequent in a, by 0.500 of the weight of the text (limit 0.020)",
         );
-        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15, or 0.88 of it must be contained";
+        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next best by 0.15, or 0.88 of a must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // The word is not considered if the first lines are equal, unless many texts have that first line.

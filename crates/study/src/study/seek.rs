@@ -69,7 +69,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
         return Err(Error::usage(format!(
-            "both were indexed before this run, which did not decide about them; pass a document from this run, or the output {folder}"
+            "both were indexed before this run, which made no decision about them; pass a document from this run, or the output {folder}"
         )));
     }
     match docs.iter().find(|&&doc| at.again.is_some_and(|again| again.is_forgotten(doc))) {
@@ -161,7 +161,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     let named: Vec<String> = docs.iter().take(NAMED).map(u64::to_string).collect();
     let more = if count > NAMED as u64 { ", ..." } else { "" };
     Error::usage(format!(
-        "{} documents have the id {typed:?}; pass the number of the one you mean, with `docs`: {}{more}",
+        "{} documents have the id {typed:?}; pass one of their numbers, with `docs`: {}{more}",
         thousands(count),
         named.join(", ")
     ))

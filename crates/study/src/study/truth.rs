@@ -71,15 +71,15 @@ impl Truth {
         }
         if truth.report.form == "pairs" && truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents in the corpus: of {} {} the same document twice and {} an unknown id; expected pairs of different documents",
+                "the truth has no pair of two documents in the corpus ({}; {} the same document twice and {} an unknown id); expected pairs of different documents",
                 counted(truth.report.rows, "row"),
-                counted_as(truth.report.self_pairs, "names|name"),
-                counted_as(truth.report.unknown_rows, "names|name")
+                counted_as(truth.report.self_pairs, "contains|contain"),
+                counted_as(truth.report.unknown_rows, "contains|contain")
             )));
         }
         if truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents in the corpus: none of its clusters has two ({}, {} of which have an unknown id); expected clusters with several documents",
+                "the truth has no pair of two documents in the corpus: none of its clusters has two of them ({}, with unknown ids: {}); expected clusters with several documents",
                 counted(truth.report.rows, "row"),
                 thousands(truth.report.unknown_rows)
             )));

@@ -271,7 +271,7 @@ fn why(
             "they do not form a pair on their own; other documents in the group link them".into()
         }
         Verdict::PairNotWritten if same => {
-            "they are exact copies, and pairs/ lists each of them with the best copy of their text".into()
+            "they are exact copies, and pairs/ lists each copy only with the best copy of the text".into()
         }
         Verdict::PairNotWritten if said.instead.is_none() => not_written(said),
         Verdict::Pair | Verdict::Template | Verdict::PairNotWritten => {
@@ -336,11 +336,16 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };
     let why = if comparisons > 0 {
-        format!("`max-candidates` skipped {}, perhaps including theirs", counted(comparisons, "comparison"))
+        format!(
+            "`max-candidates` skipped {}, perhaps including the comparison of these two",
+            counted(comparisons, "comparison")
+        )
     } else if report.is_some_and(|report| report.left_out_of_large_groups > 0) {
-        format!("more than {WHOLE} documents share a key with them, and each is compared only with the nearest ones")
+        format!(
+            "more than {WHOLE} documents share a key with them, and each document is compared only with the nearest documents"
+        )
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
-        "at least one of them is closer to another document than margin= allows".into()
+        "at least one of them is more similar to another document than margin= allows".into()
     } else {
         "other documents in the corpus prevented it".into()
     };

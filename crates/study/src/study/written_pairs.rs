@@ -12,7 +12,7 @@ use dupsift_algorithms::measure::{Contained, Part};
 use dupsift_algorithms::stage::connect::Forest;
 use dupsift_algorithms::stage::survive::Relation;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::counted;
+use dupsift_core::number::counted_as;
 use dupsift_core::row::Slots;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::run_report::AlgorithmReport;
@@ -116,8 +116,8 @@ impl Links {
         if one.pairs_written < one.pairs && one.large_groups > 0 {
             let missing = one.pairs - one.pairs_written;
             return Err(Error::usage(format!(
-                "{} from {label} not written, because of groups above `max-group={max_group}`; run again with a larger one",
-                counted(missing, "pair")
+                "{} from {label} not written, because of groups above `max-group={max_group}`; run again with a larger value",
+                counted_as(missing, "pair was|pairs were")
             )));
         }
         let class = |doc| links.class(doc);

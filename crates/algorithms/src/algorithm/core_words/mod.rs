@@ -37,7 +37,7 @@ pub struct CoreWords;
 const FACTS: Facts = Facts {
     name: "core_words",
     aliases: &[],
-    source: "two-stage method of the survey of ten methods: core words, then content segments",
+    source: "survey of ten page deduplication methods, two-stage method (core words, then content segments)",
     summary: "Two documents are duplicates if they have the same core words in title, keywords and description, and their largest segments match.",
     when_not_to_use: "on documents without titles, or if copies have different titles",
     inputs: "text, title, keywords, description, word counts",
@@ -65,7 +65,7 @@ const FACTS: Facts = Facts {
             name: "strip_suffix",
             kind: Kind::Flag,
             default: "true",
-            help: "remove the site name from titles: parts that occur in more than 1% of all titles and in more than 3",
+            help: "remove the site name from titles: parts that occur in more than 1% of all titles and in more than 3 titles",
         },
         ParamSpec {
             name: "fallback",
@@ -89,7 +89,7 @@ const FACTS: Facts = Facts {
             name: "min_common",
             kind: Kind::Int(1, 32),
             default: "2",
-            help: "M: number of segments that must match; all of them if a document has fewer",
+            help: "M: number of segments that must match; if a document has fewer, all of its segments must match",
         },
     ],
     shorthands: &[],

@@ -122,7 +122,7 @@ impl HeavyJoin {
                     }
                 }
                 (common < 3).then(|| {
-                    format!("{} documents share these two heavy terms; in groups of more than {LARGE_WINDOW}, only documents that share a third one are compared", thousands(rows))
+                    format!("{} documents share these two heavy terms; in groups of more than {LARGE_WINDOW} documents, only documents that share a third heavy term are compared", thousands(rows))
                 })
             }
             Kind::Common => {

@@ -66,7 +66,7 @@ pub(super) const JOIN: ParamSpec = ParamSpec {
     name: "join",
     kind: Kind::Choice(&["exact", "heavy"]),
     default: "exact",
-    help: "exact: finds every pair; heavy: finds pairs that share two of their heaviest terms and most random-projection signs. The cost of heavy is not quadratic; at thresholds of 0.6 or more, it misses about one pair in a thousand",
+    help: "exact: finds every pair; heavy: finds pairs that share two of their heaviest terms and most random-projection signs. The cost of join=heavy is not quadratic; at thresholds of 0.6 or more, it misses about one pair in a thousand",
 };
 /// The parameter for the number of terms per document that `join=heavy` uses.
 pub(super) const HEAVY: ParamSpec = ParamSpec {

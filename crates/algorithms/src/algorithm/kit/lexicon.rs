@@ -51,7 +51,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
     name: "min_terms",
     kind: Kind::Int(1, 1_000_000),
     default: "5",
-    help: "documents with fewer words from a lexicon have no signature for it",
+    help: "documents with fewer words from a lexicon have no signature for this lexicon",
 };
 
 /// The `digest` parameter for algorithms whose paper specifies SHA-1.
@@ -59,7 +59,7 @@ pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
     default: DIGEST.default,
-    help: "digest of the document's lexicon words in alphabetical order; the source uses sha1, of which the first 128 bits are kept",
+    help: "digest of the document's lexicon words in alphabetical order; I-Match uses sha1, which is truncated to its first 128 bits",
 };
 
 /// Holds the range of document frequencies of a lexicon's words, inclusive.

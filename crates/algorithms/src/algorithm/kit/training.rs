@@ -12,7 +12,7 @@ pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),
     default: "200000",
-    help: "approximate number of documents to learn from; they are chosen by the hash of their text",
+    help: "approximate number of documents to learn from, chosen by the hash of their text",
 };
 
 /// Defines which documents belong to a sample.

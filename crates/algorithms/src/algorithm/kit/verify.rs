@@ -17,7 +17,7 @@ pub const VERIFY: ParamSpec = ParamSpec {
     name: "verify",
     kind: Kind::Verify(CHECKS),
     default: "none",
-    help: "check every pair on its texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) in characters, or cosine of word counts",
+    help: "check each pair against its texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) in characters, or cosine of word counts",
 };
 
 /// Maximum number of characters for which `lcs` compares characters. Longer texts are compared by words, because the cost is the product

@@ -17,7 +17,7 @@ pub const MIN_DISTINCT: ParamSpec = ParamSpec {
     name: "min_distinct",
     kind: Kind::Int(1, 1000),
     default: "6",
-    help: "documents with fewer distinct words have no signature; 1 is the source's setting",
+    help: "documents with fewer distinct words have no signature; the paper uses 1",
 };
 
 /// Returns TF as 0.5 + 0.5 tf / tf_max, where `most` is the count of the document's most frequent word.

@@ -42,7 +42,7 @@ const FACTS: Facts = Facts {
     aliases: &["A8"],
     source: "Zelenkov, Segalovich 2007, Log Shingles; Manber 1994; Broder and others 1997",
     summary: "Two documents are duplicates if their samples of shingles are the same. A sample contains the shingles whose hash is divisible by a power of two.",
-    when_not_to_use: "if every near-duplicate must be found: a changed sentence nearly always breaks mode=equal; minhash finds more",
+    when_not_to_use: "if every near-duplicate must be found, because a changed sentence nearly always changes the sample of mode=equal; minhash finds more",
     inputs: "text",
     params: &[
         ParamSpec {

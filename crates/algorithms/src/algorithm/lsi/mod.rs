@@ -54,13 +54,13 @@ const FACTS: Facts = Facts {
             name: "scaling",
             kind: Kind::Choice(&["whitened", "singular"]),
             default: "whitened",
-            help: "whitened: all directions have the same weight, divided by their singular values; singular: directions keep their weight in the corpus",
+            help: "whitened: all directions have the same weight, because they are divided by their singular values; singular: directions keep their weight in the corpus",
         },
         ParamSpec {
             name: "vocabulary",
             kind: Kind::Int(1, 1_000_000),
             default: "20000",
-            help: "maximum number of words, the most frequent ones that occur in at least 2 and at most half of the documents",
+            help: "maximum number of words: the most frequent words that occur in at least 2 documents and at most half of all documents",
         },
         ParamSpec {
             name: "passes",
@@ -85,7 +85,7 @@ const FACTS: Facts = Facts {
             name: "bits",
             kind: Kind::Int(0, 64),
             default: "0",
-            help: "sign bits per table; 0: chosen by the number of documents, from 8 to 24",
+            help: "sign bits per table; 0: chosen according to the number of documents, from 8 to 24",
         },
         ParamSpec {
             name: "seed",

@@ -32,7 +32,7 @@ pub struct SentenceMarks;
 const FACTS: Facts = Facts {
     name: "sentence_marks",
     aliases: &[],
-    source: "sentence-based method of the survey of ten methods: characters next to punctuation, and the title",
+    source: "survey of ten page deduplication methods, sentence-based method (characters next to punctuation, and the title)",
     summary: "Two documents are duplicates if the words next to punctuation marks match in all three parts of the text, or in two parts and the title.",
     when_not_to_use: "on texts with few punctuation marks or long lists; if copies have an extra sentence near the start",
     inputs: "text, title",
@@ -41,13 +41,13 @@ const FACTS: Facts = Facts {
             name: "title_weight",
             kind: Kind::Real(0.0, 10.0),
             default: "1.5",
-            help: "points for an equal title; an equal part has 1 point",
+            help: "points for an equal title; each equal part is worth 1 point",
         },
         ParamSpec {
             name: "threshold",
             kind: Kind::Real(0.1, 13.0),
             default: "3",
-            help: "minimum points of a pair; the similarity is the share of the possible points, 3, or 4.5 if both have a title",
+            help: "minimum points of a pair; the similarity is the share of the points that are possible: 3, or 4.5 if both documents have a title",
         },
         ParamSpec {
             name: "letters",
@@ -59,7 +59,7 @@ const FACTS: Facts = Facts {
             name: "any_order",
             kind: Kind::Flag,
             default: "false",
-            help: "compare every part with every other; otherwise the first with the first, and so on",
+            help: "true: compare each part with all parts of the other text; false: compare the first part with the first part, and so on",
         },
         ParamSpec {
             name: "cut",

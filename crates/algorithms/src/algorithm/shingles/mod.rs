@@ -77,7 +77,7 @@ const FACTS: Facts = Facts {
             name: "sketch",
             kind: Kind::Choice(&["full", "min_s", "mod_m"]),
             default: "full",
-            help: "full: compare all shingles; min_s: the s smallest hashes; mod_m: the hashes divisible by m. The last two are estimates",
+            help: "full: compare all shingles; min_s: estimate from the s smallest hashes; mod_m: estimate from the hashes divisible by m",
         },
         ParamSpec {
             name: "s",
@@ -90,13 +90,13 @@ const FACTS: Facts = Facts {
             name: "seed_code",
             kind: Kind::Flag,
             default: "false",
-            help: "measure like the code that accompanies the article, for comparison only",
+            help: "measure like the code that accompanies the paper, for comparison only",
         },
         ParamSpec {
             name: "join",
             kind: Kind::Choice(&["auto", "exact", "rarest", "lsh"]),
             default: "auto",
-            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment by the rarest shingles of its smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5, otherwise exact for up to exact_limit documents, then lsh",
+            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment through the rarest shingles of the smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5, otherwise exact for up to exact_limit documents, then lsh",
         },
         ParamSpec {
             name: "exact_limit",

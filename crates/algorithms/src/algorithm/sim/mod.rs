@@ -39,7 +39,7 @@ const FACTS: Facts = Facts {
     aliases: &["keyword_sim"],
     source: "Web page purification and duplicate removal by DocView and SIM, 2011",
     summary: "Two documents are duplicates if their heaviest keywords are the same or have nearly proportional weights.",
-    when_not_to_use: "if texts about the same topic must be distinguished: five keywords show little more than the topic; with weight=tf and no list of stop words",
+    when_not_to_use: "if texts about the same topic must be distinguished, because five keywords show little more than the topic; with weight=tf and no list of stop words",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, MOST_KEYWORDS), default: "5", help: "keywords, N" },
@@ -47,13 +47,13 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 1.0),
             default: "0.1",
-            help: "upper bound for the distance of near weights; every such pair is found",
+            help: "upper bound for the distance of near weights; every pair below this bound is found",
         },
         ParamSpec {
             name: "combine",
             kind: Kind::Choice(&["or", "and", "sim_only", "md5_only"]),
             default: "or",
-            help: "which conditions make a pair: equal keywords (md5), near weights (sim)",
+            help: "conditions for a pair: equal keywords (md5), near weights (sim)",
         },
         ParamSpec {
             name: "distance",
@@ -71,7 +71,7 @@ const FACTS: Facts = Facts {
             name: "min_df",
             kind: Kind::Int(1, i64::MAX),
             default: "2",
-            help: "words in fewer documents are not keywords, because they cannot help to find copies",
+            help: "words in fewer documents are not keywords, because they do not help to find copies",
         },
         ParamSpec {
             name: "min_keywords",

@@ -21,20 +21,20 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "both",
         "0.75",
-        "relate: minimum share of each text's 3-grams that the other must contain if the numbers differ",
+        "relate: minimum share of each text's 3-grams that the other text must contain if the numbers differ",
     ),
     share("word", "0.02", "relate: maximum share of a text's weight that the extra occurrences of one word may have"),
     ParamSpec {
         name: "short",
         kind: Kind::Real(0.0, 100.0),
         default: "2",
-        help: "relate: maximum excess of one word in a short text, as a number of average words",
+        help: "relate: maximum excess of one word in a short text, as a multiple of the weight of an average word",
     },
-    share("contained", "0.88", "relate: minimum share of one text's 3-grams that the other must contain"),
+    share("contained", "0.88", "relate: minimum share of one text's 3-grams that the other text must contain"),
     share(
         "crowd",
         "0.95",
-        "relate: the same minimum if the cosine of more than ten other documents is lower by at most gap=; 0: no such check",
+        "relate: minimum that replaces contained= if more than ten other documents have a cosine that is lower by at most gap=; 0: no such check",
     ),
     share(
         "gap",
@@ -44,7 +44,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         NEAR,
         "0.9",
-        "relate: minimum cosine to either document of a pair for its near group; the threshold, if that is higher than the default",
+        "relate: minimum cosine to either document of a pair for a document in the near group of the pair; by default, at least the threshold",
     ),
     ParamSpec {
         name: "titles",
@@ -52,16 +52,16 @@ pub const PARAMS: [ParamSpec; 13] = [
         default: "10",
         help: "relate: a first line that occurs in more texts is not a title",
     },
-    share("templates", "0.68", "relate: minimum cosine of a template pair to report"),
+    share("templates", "0.68", "relate: minimum cosine for reporting a pair with the same template"),
     share(
         "title",
         "0.5",
-        "relate: a document is kept if a word of its first line is rarer in the other text by more than this share; 1: ignore the title",
+        "relate: maximum share of the occurrences of a title word that may be missing from the other text; if more are missing, the document is kept; 1: titles are ignored",
     ),
     share(
         "rare",
         "0.02",
-        "relate: share of a text's weight in shared words, from at most titles= documents, that outweighs a changed title; five times as much for a word that the text repeats",
+        "relate: minimum share of a text's weight in shared rare words (in at most titles= documents) that outweighs a changed title; five times this share if the text repeats the changed word",
     ),
 ];
 

@@ -91,7 +91,7 @@ pub fn read(dir: &Path) -> Result<Ledger> {
         Ok(Some(ledger)) if ledger.build == build() => Ok(ledger),
         Ok(Some(_)) => {
             tracing::info!(
-                "the saved state in {} is from another build of the program; the run starts from the beginning",
+                "the saved state in {} was written by a different build of dupsift; the run starts from the beginning",
                 dir.display()
             );
             Ok(Ledger::default())

@@ -68,7 +68,7 @@ pub fn check(session: &Session<'_>, checkpoints: &Checkpoints<'_>) -> Result<()>
         None => {
             let (files, label) = (counted(differ.len() as u64, "input file"), &first.label);
             tracing::info!(
-                "{files}, {label} first, changed only in name, location or permissions: the contents are the same"
+                "{files}, such as {label}, changed only in name, location or permissions; the contents are the same"
             );
             Ok(())
         }

@@ -116,7 +116,7 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
     let refused = |why: &str| Err(Error::wrong(option, why));
     if source.has_pages() {
         return refused(
-            "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, then run over its pages/",
+            "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, then use its pages/ as input",
         );
     }
     if source.has_several_texts() {

@@ -124,9 +124,8 @@ impl Format for Arrow {
             Ok(())
         })?;
         if row != reading.rows {
-            return Err(
-                reading.bad(format!("the file changed while it was being read: {} rows then, {row} now", reading.rows))
-            );
+            return Err(reading
+                .bad(format!("the file changed while it was being read: {} rows before, {row} now", reading.rows)));
         }
         Ok(())
     }
@@ -141,7 +140,7 @@ impl Format for Arrow {
     }
 
     fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("rows cannot be left out of Arrow files; convert them to Parquet, or use the table removed/".to_owned())
+        Err("rows cannot be removed from Arrow files; convert them to Parquet, or use the removed/ table".to_owned())
     }
 
     fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {

@@ -52,7 +52,7 @@ impl Format for WebArchive {
     }
 
     fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("records cannot be left out of web archives; convert the pages to Parquet first (dupsift purify), or use the table removed/"
+        Err("records cannot be removed from web archives; convert the pages to Parquet first (dupsift purify), or use the removed/ table"
             .to_owned())
     }
 

@@ -19,7 +19,7 @@ pub const FAMILY: ParamSpec = ParamSpec {
     name: "family",
     kind: Kind::Choice(&["multiply32", "mersenne61", "mix64"]),
     default: "multiply32",
-    help: "hash functions of the permutations; mersenne61 is the family that datasketch and datatrove use",
+    help: "hash functions for the permutations; datasketch and datatrove use mersenne61",
 };
 
 /// The `seed` parameter.
