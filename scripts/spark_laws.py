@@ -14,11 +14,12 @@ CORPORA contains mixed-100m and data-samples (each with docs/). Two workers on t
     cost     CPU seconds by step of exact,minhash on five times mixed-100m, next to the stages on one machine
     twice    the checks on a second run in the same session: exact,versions on five times mixed-100m
     bytes    bytes per document through the shuffle and to the driver: each algorithm on data-samples, the default and broad on mixed-100m
+    large    exact,minhash and the default on the Parquet files in CORPUS, with bytes and the peak of the driver's memory; only if named
 
 All columns of all tables (pairs, clusters, removed, rejected) and the order of their rows are compared. Texts are generated from seeds. CPU
 seconds cover all processes, including the JVMs; the first run of a session starts them.
 
-    scripts/spark_laws.py CORPORA [--only tables,killed] [--rows 1000000] [--documents 100000]
+    scripts/spark_laws.py CORPORA [--only tables,killed] [--rows 1000000] [--documents 100000] [--corpus CORPUS]
 
 Exits with 1 if a check fails. Requires the packages in requirements-spark.txt and a wheel of dupsift.
 """
@@ -26,6 +27,7 @@ Exits with 1 if a check fails. Requires the packages in requirements-spark.txt a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -53,7 +55,7 @@ import dupsift.spark
 import dupsift.spark._run
 
 MASTER = "local-cluster[2,1,1024]"
-LAWS = ["tables", "killed", "hot", "chain", "cost", "twice", "bytes"]
+LAWS = ["tables", "killed", "hot", "chain", "cost", "twice", "bytes", "large"]
 COPIES = 5
 # The kinds of blocks, in the order of crates/cluster/src/kind.rs.
 KINDS = (
@@ -84,6 +86,40 @@ def processes() -> dict[int, tuple[int, float, str]]:
 
 def cpu() -> float:
     return sum(seconds for _, seconds, _ in processes().values())
+
+
+class Peaks:
+    """Samples the anonymous memory of the processes; `of` has the peak of each kind. Workers of Python are added up."""
+
+    def __enter__(self) -> Peaks:
+        self.of: dict[str, int] = {}
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.sample, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+
+    def sample(self) -> None:
+        while not self.ended.wait(0.1):
+            now: Counter[str] = Counter()
+            for number, (_, _, line) in processes().items():
+                if number == os.getpid():
+                    kind = "Python of the driver"
+                elif "CoarseGrainedExecutorBackend" in line:
+                    kind = "JVMs of the executors"
+                elif "java" in line:
+                    kind = "other JVMs"
+                else:
+                    kind = "Python of the executors"
+                try:
+                    status = Path(f"/proc/{number}/status").read_text()
+                except OSError:
+                    continue
+                now[kind] += sum(int(row.split()[1]) << 10 for row in status.splitlines() if row.startswith("RssAnon:"))
+            self.of = {kind: max(now[kind], self.of.get(kind, 0)) for kind in now | Counter(self.of)}
 
 
 class Counted(dupsift.spark._run.Cluster):
@@ -146,8 +182,8 @@ class Laws:
     def say(self, *cells: object) -> None:
         print("| " + " | ".join(f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |", flush=True)
 
-    def law(self, what: str, inputs: object, task_bytes: int = 64 << 20, **options: object) -> ds.Result | None:
-        """Runs on one machine and on Spark, and compares. `task_bytes` applies only to Spark."""
+    def law(self, what: str, inputs: object, task_bytes: int = 64 << 20, around=contextlib.nullcontext(), **options: object) -> ds.Result | None:
+        """Runs on one machine and on Spark, and compares. `task_bytes` and the context `around` apply only to Spark."""
         one, two = self.work / "one", self.work / "two"
         options = {"max_removed_share": 1.0, "no_report": True, "overwrite": True, "no_progress": True, **options}
         before = time.process_time()
@@ -155,7 +191,8 @@ class Laws:
         here, before = time.process_time() - before, cpu()
         began = time.monotonic()
         try:
-            result = dupsift.spark.run(self.spark, inputs, two, task_bytes=task_bytes, **options)
+            with around:
+                result = dupsift.spark.run(self.spark, inputs, two, task_bytes=task_bytes, **options)
         except ds.Error as error:
             self.broken.append(what)
             self.say(what, here, cpu() - before, time.monotonic() - began, "", "", "", f"FAILED: {error}")
@@ -265,6 +302,17 @@ class Laws:
             if result is not None:
                 self.told(name, result)
 
+    def large(self) -> None:
+        for options in ({"algorithms": "exact,minhash"}, {}):
+            Counted.shuffled.clear(), Counted.collected.clear()
+            peaks = Peaks()
+            result = self.law(f"{options or 'default'}, {self.arguments.corpus}", self.arguments.corpus, around=peaks, **options)
+            if result is not None:
+                self.say("bytes shuffled", sum(Counted.shuffled.values()), "sent to the driver", sum(Counted.collected.values()))
+                native = json.loads((self.work / "one" / "run.json").read_text())["peak_memory_bytes"]
+                all_of_them = {"one machine": native, **peaks.of}
+                self.say("peak of anonymous memory, MB", ", ".join(f"{name} {peak / 1e6:.0f}" for name, peak in all_of_them.items()))
+
     def told(self, name: str, result: ds.Result) -> None:
         documents, labels = result.report["documents"]["rows"], [one["label"] for one in result.report["algorithms"]]
         by: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter(), Counter()])
@@ -315,10 +363,13 @@ def shifted(docs: Path, to: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, metavar="CORPORA", help="the folder that contains mixed-100m and data-samples")
-    parser.add_argument("--only", default=",".join(LAWS), metavar="LAWS", help="checks to run [all]")
+    parser.add_argument("--only", default=",".join(LAWS[:-1]), metavar="LAWS", help=f"checks to run [{','.join(LAWS[:-1])}]")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows with the hot key [1000000]")
     parser.add_argument("--documents", type=int, default=100_000, help="documents in the chain [100000]")
+    parser.add_argument("--corpus", type=Path, help="the corpus of the check large")
     arguments = parser.parse_args()
+    if "large" in arguments.only.split(",") and arguments.corpus is None:
+        parser.error("the check large needs --corpus")
     unknown = set(arguments.only.split(",")) - set(LAWS)
     if unknown:
         parser.error(f"no such law: {', '.join(sorted(unknown))}; there are {', '.join(LAWS)}")
