@@ -151,50 +151,52 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def filtered(given: F, mask: Any) -> F:
-    """Returns the rows of a frame that a mask keeps, as a frame of the same kind."""
-    kept: F = _filtered(given, mask)
+def filtered(given: F, mask: Any, limit: int | None = None) -> F:
+    """Returns the rows of a frame that a mask keeps, as a frame of the same kind. ``limit`` is the option of the run."""
+    kept: F = _filtered(given, mask, limit)
     return kept
 
 
-def _filtered(frame: Any, mask: Any) -> Any:
+def _filtered(frame: Any, mask: Any, limit: int | None) -> Any:
     root = type(frame).__module__.partition(".")[0].lstrip("_")
+
+    def check(rows: int) -> None:
+        if rows != len(mask):
+            first = f"its first {len(mask):,} rows, because the run had limit={limit}"
+            which = first if limit == len(mask) < rows else "the frame that was passed to the run"
+            raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected {which}")
+
     if isinstance(frame, (list, tuple)):
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return type(frame)(one for one, is_kept in zip(frame, mask) if is_kept)
     if root == "datasets":
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame.select(mask.rows())
     if root == "duckdb":
         import duckdb
         import pyarrow
 
         table = pyarrow.table(frame)
-        _same_rows(table.num_rows, mask)
+        check(table.num_rows)
         return duckdb.from_arrow(table.filter(pyarrow.array(mask)))
     if root == "pandas":
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame[mask.to_numpy()]
     if root == "polars" and not hasattr(frame, "collect"):
         import polars
 
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame.filter(polars.Series(mask))
     if root == "pyarrow" and hasattr(frame, "filter") and hasattr(frame, "__len__"):
         import pyarrow
 
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
         f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
         f"or a list or Series of texts, "
         f"got {type(frame).__module__}.{type(frame).__name__}"
     )
-
-
-def _same_rows(rows: int, mask: Any) -> None:
-    if rows != len(mask):
-        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame that was passed to the run")
 
 
 class Corpus:

@@ -56,7 +56,7 @@ class Survivors:
 
     def filter(self, frame: F) -> F:
         """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
-        return filtered(frame, self.kept_mask)
+        return filtered(frame, self.kept_mask, self._result._limit)
 
     def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep") -> Path:
         """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
@@ -75,6 +75,9 @@ class Result(Pairs):
 
     Row numbers (``doc`` in tables) start at 0 and count the rows of the frame, or of all files in order. In an incremental run, ``doc``
     continues from the earlier batches, but ``kept_mask`` and ``kept_rows`` do not.
+
+    After a run with ``sample``, ``kept_mask``, ``kept_rows``, ``filter``, ``apply`` and ``write`` raise ValueError, because most rows are
+    neither kept nor removed.
     """
 
     def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
@@ -90,17 +93,26 @@ class Result(Pairs):
     def _keeps(self) -> object:
         return self._corpus
 
+    @property
+    def _limit(self) -> int | None:
+        """The option ``limit`` of the run."""
+        limit: int | None = self.report["options"].get("limit")
+        return limit
+
     @cached_property
     def rows(self) -> int:
-        """The number of rows in the corpus, including rejected ones."""
-        return sum(one["rows"] for one in self.report["inputs"])
+        """The number of rows in the corpus, including rejected ones and those outside a sample. With ``limit``, only the first rows count."""
+        rows: int = sum(one["rows"] for one in self.report["inputs"])
+        return rows if self._limit is None else min(rows, self._limit)
 
     @cached_property
     def kept_mask(self) -> Column:
-        """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept."""
-        # In an incremental run, numbers continue from the earlier batches.
-        first = (self.report.get("index") or {}).get("first_doc", 0)
-        return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), first, self.rows)
+        """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept.
+
+        Raises ValueError after a run with ``sample``.
+        """
+        self._there()
+        return _dupsift.kept_mask(os.fspath(self.path))
 
     @property
     def kept_rows(self) -> Column:
@@ -111,11 +123,12 @@ class Result(Pairs):
         """Returns a frame without its removed rows. Pass the frame of ``dedup``, or another one with the same rows in the same order.
 
         Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
-        same kind. Raises ValueError for a frame with a different number of rows.
+        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, and after a run
+        with ``sample``.
 
             clean = dupsift.dedup(frame, text="body").filter(frame)
         """
-        return filtered(frame, self.kept_mask)
+        return filtered(frame, self.kept_mask, self._limit)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
         """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs of at least these similarities.

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow::array::AsArray;
 use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array};
 use arrow::datatypes::Int64Type;
+use dupsift::number::thousands;
+use dupsift::study::{Finished, refuse_sample};
 use parquet::arrow::ProjectionMask;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -14,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
 use pyo3::types::{PyBytes, PyCapsule, PySlice, PySliceMethods};
 
-use crate::error::Package;
+use crate::error::{Package, raised};
 use crate::stream_out::{self, refused};
 use crate::table::{NotOpened, opened};
 
@@ -251,13 +253,19 @@ impl Values {
     }
 }
 
-/// Returns for each of `rows` rows, beginning with number `first`, whether it is not in the removal list.
+/// Returns for each row of the corpus of a run whether it is not in the removal list.
 ///
 /// # Errors
-/// Returns an error if the list is damaged, or if it belongs to a different corpus.
+/// Returns an error if the folder is not the output of a finished run, if the run read only a sample of the corpus, or if the list is
+/// damaged or belongs to a different corpus.
 #[pyfunction]
-pub fn kept_mask(py: Python<'_>, removed: PathBuf, first: i64, rows: usize) -> PyResult<Column> {
-    let mut kept = vec![true; rows];
+pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
+    let finished = Finished::open(&folder).map_err(|error| raised(py, error))?;
+    refuse_sample(&finished.report).map_err(|error| raised(py, error))?;
+    // In an incremental run, numbers continue from the earlier batches.
+    let (first, rows) = (finished.first_doc() as i64, finished.rows());
+    let removed = folder.join("removed/part-00000.parquet");
+    let mut kept = vec![true; rows as usize];
     let builder = opened(&removed).map_err(|error| error.raised(py))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["doc"]);
     let wrong = |why: String| Package::InputError.raise(py, format!("{}: {why}", removed.display()));

@@ -328,7 +328,10 @@ class Frames(Case):
                 if name == "preset":
                     del options["algorithms"]
                 result = ds.dedup(table, out=self.folder / f"out-{name}", **options)
-                self.assertEqual(len(result.kept_mask), 3)
+                if name in ("sample", "seed"):
+                    self.assertEqual(result.rows, 3)
+                else:
+                    self.assertEqual(len(result.kept_mask), 2 if name == "limit" else 3)
 
     @needs("pyarrow")
     def test_what_is_no_frame(self) -> None:

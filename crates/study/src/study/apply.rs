@@ -30,7 +30,7 @@ use dupsift_engine::job::pair::components::Components;
 use dupsift_engine::job::read::intake::Taken;
 use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
 use dupsift_engine::job::read::reading::note_again;
-use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
+use dupsift_engine::job::run_report::{CorpusReport, RemovalReport, RunReport};
 use dupsift_engine::job::write::attributes::Known;
 use dupsift_engine::job::write::corpus_files;
 use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
@@ -141,6 +141,7 @@ pub fn survivors(
     let removal = removal(finished)?;
     let options = &asked.over(options);
     finished.is_of_its_corpus()?;
+    refuse_sample(&finished.report)?;
     refuse_other(options, asked.is_other(removal))?;
     refuse_scopes(options)?;
     let pairs = Pairs::read(finished, options, &asked.thresholds)?;
@@ -170,7 +171,7 @@ pub fn apply(
 ) -> Result<AppliedReport> {
     check_resources(options)?;
     let removal = removal(finished)?;
-    refuse_sample(options)?;
+    refuse_sample(&finished.report)?;
     let is_other = asked.is_other(removal);
     check(finished, asked, is_other)?;
     asked.add.check(asked.corpus)?;
@@ -303,15 +304,17 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// Refuses to write the corpus of a run that read only a sample of it.
-fn refuse_sample(options: &RunOptions) -> Result<()> {
-    match options.sample {
-        None => Ok(()),
-        Some(size) => Err(Error::usage(format!(
-            "the run read only a sample of the corpus (`sample={size}`), so most rows are neither kept nor removed; run again without \
-             `sample`"
-        ))),
-    }
+/// Refuses to say which rows of the corpus are kept if the run read only a sample of it.
+///
+/// # Errors
+/// Returns [`Error::Usage`] for the record of such a run.
+pub fn refuse_sample(report: &RunReport) -> Result<()> {
+    let Some(size) = report.options.get("sample").filter(|size| !size.is_null()) else { return Ok(()) };
+    let size = size.as_str().map_or_else(|| size.to_string(), str::to_owned);
+    Err(Error::usage(format!(
+        "the run read only a sample of the corpus (`sample={size}`), so most rows are neither kept nor removed; run again without \
+         `sample`"
+    )))
 }
 
 /// Refuses to decide again from pairs/ if documents were compared across scopes: the table has no scopes, and a copy only represents copies

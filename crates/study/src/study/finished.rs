@@ -224,6 +224,13 @@ impl Finished {
         self.incremental().map_or(0, |index| index.first_doc)
     }
 
+    /// Returns the number of rows of the corpus within `limit`, including rejected ones and those outside a sample.
+    pub fn rows(&self) -> u64 {
+        let rows = self.report.inputs.iter().map(|file| file.rows).sum();
+        let limit = self.report.options.get("limit").and_then(Json::as_u64);
+        limit.map_or(rows, |limit| limit.min(rows))
+    }
+
     /// Checks that the tables name only documents in the run's own corpus.
     ///
     /// # Errors
