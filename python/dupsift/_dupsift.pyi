@@ -86,6 +86,9 @@ class Column:
     def sum(self) -> int:
         """Returns the number of True values, or the sum of the numbers."""
 
+    def tolist(self) -> list[Any]:
+        """Returns the values as a list."""
+
     def tobytes(self) -> bytes:
         """Returns the values as bytes: one byte per boolean, eight per number, in native byte order."""
 

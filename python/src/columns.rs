@@ -1,5 +1,6 @@
 //! Columns with one value per row: which rows are kept, which were seen before. They are Arrow arrays and Python sequences.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,11 +15,14 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
-use pyo3::types::{PyBytes, PyCapsule, PySlice, PySliceMethods};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PySliceMethods};
 
 use crate::error::{Package, raised};
 use crate::stream_out::{self, refused};
 use crate::table::{NotOpened, opened};
+
+/// The number of values that `repr` shows at each end of a longer column.
+const SHOWN: usize = 5;
 
 /// Holds a column of booleans or row numbers.
 #[pyclass(frozen, sequence, module = "dupsift._dupsift")]
@@ -67,6 +71,14 @@ impl Column {
         }
     }
 
+    /// Returns the value in an existing row as Python writes it.
+    fn shown(&self, row: usize) -> String {
+        match self.values.as_boolean_opt() {
+            Some(flags) => if flags.value(row) { "True" } else { "False" }.to_owned(),
+            None => self.values.as_primitive::<Int64Type>().value(row).to_string(),
+        }
+    }
+
     fn flags(&self, operator: &str) -> PyResult<&BooleanArray> {
         let why =
             || PyTypeError::new_err(format!("{operator} requires columns of booleans, but this one has row numbers"));
@@ -98,9 +110,18 @@ impl Column {
         self.values.len()
     }
 
+    /// Shows the type, the number of values, and the first and last ones.
     fn __repr__(&self) -> String {
         let count = self.values.len();
-        format!("<dupsift.Column: {count} {} of {}>", if count == 1 { "value" } else { "values" }, self.dtype())
+        let shown: Vec<String> = match count <= 2 * SHOWN {
+            true => (0..count).map(|row| self.shown(row)).collect(),
+            false => {
+                let ends = |rows: Range<usize>| rows.map(|row| self.shown(row));
+                ends(0..SHOWN).chain(["…".to_owned()]).chain(ends(count - SHOWN..count)).collect()
+            }
+        };
+        let values = if count == 1 { "value" } else { "values" };
+        format!("<dupsift.Column of {}: {} {values} [{}]>", self.dtype(), thousands(count as u64), shown.join(", "))
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -171,6 +192,14 @@ impl Column {
         match self.values.as_boolean_opt() {
             Some(flags) => PyBytes::new(py, &flags.values().iter().map(u8::from).collect::<Vec<u8>>()),
             None => PyBytes::new(py, self.values.as_primitive::<Int64Type>().values().inner().as_slice()),
+        }
+    }
+
+    /// Returns the values as a list.
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match self.values.as_boolean_opt() {
+            Some(flags) => PyList::new(py, flags.values().iter().collect::<Vec<bool>>()),
+            None => PyList::new(py, self.values.as_primitive::<Int64Type>().values().iter()),
         }
     }
 

@@ -571,6 +571,7 @@ class Frames(Case):
         self.assertEqual(((mask | ~mask).sum(), (mask ^ mask).sum()), (6, 0))
         self.assertEqual(list(rows == 3), [False, False, True, False])
         self.assertEqual(list(rows >= [0, 2, 2, 5]), [True, False, True, False])
+        self.assertEqual((mask.tolist(), rows.tolist(), rows[9:].tolist()), (KEPT, [0, 1, 3, 4], []))
         self.assertEqual(list(mask == True), KEPT)  # noqa: E712
         self.assertEqual((mask != KEPT).sum(), 0)
         for wrong, kind in [(lambda: ~rows, TypeError), (lambda: bool(mask), ValueError), (lambda: mask == KEPT[:2], ValueError), (lambda: rows < "x", (TypeError, ValueError))]:
