@@ -33,11 +33,15 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         chosen = _chosen(root, frame, names)
         return _known(chosen) if root == "polars" else chosen
-    way = "; call collect() first" if hasattr(frame, "collect") else ""
     raise TypeError(
-        f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, "
-        f"got {type(frame).__module__}.{type(frame).__name__}{way}"
+        f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, got {_kind(frame)}"
     )
+
+
+def _kind(frame: object) -> str:
+    """Returns the type of an object that is not a frame, and how to make it one if it is the plan of a frame."""
+    way = "; call collect() first" if hasattr(frame, "collect") else ""
+    return f"{type(frame).__module__}.{type(frame).__name__}{way}"
 
 
 def is_frame(data: object) -> bool:
@@ -194,8 +198,7 @@ def _filtered(frame: Any, mask: Any, limit: int | None) -> Any:
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
         f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
-        f"or a list or Series of texts, "
-        f"got {type(frame).__module__}.{type(frame).__name__}"
+        f"or a list, Series or array of texts, got {_kind(frame)}"
     )
 
 

@@ -134,8 +134,9 @@ class Frames(Case):
         self.assertEqual(frame[pl.Series(result.kept_rows)]["url"].to_list(), ["u0", "u1", "u3", "u4"])
         self.assertEqual(pl.DataFrame(result.pairs("exact"))["id_a"].to_list(), ["u0", "u1"])
         self.assertEqual(result.clusters().to_polars().columns, result.clusters().columns)
-        with self.assertRaisesRegex(TypeError, r"LazyFrame; call collect\(\) first"):
-            ds.dedup(frame.lazy())
+        for call in (ds.dedup, result.filter, ds.Stream("exact", keys=100).add):
+            with self.assertRaisesRegex(TypeError, r"LazyFrame; call collect\(\) first"):
+                call(frame.lazy())
 
     @needs("polars")
     def test_a_stream_takes_frames(self) -> None:
