@@ -45,14 +45,29 @@ def _kind(frame: object) -> str:
 
 
 def is_frame(data: object) -> bool:
-    """Returns whether this is a frame or a column of texts, and not paths."""
-    return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+    """Returns whether this is a frame, or a column or array of texts, and not paths."""
+    return _is_array(data) or any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+
+
+def _is_array(data: object) -> bool:
+    """Returns whether this is a NumPy array, whose class may be a subclass."""
+    return any(one.__module__ == "numpy" and one.__name__ == "ndarray" for one in type(data).__mro__)
 
 
 def texts_of(data: Any) -> Iterable[str | None] | None:
-    """Returns the texts of a list, a tuple, a Series or an array, with None for missing ones. Returns None for anything else."""
+    """Returns the texts of a list, a tuple, a Series or an array, with None for missing ones. Returns None for anything else.
+
+    Raises TypeError for a NumPy array that has several dimensions or no texts.
+    """
     if isinstance(data, (list, tuple)):
         return data
+    if _is_array(data):
+        # Texts have the type str, object or StringDType.
+        if data.ndim != 1 or data.dtype.kind not in "UOT":
+            dimensions = "1 dimension" if data.ndim == 1 else f"{data.ndim} dimensions"
+            raise TypeError(f"array: expected one dimension of texts, got {dimensions} of {data.dtype}")
+        # pandas writes a missing text as NaN.
+        return (None if isinstance(text, float) and text != text else text for text in data)
     root = type(data).__module__.partition(".")[0].lstrip("_")
     if root == "pandas" and type(data).__name__ == "Series":
         return data.astype(object).where(data.notna(), None)  # type: ignore[no-any-return]
@@ -173,6 +188,9 @@ def _filtered(frame: Any, mask: Any, limit: int | None) -> Any:
     if isinstance(frame, (list, tuple)):
         check(len(frame))
         return type(frame)(one for one, is_kept in zip(frame, mask) if is_kept)
+    if _is_array(frame) and frame.ndim > 0:
+        check(len(frame))
+        return frame[mask.to_numpy()]
     if root == "datasets":
         check(len(frame))
         return frame.select(mask.rows())

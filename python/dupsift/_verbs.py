@@ -102,7 +102,8 @@ def dedup(
     So a frame may be larger than ``memory``. Row numbers in the result are those of the frame. With ``corpus``, all columns are written and
     appear in ``deduped/frame.parquet``. ``reference`` can also be a frame.
 
-    ``frame`` can also be a list of strings, a Series or an array of strings, with None for missing texts. It has no column names.
+    ``frame`` can also be a list of strings, a Series, or a one-dimensional PyArrow or NumPy array of strings, with None for missing texts.
+    These have no column names.
 
     Without ``out``, the output is deleted together with the returned object.
 

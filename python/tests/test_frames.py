@@ -476,6 +476,60 @@ class Frames(Case):
                 self.assertEqual([text for text in kept if isinstance(text, str)], [text for text in stays if text is not None])
                 self.assertEqual(len(kept), 4)
 
+    @needs("numpy", "polars")
+    def test_an_array_of_numpy_is_a_corpus(self) -> None:
+        import numpy as np
+        import polars as pl
+
+        words = [text or "" for text in TEXTS]
+        with_nan = np.array([float("nan") if text is None else text for text in TEXTS], dtype=object)
+        arrays = [np.array(TEXTS, dtype=object), np.array(words), with_nan]
+        if hasattr(np.dtypes, "StringDType"):
+            arrays.append(np.array(words, dtype=np.dtypes.StringDType()))
+        for texts in arrays:
+            with self.subTest(texts.dtype):
+                result = ds.dedup(texts, algorithms="exact", no_report=True)
+                self.assertEqual((list(result.kept_mask), len(result.rejected())), (KEPT, texts.dtype == object))
+                kept = result.filter(texts)
+                self.assertEqual((kept.dtype, [kept[0], kept[1], kept[3]]), (texts.dtype, [words[0], words[1], words[4]]))
+        self.assertEqual(list(ds.Stream("exact", keys=100).add(np.array(words))), [False, False, True, False, False, True])
+        self.assertEqual(list(ds.Stream("exact", keys=100).add(pl.Series(TEXTS))), [False, False, True, False, False, True])
+        result = ds.dedup(TEXTS, reference=np.array(words[:1]), algorithms="exact", no_report=True)
+        self.assertEqual(list(result.kept_rows), [1, 3, 4])
+        for wrong, says in [
+            (np.array([words]), "expected one dimension of texts, got 2 dimensions of <U"),
+            (np.array(words[0]), "got 0 dimensions"),
+            (np.arange(3), "got 1 dimension of int64"),
+            (np.array(["a", 2], dtype=object), "row 1: expected a text or None, got int"),
+        ]:
+            with self.assertRaisesRegex(TypeError, says):
+                ds.dedup(wrong)
+        with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 6"):
+            result.filter(np.array(words[:2]))
+
+    def test_a_sample_does_not_say_which_rows_are_kept(self) -> None:
+        result = ds.dedup(TEXTS, sample=4, algorithms="exact", out=self.folder / "out", no_report=True, max_rejected_share=1)
+        says = r"the run read only a sample of the corpus \(`sample=.*4.*`\), so most rows are neither kept nor removed; run again without `sample`"
+        calls = [lambda: result.kept_mask, lambda: result.kept_rows, lambda: result.filter(TEXTS), result.write, lambda: result.apply(remove_if="pair")]
+        for call in calls:
+            with self.assertRaisesRegex(ValueError, says):
+                call()
+        self.assertEqual((result.rows, len(result.rejected())), (6, 1 if result.report["documents"]["rejected"] else 0))
+        # The estimate for the complete corpus is shown even if the folder is not.
+        told = str(ds.dedup(TEXTS, sample=4, algorithms="exact", no_report=True, max_rejected_share=1))
+        self.assertIn("whole corpus: about ", told)
+        self.assertNotIn("output: ", told)
+
+    def test_a_limit_reads_the_first_rows(self) -> None:
+        result = ds.dedup(TEXTS, limit=3, algorithms="exact", no_report=True)
+        self.assertEqual((list(result.kept_mask), result.rows), (KEPT[:3], 3))
+        self.assertEqual(list(result.apply(remove_if="pair").kept_mask), KEPT[:3])
+        self.assertEqual(result.filter(TEXTS[:3]), TEXTS[:2])
+        with self.assertRaisesRegex(ValueError, "it has 6 rows, and the run had 3; expected its first 3 rows, because the run had limit=3"):
+            result.filter(TEXTS)
+        with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 3; expected the frame that was passed"):
+            result.filter(TEXTS[:2])
+
     @needs("polars")
     def test_a_reference_is_a_frame(self) -> None:
         import polars as pl
