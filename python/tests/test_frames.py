@@ -393,17 +393,28 @@ class Frames(Case):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual((len(result.removed()), len(list(result.pairs()))), (2, 2))
 
-    @needs("pyarrow")
+    @needs("pyarrow", "polars")
     def test_a_table_of_a_folder_that_is_gone_is_an_error(self) -> None:
         import shutil
 
+        import polars as pl
         import pyarrow as pa
 
-        result = ds.dedup(pa.table(COLUMNS), text="body", out=self.folder / "out", algorithms="exact", no_report=True)
-        shutil.rmtree(self.folder / "out")
-        for table in [result.removed, result.rejected, result.passages, result.pairs]:
-            with self.assertRaisesRegex(FileNotFoundError, "the output folder no longer exists"):
-                table()
+        out = self.folder / "out"
+        result = ds.dedup(pa.table(COLUMNS), text="body", out=out, algorithms="exact", no_report=True)
+        pairs, removed, rows = result.pairs(), result.removed(), iter(result.removed())
+        shutil.rmtree(out)
+        calls = [result.removed, result.rejected, result.passages, result.pairs, lambda: result.kept_mask, lambda: result.filter(pa.table(COLUMNS))]
+        calls += [lambda: result.explain(0, 2, rows=True), lambda: result.apply(remove_if="pair"), lambda: result.write()]
+        # Tables that were requested before are read from their files, too.
+        calls += [lambda: list(pairs), lambda: pl.DataFrame(removed), removed.to_arrow, pairs.to_polars, removed._repr_html_]
+        for call in calls:
+            with self.assertRaisesRegex(FileNotFoundError, "the output folder no longer exists") as raised:
+                call()
+            self.assertEqual(raised.exception.filename, str(out))
+        self.assertEqual((len(removed), pairs.columns[0]), (2, "id_a"))
+        with self.assertRaises(FileNotFoundError):
+            next(rows)
 
     @needs("pyarrow", "polars", "pandas", "duckdb", "datasets")
     def test_a_frame_without_its_removed_rows_is_of_its_kind(self) -> None:
