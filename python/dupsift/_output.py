@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _dupsift
+from ._options import spelled
 from ._table import Table
 
 
@@ -26,6 +27,11 @@ class Output:
         # The summary shows the folder as it was passed, like the command line.
         return _dupsift.summary(os.fspath(self._typed))
 
+    def _leave_out_place(self) -> None:
+        """Leaves the folder out of the summary, for a folder that is deleted together with the result."""
+        lines = self._summary.splitlines()
+        self._summary = "\n".join(line for line in lines if not line.startswith(("output: ", "next: ")))
+
     @cached_property
     def report(self) -> dict[str, Any]:
         """The record of the run, as in run.json: options, inputs, counts, stages, guards."""
@@ -35,7 +41,7 @@ class Output:
     @property
     def warnings(self) -> list[str]:
         """The warnings of the run."""
-        return list(self.report["warnings"])
+        return [spelled(warning) for warning in self.report["warnings"]]
 
     @property
     def held(self) -> bool:

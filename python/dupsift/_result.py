@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -87,8 +88,11 @@ class Result(Pairs):
         self._reference: Corpus | None = reference
         """The file of a reference that was a frame, which explain reads."""
         if corpus is not None and corpus.folder in self.path.parents:
-            # A folder that is deleted together with the result is not worth showing.
-            self._summary = self._summary.rsplit("\noutput: ", 1)[0]
+            self._leave_out_place()
+
+    def _told(self) -> str:
+        # The command line names the command that writes the corpus.
+        return re.sub(r"^next: dupsift apply .*$", "next: result.write()", super()._told(), flags=re.MULTILINE)
 
     def _keeps(self) -> object:
         return self._corpus

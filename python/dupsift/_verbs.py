@@ -27,7 +27,7 @@ def _told(output: Output) -> None:
     """Warns that a guard held the result back, so that it is not in the requested folder."""
     for guard in output.report["guards"]:
         if guard["held"]:
-            warnings.warn(f"the result is held back in {output.path}: {guard['sentence']}", UserWarning, stacklevel=3)
+            warnings.warn(f"the result is held back in {output.path}: {spelled(guard['sentence'])}", UserWarning, stacklevel=3)
 
 
 def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
