@@ -202,5 +202,14 @@ class Explanation(Told):
         return f"<pre>{html.escape(answer)}</pre>{self._marked}{everything}"
 
 
+class Estimate(Told):
+    """What a run would need and, with a sample, what it would remove. ``print`` shows it; ``record`` has the numbers.
+
+    ``record`` has documents, input_bytes, algorithms, memory_bytes, disk_bytes (temporary files) and passes, for the complete corpus. With
+    ``sample``, ``record["sample"]`` has documents, used, removed and seconds of the run over the sample; removed_share, the lowest and highest
+    estimate for the complete corpus, 0 to 1; and estimated_seconds. Otherwise, it is None.
+    """
+
+
 class Evaluation(Told):
     """A result compared with labels. ``print`` shows the table; ``record`` has the metrics of each algorithm."""

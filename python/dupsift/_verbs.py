@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from . import _dupsift
 from ._frames import Corpus, columns_of, is_frame, texts_of
-from ._options import given_of, inputs_of, with_keywords
-from ._output import Comparison, Evaluation, Output, Pages
+from ._options import given_of, inputs_of, spelled, with_keywords
+from ._output import Comparison, Estimate, Evaluation, Output, Pages, Pairs
 from ._progress import Progress, shown
 from ._result import Result
 
@@ -135,7 +136,40 @@ def dedup(
     return result
 
 
-def open(path: str | PathLike) -> Result | Comparison:
+@with_keywords("run", but=("out",))
+def estimate(
+    inputs: object,
+    *,
+    out: str | PathLike | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    **options: Unpack[RunOptions],
+) -> Estimate:
+    """Checks inputs and options, and estimates what a run would need, like ``dupsift run --dry-run``. Reads no documents.
+
+    ``inputs`` are files, folders or globs, or a frame. Its columns are named as in files: ``text_column``, ``id_column``. With ``sample``, the
+    sample is deduplicated in a temporary folder, and the estimate also has the share of the corpus that would be removed, as a range, and
+    the time that the run would take. With ``out``, that folder is also checked, and saved work of an interrupted run is taken into account.
+
+    Raises the same exceptions as ``run``.
+
+        print(dupsift.estimate("data/*.parquet", sample=10_000))
+        dupsift.estimate(frame, text_column="body").record["disk_bytes"]
+    """
+    settings: dict[str, object] = dict(options)
+    beside = options.get("work") or (Path(out).absolute().parent if out is not None else None)
+    corpus = None
+    if is_frame(inputs):
+        corpus = Corpus(inputs, *columns_of(settings, {}), beside)
+    reference = _of_reference(settings, beside)
+    with tempfile.TemporaryDirectory() as nothing, shown(options.get("no_progress"), progress) as told:
+        settings["out"] = out if out is not None else Path(nothing) / "out"
+        files = inputs_of(inputs) if corpus is None else [os.fspath(corpus.path)]  # type: ignore[arg-type]
+        record, text = _dupsift.estimate(files, given_of(settings), told)
+    del corpus, reference
+    return Estimate(record, text)
+
+
+def open(path: str | PathLike, input: object = None) -> Result | Comparison:
     """Opens the output folder of a finished run or comparison.
 
     Raises ValueError for a folder that is not the output of a finished run, and InputError if its record is unreadable.

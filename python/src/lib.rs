@@ -37,6 +37,7 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(facts::sign, module)?)?;
     module.add_function(wrap_pyfunction!(facts::similarity, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::purify, module)?)?;
     module.add_function(wrap_pyfunction!(contaminated::contaminated_run, module)?)?;

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
 use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Verb, resolve};
 use dupsift::purify::PagesOptions;
 use dupsift::reading::{self, Writes};
-use dupsift::report::{self, Screen};
+use dupsift::report::{self, DryRun, Screen};
 use dupsift::stage::remove_if::RemoveIf;
 use dupsift::study::{self, ApplyOptions, CompareOptions, Contest, Finished, Judge, Survivors};
-use dupsift::{job, start};
+use dupsift::{job, start, start_sample};
 use pyo3::prelude::*;
 
 use crate::call::call;
@@ -35,6 +36,26 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
         let options = resolve(inputs, &settings)?;
         let report = start(&options, None, progress, cancel)?;
         Ok(job::stands_in(&report, &options.out))
+    })
+}
+
+/// Estimates a run without writing anything; with a sample, runs over the sample in a temporary folder. Returns the record as JSON and as
+/// text.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn estimate(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<(String, String)> {
+    call(py, told, move |cancel, progress| {
+        let settings = settings(Verb::Run, options)?;
+        let options = resolve(inputs, &settings)?;
+        job::check_dry(&options)?;
+        let inputs = reading::look(&options, cancel)?;
+        let sample = options.sample.map(|_| start_sample(&options, progress, cancel)).transpose()?;
+        let whole = RunOptions { sample: None, ..options };
+        let (estimate, called) = (job::estimate(&whole, &inputs)?, called(&settings, &whole));
+        let record = DryRun::new(&whole, &estimate, sample.as_ref());
+        Ok((json(&record)?, report::dry_run(&called, &estimate, sample.as_ref())))
     })
 }
 

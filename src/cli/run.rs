@@ -1,7 +1,5 @@
 //! `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
 
-use std::sync::atomic::AtomicBool;
-
 use anyhow::{Context, Result};
 
 use super::args::RunArguments;
@@ -10,13 +8,12 @@ use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
 use crate::report::{Detail, estimated, plan, summary};
-use crate::start_with;
+use crate::{start_sample, start_with};
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
-use dupsift_engine::engine::{Leg, Progress};
+use dupsift_engine::engine::Leg;
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
-use dupsift_engine::reading::again::temporary_folder;
 use dupsift_engine::reading::{self, Inputs, Writes};
 
 /// The maximum number of algorithms that the first line names; if there are more, it shows only their number.
@@ -41,8 +38,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         if options.sample.is_some() {
-            progress.follow(legs);
-            say(&estimated(&run_sample(options, &progress, &cancel)?)).context("cannot print")?;
+            say(&estimated(&start_sample(options, &progress, &cancel)?)).context("cannot print")?;
         }
         return Ok(Exit::Done);
     }
@@ -57,30 +53,8 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     Ok(print_result(&summary(&report, &options.out, detail), exit))
 }
 
-/// Runs over the sample in a temporary folder, which is then deleted, for a dry run.
-///
-/// # Errors
-/// Returns the errors of a run.
-fn run_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
-    let folder = temporary_folder(options.work.as_deref())?;
-    let sampled = RunOptions {
-        out: folder.path().join("out"),
-        work: None,
-        overwrite: false,
-        // No result is published, so none can be held back.
-        accept: true,
-        checkpoint: None,
-        keep_texts: false,
-        report: false,
-        ..options.clone()
-    };
-    job::check(&sampled)?;
-    let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
-    Ok(start_with(&sampled, inputs, None, progress, cancel)?)
-}
-
 /// Returns a description of the recipe: a preset, or algorithms.
-fn called(settings: &Settings, options: &RunOptions) -> String {
+pub fn called(settings: &Settings, options: &RunOptions) -> String {
     let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
     let by_default = (!settings.is_typed("algorithms")).then_some(DEFAULT_PRESET.name);
     let number = counted(labels.len() as u64, "algorithm");

@@ -66,12 +66,8 @@ pub fn estimated(report: &RunReport) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
     let text = lines.join("\n") + "\n";
-    let sampled = report.documents.rows;
-    let all = report.documents.sampled_from.unwrap_or(sampled);
-    let removed = report.removal.as_ref().map_or(0, |removal| removal.removed);
-    let seconds = report.seconds * all as f64 / sampled.max(1) as f64;
-    text + &whole_corpus(sampled, all, removed, report.documents.used)
-        + &format!("estimated time: {seconds:.1} s ({:.1} s for the sample)\n", report.seconds)
+    let whole = whole_corpus(report);
+    text + &whole.line() + &format!("estimated time: {:.1} s ({:.1} s for the sample)\n", whole.seconds, report.seconds)
 }
 
 /// Returns the details that `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
@@ -138,8 +134,8 @@ fn next(report: &RunReport, out: &Path) -> String {
         return format!("corpus: {}\n", folders.join(", "));
     }
     let can_be_written = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
-    if let Some((all, removal)) = report.documents.sampled_from.zip(report.removal.as_ref()) {
-        return whole_corpus(report.documents.rows, all, removal.removed, report.documents.used);
+    if report.documents.sampled_from.is_some() && report.removal.is_some() {
+        return whole_corpus(report).line();
     }
     if report.removal.is_none() || report.is_held() || !can_be_written {
         return String::new();
@@ -147,15 +143,43 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
+/// Estimates the result for the complete corpus from a sample.
+pub struct WholeCorpus {
+    /// Documents of the sample that were removed.
+    pub removed: u64,
+    /// Bounds on the share of all documents that would be removed.
+    pub removed_share: [f64; 2],
+    /// The time for the complete corpus, proportional to the number of documents.
+    pub seconds: f64,
+}
+
+impl WholeCorpus {
+    fn line(&self) -> String {
+        let [least, most] = self.removed_share.map(|share| 100.0 * share);
+        let error = if self.removed < FEW { "; the sample is too small for a better estimate" } else { "" };
+        format!("whole corpus: about {least:.1}% to {most:.1}% would be removed{error}\n")
+    }
+}
+
+/// Returns the estimate for the complete corpus from the record of a run over a sample.
+pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
+    let sampled = report.documents.rows;
+    let all = report.documents.sampled_from.unwrap_or(sampled);
+    let removed = report.removal.as_ref().map_or(0, |removal| removal.removed);
+    WholeCorpus {
+        removed,
+        removed_share: removed_share(sampled, all, removed, report.documents.used),
+        seconds: report.seconds * all as f64 / sampled.max(1) as f64,
+    }
+}
+
 /// Returns bounds on the share of all documents that would be removed, estimated from a sample. In a sample of share p, a document's only
 /// duplicate is included with probability p, and at least one of several duplicates with a higher probability. The share of removed
 /// documents in the sample, divided by p, is therefore exact if each document has at most one duplicate, and too high otherwise. Without
 /// the division, it is too low.
-fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
+fn removed_share(sampled: u64, all: u64, removed: u64, used: u64) -> [f64; 2] {
     let least = removed as f64 / used.max(1) as f64;
-    let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
-    let error = if removed < FEW { "; the sample is too small for a better estimate" } else { "" };
-    format!("whole corpus: about {:.1}% to {:.1}% would be removed{error}\n", 100.0 * least, 100.0 * most)
+    [least, (least * all as f64 / sampled.max(1) as f64).min(1.0)]
 }
 
 /// Below this number of removed documents, the random error of a sample exceeds a tenth.
@@ -412,24 +436,20 @@ mod tests {
     /// corpus.
     #[test]
     fn a_sample_encloses_the_share_of_the_whole_corpus() {
-        let bounds = |sampled, all, removed| {
-            let said = whole_corpus(sampled, all, removed, sampled);
-            let shares: Vec<f64> =
-                said.split_whitespace().filter_map(|word| word.strip_suffix('%')?.parse().ok()).collect();
-            [shares[0], shares[1]]
-        };
+        let bounds = |sampled, all, removed| removed_share(sampled, all, removed, sampled);
         for size in [2, 3, 10, 1000] {
             for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
                 let (sampled, all) = (1e9 * share, 1e9);
                 // A group keeps one document if any of its documents is sampled.
                 let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
                 let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
-                let whole = 100.0 * f64::from(size - 1) / f64::from(size);
-                assert!(least <= whole + 0.06 && whole <= most + 0.06, "{size} {share}: {least} {whole} {most}");
+                let whole = f64::from(size - 1) / f64::from(size);
+                assert!(least <= whole + 1e-6 && whole <= most + 1e-6, "{size} {share}: {least} {whole} {most}");
             }
         }
-        assert_eq!(bounds(500, 1000, 100), [20.0, 40.0]);
-        assert!(whole_corpus(0, 0, 0, 0).contains("0.0% to 0.0% would be removed; the sample is too small"));
+        assert_eq!(bounds(500, 1000, 100), [0.2, 0.4]);
+        let said = whole_corpus(&RunReport::default()).line();
+        assert!(said.contains("0.0% to 0.0% would be removed; the sample is too small"), "{said}");
     }
 
     fn report() -> RunReport {
