@@ -15,6 +15,9 @@ from ._options import given_of
 
 F = TypeVar("F")
 
+# The beginning of the name of the folder that holds a frame. Rust recognizes the result of a frame by it.
+FOLDER = ".dupsift-frame-"
+
 # Rows of a Hugging Face dataset that are converted to a table at a time.
 _ROWS = 1_000
 
@@ -233,7 +236,7 @@ class Corpus:
     ) -> None:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
-        self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
+        self.folder: Path = Path(tempfile.mkdtemp(prefix=FOLDER, dir=beside)).absolute()
         weakref.finalize(self, _remove, self.folder, os.getpid())
         self.path: Path = self.folder / f"{name}.parquet"
         self.left_out: list[str] = []

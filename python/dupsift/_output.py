@@ -93,6 +93,16 @@ class Output:
 class Pairs(Output):
     """An output with pairs and clusters."""
 
+    _input: Path | None = None
+    """The current location of the corpus, if it was given."""
+
+    def _place(self, input: str | os.PathLike[str] | None) -> str | None:
+        """Returns the location of the corpus for one call: the given one, or the one for the whole object."""
+        place = self._input if input is None else input
+        if place is None or isinstance(place, (str, os.PathLike)):
+            return None if place is None else os.fspath(place)
+        raise TypeError(f"input: expected a path, got {type(place).__name__}; pass a frame to dupsift.open(folder, input=frame)")
+
     def pairs(self, algorithm: str | None = None) -> Table:
         """The pairs of one algorithm, sorted by (doc_a, doc_b). Without a name, the pairs of all algorithms, with a column ``algorithm``.
 
@@ -115,16 +125,17 @@ class Pairs(Output):
         return self._table("rejected")
 
     def explain(
-        self, a: str | int, b: str | int | None = None, *, rows: bool = False, corpus: str | os.PathLike[str] | None = None
+        self, a: str | int, b: str | int | None = None, *, rows: bool = False, input: str | os.PathLike[str] | None = None
     ) -> Explanation:
         """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
         ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
         in an incremental run, these continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept instead,
-        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``corpus``.
+        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``input``.
         Raises ValueError for unknown documents, and if the corpus has changed.
         """
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))
+        self._there()
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, self._place(input)))
 
 
 class Comparison(Pairs):

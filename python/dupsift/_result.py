@@ -28,21 +28,21 @@ def _has_all_columns(corpus: Corpus | None, words: Corpora) -> None:
         )
 
 
-def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: PathLike | None, add: str | Sequence[str] = "none") -> Path:
+def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: str | None, add: str | Sequence[str] = "none") -> Path:
     words = corpus if isinstance(corpus, str) else ",".join(corpus)
     there = None if out is None else os.fspath(out)
-    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), None if input is None else os.fspath(input), add if isinstance(add, str) else ",".join(add))
+    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), input, add if isinstance(add, str) else ",".join(add))
     return folder if out is None else Path(out).absolute()
 
 
 class Survivors:
     """The rows that another rule keeps."""
 
-    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: PathLike | None) -> None:
+    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: str | None) -> None:
         self._result: Result = result
         self._remove_if: str | None = remove_if
         self._thresholds: dict[str, float] = thresholds
-        self._input: PathLike | None = input
+        self._input: str | None = input
         self.kept_mask: Column = columns[0]
         """One boolean per row of the corpus: whether it is kept."""
         self.removed_rows: Column = columns[1]
@@ -81,8 +81,15 @@ class Result(Pairs):
     neither kept nor removed.
     """
 
-    def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        corpus: Corpus | None = None,
+        reference: Corpus | None = None,
+        input: Path | None = None,
+    ) -> None:
         super().__init__(path)
+        self._input = input
         self._corpus: Corpus | None = corpus
         """The frame's file, which is deleted together with the result."""
         self._reference: Corpus | None = reference
@@ -147,8 +154,10 @@ class Result(Pairs):
             result.apply(minhash=0.9).kept_rows
             result.apply(minhash=0.9).write("strict/")
         """
-        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), None if input is None else os.fspath(input))
-        return Survivors(self, columns, remove_if, thresholds, input)
+        self._there()
+        place = self._place(input)
+        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), place)
+        return Survivors(self, columns, remove_if, thresholds, place)
 
     def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None, add: str | Sequence[str] = "none") -> Path:
         """Writes the corpus without a new run, like ``dupsift apply``. Returns the folder that contains ``deduped/``.
@@ -163,9 +172,10 @@ class Result(Pairs):
 
             result.write("clean/")
         """
-        if input is None:
+        self._there()
+        if input is None and "sample" not in self.report["options"]:
             _has_all_columns(self._corpus, corpus)
-        return _write(self.path, out, corpus, None, {}, input, add)
+        return _write(self.path, out, corpus, None, {}, self._place(input), add)
 
     def passages(self) -> Table:
         """The repeated passages that ``cut`` found, in document order.

@@ -172,11 +172,41 @@ def estimate(
 def open(path: str | PathLike, input: object = None) -> Result | Comparison:
     """Opens the output folder of a finished run or comparison.
 
-    Raises ValueError for a folder that is not the output of a finished run, and InputError if its record is unreadable.
+    ``input`` is the corpus, if the run read it from another place: its folder or file, or the frame or texts that were passed to ``dedup``.
+    A frame is compared with the one that the run read. A result does not contain its frame: without ``input``, ``explain``, ``apply``, ``write``
+    and ``evaluate`` raise ValueError for it.
+
+    Raises ValueError for a folder that is not the output of a finished run and for a frame that differs, and InputError if the record is
+    unreadable.
+
+        result = dupsift.open("dedup/", input=frame)
+        result.write("clean/")
     """
+    place = Path(input).absolute() if isinstance(input, (str, os.PathLike)) else None
     if (Path(path) / "compare" / "comparison.json").is_file():
-        return Comparison(path)
-    return Result(path)
+        if input is not None and place is None:
+            raise TypeError(f"input: a comparison reads files; expected a path, got {type(input).__name__}")
+        comparison = Comparison(path)
+        comparison._input = place
+        return comparison
+    if input is None or place is not None:
+        return Result(path, input=place)
+    result = Result(path)
+    corpus = _again(result, input)
+    return Result(path, corpus, input=corpus.path)
+
+
+def _again(result: Result, frame: object) -> Corpus:
+    """Writes the frame of a finished run to a file again. Raises ValueError if it differs from the frame that the run read."""
+    columns, every = _dupsift.columns_read(os.fspath(result.path))
+    beside = result.path.parent
+    corpus = Corpus(frame, columns, every, beside if os.access(beside, os.W_OK) else None)
+    known = sum(one["rows"] for one in result.report["inputs"])
+    if corpus.rows != known:
+        raise ValueError(f"input: the frame has {corpus.rows:,} rows, and the run read {known:,}; expected the frame that was passed to the run")
+    if not _dupsift.is_input(os.fspath(result.path), os.fspath(corpus.path)):
+        raise ValueError("input: the frame has other values than the run read; expected the frame that was passed to the run")
+    return corpus
 
 
 @with_keywords("compare", but=("out",))
@@ -228,7 +258,7 @@ def evaluate(
     truth: object,
     *,
     full: bool = False,
-    corpus: str | PathLike | None = None,
+    input: str | PathLike | None = None,
     truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
@@ -236,7 +266,7 @@ def evaluate(
     """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet, JSON
-    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``corpus``. Undefined metrics are None. ``print``
+    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``input``. Undefined metrics are None. ``print``
     shows five columns, or all of them with ``full``. ``record`` has all metrics of each algorithm, of the pairs that decide (``run``) and of the
     removals (``removed``). The record is also written to ``evaluation/`` in the output.
 
@@ -246,5 +276,6 @@ def evaluate(
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
     files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
-    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, None if corpus is None else os.fspath(corpus))
+    place = result._place(input) if isinstance(result, Pairs) else None if input is None else os.fspath(input)
+    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, place)
     return Evaluation(record, text)

@@ -6,6 +6,7 @@ use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
 use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Verb, resolve};
 use dupsift::purify::PagesOptions;
+use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
 use dupsift::report::{self, DryRun, Screen};
 use dupsift::stage::remove_if::RemoveIf;
@@ -16,6 +17,7 @@ use pyo3::prelude::*;
 use crate::call::call;
 use crate::columns::Column;
 use crate::error::raised;
+use crate::frame::Asked;
 use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
@@ -129,10 +131,10 @@ pub fn evaluate(
     truth: Vec<String>,
     options: Keywords,
     full: bool,
-    corpus: Option<PathBuf>,
+    input: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let settings = settings(Verb::Evaluate, options)?;
         let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
         let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
@@ -152,15 +154,60 @@ pub fn explain(
     a: String,
     b: Option<String>,
     rows: bool,
-    corpus: Option<PathBuf>,
+    input: Option<PathBuf>,
 ) -> PyResult<(String, String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let asked: Vec<String> = std::iter::once(a).chain(b).collect();
         let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
         let screen = Screen { width: WIDTH, colours: false, full: false };
         Ok((json(&explained)?, report::explanation(&explained, screen), report::marked(&explained)))
+    })
+}
+
+/// Returns the columns of a data frame that a finished run read, as [`crate::frame::frame_columns`] does.
+///
+/// # Errors
+/// Returns an error if the folder is not the output of a run over a data frame.
+#[pyfunction]
+pub fn columns_read(py: Python<'_>, folder: PathBuf) -> PyResult<(Vec<Asked>, bool)> {
+    let columns = || {
+        let finished = Finished::open(&folder)?;
+        if finished.frame().is_none() {
+            let shown = folder.display();
+            return Err(Error::usage(format!(
+                "{shown} is the result of files, not of a frame; pass the folder of the files"
+            )));
+        }
+        let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
+        let columns = reading::columns(&options);
+        let keyword = if options.html { "html_column" } else { "text_column" };
+        let text = (columns.text, Some(keyword.to_owned()));
+        let others = std::iter::once(columns.id).chain(columns.others).filter(|name| *name != text.0);
+        let others: Vec<Asked> = others.map(|name| (name, None)).collect();
+        Ok((std::iter::once(text).chain(others).collect(), options.corpus.copies()))
+    };
+    columns().map_err(|error| raised(py, error))
+}
+
+/// Returns whether a file has the contents that a finished run read.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn is_input(py: Python<'_>, folder: PathBuf, input: PathBuf) -> PyResult<bool> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?.with_corpus(Some(&input));
+        let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
+        let compared = finished.corpus(&options, cancel).and_then(|inputs| {
+            work_again(&options, &inputs.source, progress, cancel, |session| finished.check_contents(session))
+        });
+        match compared {
+            Ok(()) => Ok(true),
+            Err(Error::Usage { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     })
 }
 

@@ -443,6 +443,64 @@ class Frames(Case):
         with self.assertRaisesRegex(TypeError, "got builtins.dict"):
             result.filter({})
 
+    @needs("polars", "pandas", "pyarrow")
+    def test_a_result_of_a_frame_is_opened_with_the_frame(self) -> None:
+        import pandas as pd
+        import polars as pl
+
+        frame, out = pl.DataFrame(COLUMNS), self.folder / "out"
+        truth = pl.DataFrame({"id_a": ["u0"], "id_b": ["u2"]})
+        self.check(frame, out=out, keep="length desc")
+        lost = ds.open(out)
+        # What the folder contains is read without the frame.
+        self.assertEqual((list(lost.kept_mask), len(lost.pairs())), (KEPT, 2))
+        self.assertEqual(lost.filter(frame)["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        for needs_it in (lambda: lost.explain("u0", "u2"), lambda: lost.apply(remove_if="pair"), lambda: lost.write(corpus="annotate"), lambda: ds.evaluate(lost, truth)):
+            with self.assertRaisesRegex(ValueError, r"a data frame, which was not stored; pass the frame, in Python: dupsift.open\(.*, input=frame\)"):
+                needs_it()
+        # The frame of another library has the same rows.
+        for again in (frame, pl.concat([frame[:2], frame[2:]], rechunk=False), pd.DataFrame(COLUMNS)):
+            result = ds.open(out, input=again)
+            assert isinstance(result, ds.Result)
+            self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
+            self.assertEqual(list(result.apply(remove_if="pair").kept_mask), KEPT)
+            self.assertIn("precision", str(ds.evaluate(result, truth)))
+            with self.assertRaisesRegex(ValueError, "without 'other'"):
+                result.write(self.folder / "clean")
+        narrow = ds.open(out, input=frame.select("body", "url"))
+        assert isinstance(narrow, ds.Result)
+        rows = pl.read_parquet(narrow.write(self.folder / "clean") / "deduped" / "*.parquet")
+        self.assertEqual(rows["url"].to_list(), ["u0", "u1", "u4"])
+        for wrong, says in [
+            (frame[:5], "the frame has 5 rows, and the run read 6"),
+            (frame.with_columns(body=pl.col("body").reverse()), "the frame has other values than the run read"),
+            (frame.rename({"body": "text"}), "no such column"),
+        ]:
+            with self.assertRaisesRegex(ValueError, says):
+                ds.open(out, input=wrong)
+        with self.assertRaisesRegex(TypeError, r"pass a frame to dupsift.open\(folder, input=frame\)"):
+            lost.explain("u0", input=frame)  # type: ignore[arg-type]
+        del result, narrow
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["clean", "out"])
+        # All columns were read for this result, so all of them are written.
+        self.check(frame, out=self.folder / "whole", corpus="drop")
+        whole = ds.open(self.folder / "whole", input=frame)
+        assert isinstance(whole, ds.Result)
+        rows = pl.read_parquet(whole.write(self.folder / "again") / "deduped" / "*.parquet")
+        self.assertEqual((rows["other"].to_list(), rows.columns), ([0, 1, 4], list(COLUMNS)))
+        # Texts, several columns, and the files of a corpus that was moved.
+        ds.dedup(TEXTS, out=self.folder / "texts", algorithms="exact", no_report=True)
+        self.assertTrue(ds.open(self.folder / "texts", input=pl.Series(TEXTS)).explain(0, 2, rows=True).record["exact_copies"])
+        two = pl.DataFrame({"a": ["x", "y", "x"], "b": ["one text", "one text", "one text"]})
+        ds.dedup(two, text=["a", "b"], out=self.folder / "two", algorithms="exact", no_report=True)
+        self.assertTrue(ds.open(self.folder / "two", input=two).explain(0, 2, rows=True).record["exact_copies"])
+        corpus = self.lines(*TEXTS)
+        ds.run(corpus, self.folder / "files", algorithms="exact", no_report=True)
+        moved = corpus.rename(self.folder / "moved.jsonl")
+        self.assertTrue(ds.open(self.folder / "files", input=moved).explain("d0", "d2").record["exact_copies"])
+        with self.assertRaisesRegex(ValueError, "the result of files, not of a frame"):
+            ds.open(self.folder / "files", input=frame)
+
     @needs("polars", "pyarrow")
     def test_no_column_is_lost_when_a_result_of_a_frame_is_written(self) -> None:
         import polars as pl

@@ -37,6 +37,9 @@ use serde_json::Value as Json;
 /// File name of the record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
 
+/// The beginning of the name of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
+const FRAME: &str = ".dupsift-frame-";
+
 /// Holds an output folder with its record.
 pub struct Finished {
     dir: PathBuf,
@@ -335,6 +338,9 @@ impl Finished {
                 self.dir.display()
             )));
         }
+        if let Some(error) = self.lost_frame() {
+            return Err(error);
+        }
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
@@ -380,6 +386,28 @@ impl Finished {
 }
 
 impl Finished {
+    /// Returns the file of the data frame that the run read; `None` if it read other files.
+    pub fn frame(&self) -> Option<&InputReport> {
+        let is_frame = |file: &InputReport| {
+            let parent = Path::new(&file.path).parent().and_then(Path::file_name);
+            parent.is_some_and(|name| name.to_string_lossy().starts_with(FRAME))
+        };
+        self.report.inputs.first().filter(|file| self.report.inputs.len() == 1 && is_frame(file))
+    }
+
+    /// Returns the error for a data frame whose file has been deleted, unless its location is given.
+    fn lost_frame(&self) -> Option<Error> {
+        let file = self.frame().filter(|_| self.moved.is_none())?;
+        if Path::new(&self.report.folder).join(&file.path).exists() {
+            return None;
+        }
+        let shown = self.dir.display();
+        Some(Error::usage(format!(
+            "{shown} is the result of a data frame, which was not stored; pass the frame, in Python: dupsift.open({:?}, input=frame)",
+            shown.to_string()
+        )))
+    }
+
     /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm this, files are read and
     /// compared with the hashes in the record.
     ///
