@@ -156,11 +156,10 @@ def estimate(
         dupsift.estimate(frame, text_column="body").record["disk_bytes"]
     """
     settings: dict[str, object] = dict(options)
-    beside = options.get("work") or (Path(out).absolute().parent if out is not None else None)
-    corpus = None
-    if is_frame(inputs):
-        corpus = Corpus(inputs, *columns_of(settings, {}), beside)
+    # An estimate creates no folder next to the output.
+    beside = options.get("work")
     reference = _of_reference(settings, beside)
+    corpus = Corpus(inputs, *columns_of(settings, {}), beside) if is_frame(inputs) else None
     with tempfile.TemporaryDirectory() as nothing, shown(options.get("no_progress"), progress) as told:
         settings["out"] = out if out is not None else Path(nothing) / "out"
         files = inputs_of(inputs) if corpus is None else [os.fspath(corpus.path)]  # type: ignore[arg-type]

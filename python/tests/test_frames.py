@@ -576,6 +576,21 @@ class Frames(Case):
         with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 6"):
             result.filter(np.array(words[:2]))
 
+    @needs("numpy", "polars")
+    def test_a_run_over_a_frame_is_estimated(self) -> None:
+        import numpy as np
+        import polars as pl
+
+        frame = pl.DataFrame({"body": [f"The committee met on day {row % 60} of the year." for row in range(200)], "other": range(200)})
+        told = ds.estimate(frame, text_column="body", algorithms="exact", sample=150, work=self.folder)
+        self.assertEqual((told.record["documents"], told.record["sample"]["documents"]), (200, 150))
+        self.assertGreaterEqual(told.record["sample"]["removed"], 90)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        with self.assertRaisesRegex(ValueError, 'text_column="bdy": the frame has no such column; did you mean "body"'):
+            ds.estimate(frame, text_column="bdy")
+        self.assertEqual(ds.estimate(np.array(["a text", "a text"])).record["documents"], 2)
+        self.assertEqual(ds.estimate(frame, text_column="body", reference=frame[:5]).record["documents"], 200)
+
     def test_a_sample_does_not_say_which_rows_are_kept(self) -> None:
         result = ds.dedup(TEXTS, sample=4, algorithms="exact", out=self.folder / "out", no_report=True, max_rejected_share=1)
         says = r"the run read only a sample of the corpus \(`sample=.*4.*`\), so most rows are neither kept nor removed; run again without `sample`"
