@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -59,7 +60,8 @@ def main(typed: Sequence[str] | None = None) -> int:
     finally:
         if began:
             spark.stop()
-    print(result)
+    # Unlike `print(result)`, this names the next command, not the next call in Python.
+    print(_dupsift.summary(os.fspath(result._typed)))
     report = result.report
     if any(guard["held"] for guard in report["guards"]):
         return _HELD
