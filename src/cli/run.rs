@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
 use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
-use dupsift_engine::options::{RunOptions, Settings, resolve};
+use dupsift_engine::options::{RunOptions, Settings, Spelling, resolve};
 use dupsift_engine::reading::again::temporary_folder;
 use dupsift_engine::reading::{self, Inputs, Writes};
 
@@ -39,10 +39,10 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
-        say(&plan(&passes)).context("cannot print")?;
+        say(&plan(&passes, options.sample.is_some())).context("cannot print")?;
         if options.sample.is_some() {
             progress.follow(legs);
-            say(&estimated(&run_sample(options, &progress, &cancel)?)).context("cannot print")?;
+            say(&Spelling::Flags.of(&estimated(&run_sample(options, &progress, &cancel)?))).context("cannot print")?;
         }
         return Ok(Exit::Done);
     }

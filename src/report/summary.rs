@@ -155,7 +155,9 @@ fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
     let least = removed as f64 / used.max(1) as f64;
     let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
     let error = if removed < FEW { "; the sample is too small for a better estimate" } else { "" };
-    format!("whole corpus: about {:.1}% to {:.1}% would be removed{error}\n", 100.0 * least, 100.0 * most)
+    let [least, most] = [least, most].map(|share| format!("{:.1}%", 100.0 * share));
+    let shares = if least == most { least } else { format!("{least} to {most}") };
+    format!("whole corpus: about {shares} would be removed{error}\n")
 }
 
 /// Below this number of removed documents, the random error of a sample exceeds a tenth.
@@ -217,7 +219,7 @@ fn removed_as(reason: &str, count: u64) -> String {
 /// Up to this many skipped files are named.
 const MOST_SKIPPED: usize = 3;
 
-/// Returns a line for each kind of loss: rejected rows, skipped files, losses of other inputs, guards that fired.
+/// Returns a line for each kind of loss: rejected rows, generated ids, skipped files, losses of other inputs, guards that fired.
 fn losses(report: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.documents.rejections.rows > 0 || report.lost_of_others() {
@@ -225,6 +227,9 @@ fn losses(report: &RunReport) -> Vec<String> {
     }
     if report.documents.rejections.reasons.contains_key(RejectReason::NotUtf8.text()) {
         lines.push("help: `encoding=auto` detects the encoding of each file".to_owned());
+    }
+    if let Some(column) = &report.ids.likely_column {
+        lines.push(format!("ids are FILE#ROW; `id-column={column}` uses the column {column:?} instead"));
     }
     let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
     lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -339,7 +344,9 @@ fn notes(report: &RunReport) -> Vec<String> {
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
         remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
     }
-    remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
+    // If a column probably has ids, the summary has its own line about that.
+    let note = report.ids.note.iter().filter(|_| report.ids.likely_column.is_none());
+    remarks.extend(note.map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.accepted.iter().map(|accepted| {
         let reason = accepted.reason.as_deref().unwrap_or("no reason given");
@@ -416,7 +423,8 @@ mod tests {
             let said = whole_corpus(sampled, all, removed, sampled);
             let shares: Vec<f64> =
                 said.split_whitespace().filter_map(|word| word.strip_suffix('%')?.parse().ok()).collect();
-            [shares[0], shares[1]]
+            // Equal bounds are printed once.
+            [shares[0], *shares.last().expect("a share")]
         };
         for size in [2, 3, 10, 1000] {
             for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
@@ -429,7 +437,7 @@ mod tests {
             }
         }
         assert_eq!(bounds(500, 1000, 100), [20.0, 40.0]);
-        assert!(whole_corpus(0, 0, 0, 0).contains("0.0% to 0.0% would be removed; the sample is too small"));
+        assert!(whole_corpus(0, 0, 0, 0).contains("about 0.0% would be removed; the sample is too small"));
     }
 
     fn report() -> RunReport {
