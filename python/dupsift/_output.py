@@ -109,16 +109,16 @@ class Pairs(Output):
         return self._table("rejected")
 
     def explain(
-        self, a: str | int, b: str | int | None = None, *, rows: bool = False, corpus: str | os.PathLike[str] | None = None
+        self, a: str | int, b: str | int | None = None, *, rows: bool = False, input: str | os.PathLike[str] | None = None
     ) -> Explanation:
         """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
         ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
         in an incremental run, these continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept instead,
-        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``corpus``.
+        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``input``.
         Raises ValueError for unknown documents, and if the corpus has changed.
         """
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if input is None else os.fspath(input)))
 
 
 class Comparison(Pairs):

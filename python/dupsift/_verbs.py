@@ -193,7 +193,7 @@ def evaluate(
     truth: object,
     *,
     full: bool = False,
-    corpus: str | PathLike | None = None,
+    input: str | PathLike | None = None,
     truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
@@ -201,7 +201,7 @@ def evaluate(
     """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet, JSON
-    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``corpus``. Undefined metrics are None. ``print``
+    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``input``. Undefined metrics are None. ``print``
     shows five columns, or all of them with ``full``. ``record`` has all metrics of each algorithm, of the pairs that decide (``run``) and of the
     removals (``removed``). The record is also written to ``evaluation/`` in the output.
 
@@ -211,5 +211,5 @@ def evaluate(
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
     files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
-    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, None if corpus is None else os.fspath(corpus))
+    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, None if input is None else os.fspath(input))
     return Evaluation(record, text)
