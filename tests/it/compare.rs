@@ -340,7 +340,7 @@ fn presets_are_contestants() {
 
     run(&[samples()], &plain, &["--algorithms", "tf,balanced"])
         .ends_with(2)
-        .says(&["balanced is a preset", "`preset=balanced`"]);
+        .says(&["balanced is a preset", "`--preset balanced`"]);
     compare(samples(), &plain, &["--algorithms", "balanced,balanced"]).ends_with(2).says(&["balanced", "twice"]);
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
