@@ -320,7 +320,7 @@ fn presets_are_contestants() {
     );
     assert_eq!(algorithms[0]["alone"].as_u64(), Some(alone("tf", &["tf"])));
     assert_eq!(study["agreement"][3][4], study["agreement"][3][3]);
-    let advice = study["advice"]["sentence"].as_str().unwrap();
+    let advice = dupsift::options::Spelling::Flags.of(study["advice"]["sentence"].as_str().unwrap());
     assert!(told.stdout.ends_with(&format!("{advice}\n")) && advice.starts_with("for this corpus, use `"), "{advice}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
