@@ -180,10 +180,7 @@ mod tests {
         let path = folder.path().join("nightly.toml");
         std::fs::write(&path, "threads = 0\n").unwrap();
         let message = read(Verb::Run, &path, false).unwrap_err().to_string();
-        assert!(
-            message.contains("nightly.toml, line 1: threads: expected a whole number from 1 to 1024"),
-            "{message}"
-        );
+        assert!(message.contains("nightly.toml, line 1: threads: expected a whole number from 1 to 1024"), "{message}");
         let message = read(Verb::Run, &folder.path().join("none.toml"), false).unwrap_err().to_string();
         assert!(message.contains("none.toml`: expected a file"), "{message}");
     }

@@ -14,8 +14,7 @@ pub fn plan(passes: &[Pass], is_sample: bool) -> String {
     let size = |bytes: u64| if bytes == 0 { "-".into() } else { ByteSize(bytes).to_string() };
     let row = |pass: &Pass| [pass.name.into(), size(pass.reads), size(pass.writes), pass.does.clone()];
     let title = if is_sample { "passes over the sample\n\n" } else { "" };
-    title.to_owned()
-        + &table(["pass", "reads", "temporary files", "what it does"], passes.iter().map(row), Some(WIDTH))
+    title.to_owned() + &table(["pass", "reads", "temporary files", "what it does"], passes.iter().map(row), Some(WIDTH))
 }
 
 #[cfg(test)]

@@ -375,7 +375,11 @@ fn a_corpus_that_was_moved_is_found() {
         if verb[0] == "report" {
             gone.ends_with(2).says(&["report.html shows texts"]).says(&["help: pass `--input DIR`"]);
         } else {
-            gone.ends_with(2).says(&["is no longer where it was", "a.parquet does not exist", "help: pass `--input DIR`"]);
+            gone.ends_with(2).says(&[
+                "is no longer where it was",
+                "a.parquet does not exist",
+                "help: pass `--input DIR`",
+            ]);
         }
         for place in ["new/place", "new/place/corpus"] {
             let place = at(place);
@@ -466,7 +470,9 @@ fn columns_that_the_run_did_not_use_are_copied_as_they_are_now() {
     let mut changed = docs.clone();
     changed[3].id += "x";
     with("", &changed);
-    apply(&at("other"), &[]).ends_with(2).says(&["a.jsonl has different contents", "help: run again with `--overwrite`"]);
+    apply(&at("other"), &[])
+        .ends_with(2)
+        .says(&["a.jsonl has different contents", "help: run again with `--overwrite`"]);
     // The column for `--keep` is used, so it may not change.
     with("\"score\": 1, ", &docs);
     run(&[&input], &at("kept"), &["--algorithms", "exact", "--keep", "score desc"]).ends_with(0);

@@ -286,7 +286,8 @@ fn a_column_that_probably_has_ids_is_suggested() {
     };
     let texts = |names: &[&str]| -> ArrayRef { Arc::new(StringArray::from(names.to_vec())) };
     let text = || texts(&["one two three", "four five six"]);
-    let lines = "{\"url\": \"http://a.org\", \"text\": \"one two\"}\n{\"url\": \"http://b.org\", \"text\": \"three\"}\n";
+    let lines =
+        "{\"url\": \"http://a.org\", \"text\": \"one two\"}\n{\"url\": \"http://b.org\", \"text\": \"three\"}\n";
     std::fs::write(at("a.jsonl"), lines).unwrap();
     std::fs::write(at("b.csv"), "Doc_ID,text\n1,one two\n2,three\n").unwrap();
     write_columns(&at("c.parquet"), &[("text", text()), ("url", text()), ("warc_record_id", text())], 10);

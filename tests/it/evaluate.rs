@@ -529,7 +529,9 @@ fn what_cannot_be_evaluated_is_refused() {
     let column = || Arc::new(StringArray::from(vec!["d0"])) as ArrayRef;
     write_columns(&truth, &[("idA", column()), ("id_b", column())], 10);
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["available: idA, id_b", "should \"idA\" be named id_a"]);
-    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`--truth", "does not exist"]);
+    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[])
+        .ends_with(2)
+        .says(&["`--truth", "does not exist"]);
     evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);

@@ -137,7 +137,11 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     for verb in ["run", "compare", "stream"] {
         reported(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 characters; expected at most 100"]);
     }
-    reported("stream", &with(&["--keys", "1000000000000000"]), &["`--keys 1000000000000000`", "use at most", "`--memory"]);
+    reported(
+        "stream",
+        &with(&["--keys", "1000000000000000"]),
+        &["`--keys 1000000000000000`", "use at most", "`--memory"],
+    );
     reported("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
     reported("stream", &with(&["--filter", "nosuch"]), &["`--filter nosuch`: cannot be read"]);
     reported("stream", &with(&["--filter", "Cargo.toml"]), &["`--filter Cargo.toml`: expected the file filter.bloom"]);

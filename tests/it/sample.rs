@@ -105,7 +105,8 @@ fn a_dry_run_estimates_on_a_sample() {
         command.arg(verb).arg(at("docs")).args(["--dry-run", "--algorithms", "exact,minhash"]).args(more);
         Ran::of(command.output().unwrap()).ends_with(0)
     };
-    let ran = without("run", &["--sample", "200"]).says(&["sample of 200 of 400 documents in 1 file", "of text in the sample"]);
+    let ran = without("run", &["--sample", "200"])
+        .says(&["sample of 200 of 400 documents in 1 file", "of text in the sample"]);
     assert_eq!(line(&ran.stdout, "whole corpus: "), line(&dry, "whole corpus: "));
     let all = without("run", &["--sample", "1000"]).stdout;
     let all = line(&all, "whole corpus: about ");

@@ -125,13 +125,18 @@ mod tests {
         );
         assert_eq!(
             all("`decide=\"minhsh\"`: pass `docs`"),
-            ["`--decide \"minhsh\"`: pass `--docs`", "`decide = \"minhsh\"`: pass docs", "`decide=\"minhsh\"`: pass `rows=True`"]
+            [
+                "`--decide \"minhsh\"`: pass `--docs`",
+                "`decide = \"minhsh\"`: pass docs",
+                "`decide=\"minhsh\"`: pass `rows=True`"
+            ]
         );
     }
 
     #[test]
     fn all_else_in_backticks_is_unchanged() {
-        for message in ["run `dupsift accept out` first", "`ulimit -n` is 4", "the rule `pair`", "a ` b", "plain", "`"] {
+        for message in ["run `dupsift accept out` first", "`ulimit -n` is 4", "the rule `pair`", "a ` b", "plain", "`"]
+        {
             for spelling in [Spelling::Flags, Spelling::Keys, Spelling::Keywords] {
                 assert_eq!(spelling.of(message), message);
             }

@@ -5,9 +5,9 @@
 
 use super::damaged::damaged;
 use super::find::FoundFile;
-use super::source::InputFile;
 use super::parallel;
 use super::schema::{self, KnownColumns, Shown};
+use super::source::InputFile;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
 use std::fs::File;

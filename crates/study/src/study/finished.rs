@@ -399,16 +399,16 @@ impl Finished {
         };
         match both().find(|(at, (_, known))| is_other(*at, known)) {
             None => Ok(()),
-            Some((_, (file, _))) => {
-                Err(self.changed(format_args!(": {} has different contents", file.path.display())))
-            }
+            Some((_, (file, _))) => Err(self.changed(format_args!(": {} has different contents", file.path.display()))),
         }
     }
 
     /// Returns the error for a corpus that differs from the one that the run read; `how` continues the sentence.
     fn changed(&self, how: impl Display) -> Error {
         let way_out = match &self.moved {
-            None => "run again with `overwrite`, or pass `input=DIR`, the folder or file that now holds the corpus of the run",
+            None => {
+                "run again with `overwrite`, or pass `input=DIR`, the folder or file that now holds the corpus of the run"
+            }
             Some(_) => "run again with `overwrite`, or use the `input` that holds the corpus of the run",
         };
         Error::usage(format!("the corpus has changed since the run{how}; {way_out}"))
