@@ -28,10 +28,10 @@ def _has_all_columns(corpus: Corpus | None, words: Corpora) -> None:
         )
 
 
-def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: str | None, add: str | Sequence[str] = "none") -> Path:
+def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: str | None, add: str | Sequence[str] = "none", overwrite: bool = False) -> Path:
     words = corpus if isinstance(corpus, str) else ",".join(corpus)
     there = None if out is None else os.fspath(out)
-    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), input, add if isinstance(add, str) else ",".join(add))
+    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), input, add if isinstance(add, str) else ",".join(add), overwrite)
     return folder if out is None else Path(out).absolute()
 
 
@@ -59,13 +59,13 @@ class Survivors:
         """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
         return filtered(frame, self.kept_mask, self._result._limit)
 
-    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep") -> Path:
+    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", overwrite: bool = False) -> Path:
         """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
 
-        ``corpus`` and the exceptions are the same as for ``Result.write``.
+        ``corpus``, ``overwrite`` and the exceptions are the same as for ``Result.write``.
         """
         _has_all_columns(self._result._corpus, corpus)
-        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input)
+        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"<dupsift.Survivors: {self.kept_mask.sum():,} of {len(self.kept_mask):,} rows>"
@@ -159,13 +159,13 @@ class Result(Pairs):
         columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), place)
         return Survivors(self, columns, remove_if, thresholds, place)
 
-    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None, add: str | Sequence[str] = "none") -> Path:
+    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None, add: str | Sequence[str] = "none", overwrite: bool = False) -> Path:
         """Writes the corpus without a new run, like ``dupsift apply``. Returns the folder that contains ``deduped/``.
 
         ``corpus`` is one or more of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and ``annotate`` (one
         row of attributes per row, in ``attributes/``). The files are the same as from a run with this ``corpus``. They are added to the folder of
         the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``. ``add`` names
-        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``.
+        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``. With ``overwrite``, folders that exist already are replaced.
 
         Raises ValueError if the corpus has changed since the run, if the folder already exists, or if the result is of a frame with
         columns that the run did not read: use ``result.filter(frame)`` then.
@@ -175,7 +175,7 @@ class Result(Pairs):
         self._there()
         if input is None and "sample" not in self.report["options"]:
             _has_all_columns(self._corpus, corpus)
-        return _write(self.path, out, corpus, None, {}, self._place(input), add)
+        return _write(self.path, out, corpus, None, {}, self._place(input), add, overwrite)
 
     def passages(self) -> Table:
         """The repeated passages that ``cut`` found, in document order.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
-use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Verb, resolve};
+use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Spelling, Verb, resolve};
 use dupsift::purify::PagesOptions;
 use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
@@ -138,7 +138,7 @@ pub fn evaluate(
         let settings = settings(Verb::Evaluate, options)?;
         let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
         let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
-        Ok((json(&report)?, report::evaluation(&report, &folder, full)))
+        Ok((json(&report)?, spelled(report::evaluation(&report, &folder, full))))
     })
 }
 
@@ -161,8 +161,9 @@ pub fn explain(
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let asked: Vec<String> = std::iter::once(a).chain(b).collect();
         let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
+        let (json, marked) = (json(&explained)?, report::marked(&explained));
         let screen = Screen { width: WIDTH, colours: false, full: false };
-        Ok((json(&explained)?, report::explanation(&explained, screen), report::marked(&explained)))
+        Ok((json, report::explanation(&explained.spelled(Spelling::Keywords), screen), marked))
     })
 }
 
@@ -250,6 +251,7 @@ pub fn apply(
     thresholds: Vec<(String, f64)>,
     input: Option<PathBuf>,
     add: String,
+    overwrite: bool,
 ) -> PyResult<String> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
@@ -261,10 +263,16 @@ pub fn apply(
             remove_if,
             thresholds,
             out,
+            overwrite,
         };
         let report = study::apply(&finished, &options, &asked, progress, cancel)?;
-        Ok(report::applied(&report, asked.out.as_deref().unwrap_or(&folder)))
+        Ok(spelled(report::applied(&report, asked.out.as_deref().unwrap_or(&folder))))
     })
+}
+
+/// Returns a text with options spelled as keywords.
+fn spelled(text: String) -> String {
+    Spelling::Keywords.of(&text).into_owned()
 }
 
 fn json(report: &impl serde::Serialize) -> Result<String> {
@@ -277,7 +285,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
 /// Returns an error if the folder is not the output of a finished run.
 #[pyfunction]
 pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    report::finished(&folder, report::Detail::Short).map_err(|error| raised(py, error))
+    report::finished(&folder, report::Detail::Short).map(spelled).map_err(|error| raised(py, error))
 }
 
 /// Runs a command line, which begins with the name of the program; returns the exit code.

@@ -40,7 +40,7 @@ class Errors(Case):
         self.fails(ValueError, "threads.*expected a whole number from 1 to 1024", threads=-1)
         self.fails(ValueError, "keep or remove.*did you mean", chain="remov")
         self.fails(ValueError, "both choose the algorithms", algorithms="exact", preset="strict")
-        self.fails(ValueError, "chain=remove.*remove-if=contained:", chain="remove")
+        self.fails(ValueError, "chain=\"remove\".*remove_if=\"contained:", chain="remove")
         self.fails(TypeError, "threads=: expected a text, a number", threads=object())
         self.fails(TypeError, "dupsift.dedup takes frames", inputs=7)
 
@@ -48,7 +48,7 @@ class Errors(Case):
         self.fails(ValueError, r"memory=.* is too small.*the minimum is", memory="1MB")
 
     def test_columns(self) -> None:
-        self.fails(ValueError, 'text-column.*"body".*there are id, text', text_column="body")
+        self.fails(ValueError, 'text_column.*"body".*there are id, text', text_column="body")
         self.fails(ValueError, "`keep` names the column \"score\", which no input file has; there are id, text", keep="score desc")
 
     def test_inputs_that_are_not_there(self) -> None:

@@ -216,7 +216,7 @@ class Runs(Case):
         # The second text is removed in favor of the first, so the third was never compared with the second.
         recipe = "minhash:bands=100,rows=1,verify=none"
         result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
-        with self.assertRaisesRegex(ValueError, 'did not compare document .* use `remove-if=pair`'):
+        with self.assertRaisesRegex(ValueError, 'did not compare document .* use `remove_if="pair"`'):
             result.apply(minhash=0.9)
         self.assertGreater(len(result.apply(minhash=0.9, remove_if="pair").removed_rows), 0)
 
@@ -280,7 +280,7 @@ class Runs(Case):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn('did you mean "minhash"', wrong.stderr)
         flags = program("run", "none", "--out", self.folder / "out", "--threads", "0")
-        self.assertIn("`threads`", flags.stderr)
+        self.assertIn("`--threads`", flags.stderr)
         self.assertEqual(program("algorithms", "--json").returncode, 0)
 
 

@@ -139,9 +139,9 @@ pub struct ExplainArguments {
     /// Also print equal lines of the texts, and the keys of all signatures
     #[arg(long)]
     pub full: bool,
-    /// Folder or file of the corpus, if it was moved after the run
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
-    pub corpus: Option<PathBuf>,
+    pub input: Option<PathBuf>,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Explain as usize }>,
@@ -285,12 +285,12 @@ pub struct EvaluateArguments {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Also print numbers of pairs and documents, B-cubed and the adjusted Rand index
+    /// Also print the figures of documents in pairs, B-cubed precision and recall, and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
-    /// Folder or file of the corpus, if it was moved after the run
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
-    pub corpus: Option<PathBuf>,
+    pub input: Option<PathBuf>,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
@@ -315,12 +315,15 @@ pub struct ApplyArguments {
     /// Use only pairs of the algorithm LABEL with at least this similarity; can be repeated
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
-    /// Folder or file that now holds the run's corpus, if it was moved
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// New folder for the result; required with a different rule [default: OUT]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replace the folder for the result, or the folders that an earlier call added to OUT
+    #[arg(long)]
+    pub overwrite: bool,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Apply as usize }>,
@@ -332,9 +335,9 @@ pub struct ReportArguments {
     /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Folder or file of the corpus, if it was moved after the run
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
-    pub corpus: Option<PathBuf>,
+    pub input: Option<PathBuf>,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Report as usize }>,
@@ -357,12 +360,12 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &[]),
         ("index", &[]),
-        ("apply", &["add", "corpus", "input", "out", "remove-if", "threshold"]),
-        ("evaluate", &["corpus", "full", "json", "truth"]),
+        ("apply", &["add", "corpus", "input", "out", "overwrite", "remove-if", "threshold"]),
+        ("evaluate", &["full", "input", "json", "truth"]),
         ("show", &["verbose"]),
-        ("report", &["corpus"]),
+        ("report", &["input"]),
         ("algorithms", &["json", "markdown"]),
-        ("explain", &["corpus", "docs", "full", "json"]),
+        ("explain", &["docs", "full", "input", "json"]),
         ("manual", &["man"]),
         ("completions", &[]),
         ("nightly", &[]),

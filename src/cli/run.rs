@@ -13,7 +13,7 @@ use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
 use dupsift_engine::engine::Leg;
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
-use dupsift_engine::options::{RunOptions, Settings, resolve};
+use dupsift_engine::options::{RunOptions, Settings, Spelling, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
 
 /// The maximum number of algorithms that the first line names; if there are more, it shows only their number.
@@ -36,9 +36,10 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
-        say(&plan(&passes)).context("cannot print")?;
+        say(&plan(&passes, options.sample.is_some())).context("cannot print")?;
         if options.sample.is_some() {
-            say(&estimated(&start_sample(options, &progress, &cancel)?)).context("cannot print")?;
+            say(&Spelling::Flags.of(&estimated(&start_sample(options, &progress, &cancel)?)))
+                .context("cannot print")?;
         }
         return Ok(Exit::Done);
     }

@@ -155,9 +155,10 @@ pub struct WholeCorpus {
 
 impl WholeCorpus {
     fn line(&self) -> String {
-        let [least, most] = self.removed_share.map(|share| 100.0 * share);
         let error = if self.removed < FEW { "; the sample is too small for a better estimate" } else { "" };
-        format!("whole corpus: about {least:.1}% to {most:.1}% would be removed{error}\n")
+        let [least, most] = self.removed_share.map(|share| format!("{:.1}%", 100.0 * share));
+        let shares = if least == most { least } else { format!("{least} to {most}") };
+        format!("whole corpus: about {shares} would be removed{error}\n")
     }
 }
 
@@ -241,7 +242,7 @@ fn removed_as(reason: &str, count: u64) -> String {
 /// Up to this many skipped files are named.
 const MOST_SKIPPED: usize = 3;
 
-/// Returns a line for each kind of loss: rejected rows, skipped files, losses of other inputs, guards that fired.
+/// Returns a line for each kind of loss: rejected rows, generated ids, skipped files, losses of other inputs, guards that fired.
 fn losses(report: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.documents.rejections.rows > 0 || report.lost_of_others() {
@@ -249,6 +250,9 @@ fn losses(report: &RunReport) -> Vec<String> {
     }
     if report.documents.rejections.reasons.contains_key(RejectReason::NotUtf8.text()) {
         lines.push("help: `encoding=auto` detects the encoding of each file".to_owned());
+    }
+    if let Some(column) = &report.ids.likely_column {
+        lines.push(format!("ids are FILE#ROW; `id-column={column}` uses the column {column:?} instead"));
     }
     let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
     lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -363,7 +367,9 @@ fn notes(report: &RunReport) -> Vec<String> {
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
         remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
     }
-    remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
+    // If a column probably has ids, the summary has its own line about that.
+    let note = report.ids.note.iter().filter(|_| report.ids.likely_column.is_none());
+    remarks.extend(note.map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.accepted.iter().map(|accepted| {
         let reason = accepted.reason.as_deref().unwrap_or("no reason given");
@@ -449,7 +455,7 @@ mod tests {
         }
         assert_eq!(bounds(500, 1000, 100), [0.2, 0.4]);
         let said = whole_corpus(&RunReport::default()).line();
-        assert!(said.contains("0.0% to 0.0% would be removed; the sample is too small"), "{said}");
+        assert!(said.contains("about 0.0% would be removed; the sample is too small"), "{said}");
     }
 
     fn report() -> RunReport {

@@ -27,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     spark.add_argument("--task-memory", help="memory limit of a task, without the interpreter [default: 512MiB]")
     spark.add_argument("--buckets", type=int, help="number of partitions of rows [default: spark.sql.shuffle.partitions]")
     groups: dict[str, Any] = {}
-    for name, heading, kind, words, default in _dupsift.options("run"):
+    for name, heading, kind, words, default in _dupsift.options("run", flags=True):
         if name in _NOT_HERE:
             continue
         if heading not in groups:

@@ -8,6 +8,7 @@ use crate::report::comparison::contestants;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
+use dupsift_engine::options::Spelling;
 use dupsift_study::study::ComparisonReport;
 
 /// Up to this number, all remarks are shown unfolded; if there are more, only warnings are.
@@ -113,7 +114,8 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
 /// Returns guards, warnings, and everything that was skipped: the remarks of the summary.
 pub fn notes(report: &RunReport) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
-    let mut remarks = remarks(report);
+    let mut remarks: Vec<String> =
+        remarks(report).iter().map(|remark| Spelling::Flags.of(remark).into_owned()).collect();
     let loud = |remark: &str| ["guard", "skipped:", "warning:"].iter().any(|word| remark.starts_with(word));
     remarks.sort_by_key(|remark| !loud(remark));
     let loud_ones = remarks.iter().filter(|remark| loud(remark)).count();

@@ -303,6 +303,9 @@ pub struct IdsReport {
     pub written_as: String,
     /// Why that type was chosen, if it differs from the type of the column, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
+    /// A column that probably has ids, if all rows are named FILE#ROW.
+    #[serde(default)]
+    pub likely_column: Option<String>,
     /// Rows without an id, named FILE#ROW.
     pub missing: u64,
     /// Rows with the same id as an earlier row.

@@ -69,6 +69,8 @@ pub struct ApplyOptions {
     pub thresholds: Vec<(String, f64)>,
     /// An output folder that differs from the folder of the run.
     pub out: Option<PathBuf>,
+    /// Whether to replace an output folder, or folders in the output of the run, that already exist.
+    pub overwrite: bool,
 }
 
 /// Describes a corpus that was written from a finished run, in `applied.json`.
@@ -160,7 +162,7 @@ pub fn survivors(
 /// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
 ///
 /// # Errors
-/// Returns the errors of [`survivors`]; [`Error::Usage`] if a folder already exists, if a different rule is given without a separate
+/// Returns the errors of [`survivors`]; [`Error::Usage`] if a folder exists and may not be replaced, if a different rule is given without a separate
 /// folder, or if the result is held back; and an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
@@ -188,9 +190,12 @@ pub fn apply(
         corpus_files::check(session)?;
         finished.check_contents(session)?;
         let stage = match &asked.out {
-            Some(out) => Stage::begin(out, false, None)?,
-            None => Stage::begin_added(finished.dir(), &folders(asked.corpus))?,
+            Some(out) => Stage::begin(out, asked.overwrite, None)?,
+            None => Stage::begin_added(finished.dir(), &folders(asked.corpus), asked.overwrite)?,
         };
+        if asked.overwrite {
+            stage.spares(session.source.files.iter().map(|file| &*file.path))?;
+        }
         let corpus = match &pairs {
             Some(pairs) => with_documents(session, finished, &stage, pairs, is_other)?,
             None => {
@@ -273,20 +278,13 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
                 "a different rule requires a separate folder, because removed/ in {shown} follows the run's rule; pass `out=DIR`"
             )));
         }
-        let there = folders(asked.corpus).into_iter().map(|name| finished.dir().join(name));
-        return match there.into_iter().find(|path| path.symlink_metadata().is_ok()) {
-            None => Ok(()),
-            Some(path) => Err(Error::usage(format!(
-                "{} already exists; remove it first, or write to another folder with `out`",
-                path.display()
-            ))),
-        };
+        return Stage::look_added(finished.dir(), &folders(asked.corpus), asked.overwrite);
     };
     let both = [out, finished.dir()].map(|path| real_path(path).unwrap_or_else(|_| path.to_path_buf()));
     if both[0].starts_with(&both[1]) {
         return Err(Error::wrong_value("out", out.display(), "it is in the folder of the run; use another folder"));
     }
-    Stage::look(out, false, false)
+    Stage::look(out, asked.overwrite, false)
 }
 
 /// Refuses a different rule if passages are cut, because the cuts depend on which documents are kept, and if complete chains are

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -358,13 +359,16 @@ impl Finished {
                 found.files = named.map(|(file, known)| file.called(&known.file)).collect();
             }
             look_into(&run, found, Vec::new())
-        })?;
+        });
+        let inputs = inputs.map_err(|error| self.not_there(error))?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
+        // The hashes of all other files are compared, so that columns that the run did not use may change.
+        let is_other = |file: &InputFile, known: &InputReport| known.contents.is_none() && file.bytes != known.bytes;
         if files.len() == known.len()
-            && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| file.bytes != known.bytes)
+            && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| is_other(file, known))
         {
-            return Err(Error::usage(format!(
-                "the corpus has changed since the run: {} had {} and now has {}; run again with `overwrite`",
+            return Err(self.changed(format_args!(
+                ": {} had {} and now has {}",
                 file.path.display(),
                 counted(known.bytes, "byte"),
                 counted(file.bytes, "byte")
@@ -373,8 +377,8 @@ impl Finished {
         let (all, sample) = taking_part(options, inputs.source.documents());
         let rows = sample.map_or(all, Sample::documents);
         if files.len() != known.len() || rows != self.report.documents.rows {
-            return Err(Error::usage(format!(
-                "the corpus has changed since the run, which read {} in {}; now there are {} in {}; run again with `overwrite`",
+            return Err(self.changed(format_args!(
+                ", which read {} in {}; now there are {} in {}",
                 counted(self.report.documents.rows, "row"),
                 counted(known.len() as u64, "file"),
                 counted(rows, "row"),
@@ -430,11 +434,36 @@ impl Finished {
         };
         match both().find(|(at, (_, known))| is_other(*at, known)) {
             None => Ok(()),
-            Some((_, (file, _))) => Err(Error::usage(format!(
-                "the corpus has changed since the run: {} has different contents; run again with `overwrite`",
-                file.path.display()
-            ))),
+            Some((_, (file, _))) => Err(self.changed(format_args!(": {} has different contents", file.path.display()))),
         }
+    }
+
+    /// Returns the error for a corpus that differs from the one that the run read; `how` continues the sentence.
+    fn changed(&self, how: impl Display) -> Error {
+        let way_out = match &self.moved {
+            None => {
+                "run again with `overwrite`, or pass `input=DIR`, the folder or file that now holds the corpus of the run"
+            }
+            Some(_) => "run again with `overwrite`, or use the `input` that holds the corpus of the run",
+        };
+        Error::usage(format!("the corpus has changed since the run{how}; {way_out}"))
+    }
+
+    /// Replaces the error for a missing file by one that says how to name the current location of the corpus.
+    fn not_there(&self, error: Error) -> Error {
+        let Error::Missing { path, .. } = error else { return error };
+        let shown = path.display();
+        let said = match &self.moved {
+            None => format!(
+                "the corpus of the run is no longer where it was: {shown} does not exist; pass `input=DIR`, the folder or file that \
+                 now holds it"
+            ),
+            Some(to) => format!(
+                "the corpus of the run is not in {}: {shown} does not exist; use the `input` that now holds it",
+                to.display()
+            ),
+        };
+        Error::Missing { path, said }
     }
 }
 

@@ -138,7 +138,7 @@ fn shows_texts(page: &Path) -> Result<bool> {
 /// Returns the error for a page that would show less than the existing one.
 fn poorer(dir: &Path, why: &Error) -> Error {
     Error::usage(format!(
-        "{} shows texts, but a new page could not: {why}; the page is unchanged; restore the missing files, or remove the page first",
+        "{} shows texts, but a new page could not, so it is unchanged: {why}; remove the page first to write one without texts",
         dir.join(PAGE).display()
     ))
 }
