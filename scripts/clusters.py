@@ -6,11 +6,11 @@
 """Shows clusters with their texts: the largest ones of an algorithm, or those that contain certain documents.
 
 OUT is the output folder of `dupsift run`. Texts are read by row number from the input files, so documents need no ids; if the files have
-moved, pass --corpus. The representative comes first, marked with *, followed by the other documents, the least similar first, because
+moved, pass --input. The representative comes first, marked with *, followed by the other documents, the least similar first, because
 these are worth checking. A document without a similarity is linked to the representative only through other documents.
 
     scripts/clusters.py out/docs --algorithm minhash --largest 5
-    scripts/clusters.py out/docs --id en/about/index --corpus 'data/docs/*.parquet'
+    scripts/clusters.py out/docs --id en/about/index --input 'data/docs/*.parquet'
 """
 
 import argparse
@@ -65,7 +65,7 @@ def plain(text, length):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the output folder of a run")
-    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="input files of the run, if they have moved")
+    parser.add_argument("--input", nargs="+", metavar="GLOB", help="input files of the run, if they have moved")
     parser.add_argument("--algorithm", metavar="A", help="algorithm whose clusters to show [the first of the run]")
     parser.add_argument("--id", nargs="+", metavar="ID", help="show the clusters that contain these documents")
     parser.add_argument("--largest", type=int, default=10, metavar="N", help="otherwise, show the N largest [10]")
@@ -81,7 +81,7 @@ def main():
     table = pq.read_table(outputs.part(arguments.out, "clusters", label), partitioning=None)
     shown = [members(table, start, arguments.documents) for start in chosen(table, arguments.id, arguments.largest)]
     docs = {row["doc"] for _, rows in shown for row in rows}
-    found = texts(outputs.corpus_files(report, arguments.corpus), report["options"]["text-column"], docs)
+    found = texts(outputs.corpus_files(report, arguments.input), report["options"]["text-column"], docs)
     if arguments.json:
         document = lambda row: {"id": outputs.name(row["id"]), "doc": row["doc"], "similarity": row["similarity_to_representative"], "text": whole(found[row["doc"]])}
         outputs.print_json([{"cluster": outputs.name(rows[0]["cluster_id"]), "size": size, "documents": [document(row) for row in rows]} for size, rows in shown])

@@ -127,11 +127,11 @@ def corpus_files(report, inputs=None):
         if len(paths) == len(known) + len(bad):
             paths = [path for path in paths if not any(str(path).endswith(name) for name in bad)]
         if len(paths) != len(known):
-            fail(f"{len(known)} files were read by this run, but {len(paths)} were found; pass its inputs as --corpus")
+            fail(f"{len(known)} files were read by this run, but {len(paths)} were found; pass its inputs as --input")
     files, first = [], 0
     for path, file in zip(paths, known):
         if not path.is_file():
-            fail(f"{path} no longer exists; pass the location of the input files with --corpus")
+            fail(f"{path} no longer exists; pass the location of the input files with --input")
         if path.stat().st_size != file["bytes"]:
             fail(f"{path} has {path.stat().st_size:,} bytes, and had {file['bytes']:,} when the run read it; run again")
         files.append((path, file["file"], file["rows"], first))

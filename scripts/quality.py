@@ -301,7 +301,7 @@ def mixed(quality, out):
     clusters = table(out, "clusters", "exact")
     surplus = clusters.num_rows - sum(clusters["is_representative"].to_pylist())
     state = quality.floor(
-        surplus == facts["documents"]["surplus_copies"] == SURPLUS_COPIES_MIXED,
+        surplus == facts["documents"]["extra_copies"] == SURPLUS_COPIES_MIXED,
         f"mixed-100m: exact finds {surplus} extra copies, {SURPLUS_COPIES_MIXED} expected",
     )
     near = truth_of(quality.corpora, "mixed-100m", "jaccard_char5_ge50.parquet")

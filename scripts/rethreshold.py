@@ -14,7 +14,7 @@ the columns of clusters/ and removed/.
 The result is limited to what the run wrote. It has no pairs below its own threshold, so T can only be raised. Containment is known only for
 pairs that were checked on the texts or considered for removal; a document is not removed if the containment is unknown. The similarity of equal
 signatures is always 1. For groups above --max-group, only the pairs with the representative exist. Lengths and other columns that --keep
-needs are read from the input files, or from --corpus. The pairs are held in memory.
+needs are read from the input files, or from --input. The pairs are held in memory.
 
     scripts/rethreshold.py out/docs --algorithm minhash --threshold 0.9 --to out/strict
 """
@@ -190,7 +190,7 @@ def main():
     parser.add_argument("--threshold", required=True, type=float, metavar="T", help="minimum similarity, 0 to 1")
     parser.add_argument("--remove-if", metavar="RULE", help="when a document is removed: pair, or contained:T[:N] [the run's rule]")
     parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="folder for the two tables; created if it does not exist")
-    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="input files of the run, if they have moved")
+    parser.add_argument("--input", nargs="+", metavar="GLOB", help="input files of the run, if they have moved")
     arguments = parser.parse_args()
     if not 0 <= arguments.threshold <= 1:
         parser.error("--threshold: expected a number from 0 to 1")
@@ -198,7 +198,7 @@ def main():
     if not report["removal"]:
         outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected the output of dupsift run")
     one = outputs.algorithm(report, arguments.algorithm)
-    files = outputs.corpus_files(report, arguments.corpus)
+    files = outputs.corpus_files(report, arguments.input)
     table = outputs.duplicates(out, one["label"], None)
     check_threshold(one, table, arguments.threshold)
     linked, ids, pairs = neighbours(table, single(arguments.threshold))

@@ -293,12 +293,12 @@ def version_pairs(dupsift, docs, texts, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output folder of dupsift run")
-    parser.add_argument("--corpus", nargs="*", help="the input files, if they have moved")
+    parser.add_argument("--input", nargs="*", help="the input files, if they have moved")
     parser.add_argument("--truth", type=Path, metavar="FILE", help="a Parquet file with labeled pairs id_a, id_b")
     arguments = parser.parse_args()
     report = outputs.record(arguments.out)
     columns = [report["options"]["id-column"], report["options"]["text-column"]]
-    files = outputs.corpus_files(report, arguments.corpus)
+    files = outputs.corpus_files(report, arguments.input)
     texts = {document: text for _, (document, text) in outputs.rows(files, columns) if text is not None}
 
     found = set()

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::incremental;
 use crate::job::{self, RunReport};
 use crate::options::RunOptions;
+use crate::reading::again::temporary_folder;
 use crate::reading::{self, Inputs, Writes};
 
 /// Checks the options, opens the inputs and starts the run, on the cluster if there is one.
@@ -54,4 +55,27 @@ pub fn start_with(
         (None, None, Some(result)) => incremental::with_reference(options, inputs, result, progress, cancel, finish),
         (None, Some(_), Some(_)) => Err(Error::usage("`index` and `reference` cannot be combined; remove one of them")),
     }
+}
+
+/// Runs over the sample in a temporary folder, which is then deleted, for an estimate.
+///
+/// # Errors
+/// Returns the errors of [`start`].
+pub fn start_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
+    let folder = temporary_folder(options.work.as_deref())?;
+    let sampled = RunOptions {
+        out: folder.path().join("out"),
+        work: None,
+        overwrite: false,
+        // No result is published, so none can be held back.
+        accept: true,
+        checkpoint: None,
+        keep_texts: false,
+        report: false,
+        ..options.clone()
+    };
+    job::check(&sampled)?;
+    let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
+    progress.follow(job::estimate(&sampled, &inputs)?.legs);
+    start_with(&sampled, inputs, None, progress, cancel)
 }

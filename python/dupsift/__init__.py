@@ -19,12 +19,12 @@ from ._contaminated import Contamination, contaminated
 from ._dupsift import Column, __version__
 from ._errors import DamagedError, Error, InputError
 from ._facts import Algorithm, Parameter, Preset, algorithms, presets
-from ._output import Comparison, Evaluation, Explanation, Output, Pages
+from ._output import Comparison, Estimate, Evaluation, Explanation, Output, Pages
 from ._progress import Progress
 from ._result import Result, Survivors
 from ._stream import Stream
 from ._table import Table
-from ._verbs import compare, dedup, evaluate, open, purify, run
+from ._verbs import compare, dedup, estimate, evaluate, open, purify, run
 
 __all__ = [
     "Algorithm",
@@ -33,6 +33,7 @@ __all__ = [
     "Contamination",
     "DamagedError",
     "Error",
+    "Estimate",
     "Evaluation",
     "Explanation",
     "InputError",
@@ -52,6 +53,7 @@ __all__ = [
     "compare",
     "contaminated",
     "dedup",
+    "estimate",
     "evaluate",
     "open",
     "presets",

@@ -44,8 +44,7 @@ class Contamination(Output):
         self._frames: tuple[Corpus, ...] = frames
         """The files of frames, which are deleted together with the result."""
         if any(one.folder in self.path.parents for one in frames):
-            # A folder that is deleted together with the result is not worth showing.
-            self._summary = self._summary.rsplit("\noutput: ", 1)[0]
+            self._leave_out_place()
 
     def _told(self) -> str:
         return _dupsift.contaminated_summary(os.fspath(self._typed))
@@ -53,6 +52,7 @@ class Contamination(Output):
     @cached_property
     def clean_mask(self) -> Column:
         """One boolean per row of the corpus: True if no item reaches the threshold in it."""
+        self._there()
         return _dupsift.contaminated_mask(os.fspath(self.path))
 
     def contaminated(self) -> Table:

@@ -15,6 +15,9 @@ from ._options import given_of
 
 F = TypeVar("F")
 
+# The beginning of the name of the folder that holds a frame. Rust recognizes the result of a frame by it.
+FOLDER = ".dupsift-frame-"
+
 # Rows of a Hugging Face dataset that are converted to a table at a time.
 _ROWS = 1_000
 
@@ -33,22 +36,41 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         chosen = _chosen(root, frame, names)
         return _known(chosen) if root == "polars" else chosen
-    way = "; call collect() first" if hasattr(frame, "collect") else ""
     raise TypeError(
-        f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, "
-        f"got {type(frame).__module__}.{type(frame).__name__}{way}"
+        f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, got {_kind(frame)}"
     )
 
 
+def _kind(frame: object) -> str:
+    """Returns the type of an object that is not a frame, and how to make it one if it is the plan of a frame."""
+    way = "; call collect() first" if hasattr(frame, "collect") else ""
+    return f"{type(frame).__module__}.{type(frame).__name__}{way}"
+
+
 def is_frame(data: object) -> bool:
-    """Returns whether this is a frame or a column of texts, rather than paths."""
-    return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+    """Returns whether this is a frame, or a column or array of texts, rather than paths."""
+    return _is_array(data) or any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+
+
+def _is_array(data: object) -> bool:
+    """Returns whether this is a NumPy array, whose class may be a subclass."""
+    return any(one.__module__ == "numpy" and one.__name__ == "ndarray" for one in type(data).__mro__)
 
 
 def texts_of(data: Any) -> Iterable[str | None] | None:
-    """Returns the texts of a list, a tuple, a Series or an array, with None for missing ones. Returns None for anything else."""
+    """Returns the texts of a list, a tuple, a Series or an array, with None for missing ones. Returns None for anything else.
+
+    Raises TypeError for a NumPy array that has several dimensions or no texts.
+    """
     if isinstance(data, (list, tuple)):
         return data
+    if _is_array(data):
+        # Texts have the type str, object or StringDType.
+        if data.ndim != 1 or data.dtype.kind not in "UOT":
+            dimensions = "1 dimension" if data.ndim == 1 else f"{data.ndim} dimensions"
+            raise TypeError(f"array: expected one dimension of texts, got {dimensions} of {data.dtype}")
+        # pandas writes a missing text as NaN.
+        return (None if isinstance(text, float) and text != text else text for text in data)
     root = type(data).__module__.partition(".")[0].lstrip("_")
     if root == "pandas" and type(data).__name__ == "Series":
         return data.astype(object).where(data.notna(), None)  # type: ignore[no-any-return]
@@ -151,50 +173,54 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def filtered(given: F, mask: Any) -> F:
-    """Returns the rows of a frame that a mask keeps, as a frame of the same kind."""
-    kept: F = _filtered(given, mask)
+def filtered(given: F, mask: Any, limit: int | None = None) -> F:
+    """Returns the rows of a frame that a mask keeps, as a frame of the same kind. ``limit`` is the option of the run."""
+    kept: F = _filtered(given, mask, limit)
     return kept
 
 
-def _filtered(frame: Any, mask: Any) -> Any:
+def _filtered(frame: Any, mask: Any, limit: int | None) -> Any:
     root = type(frame).__module__.partition(".")[0].lstrip("_")
+
+    def check(rows: int) -> None:
+        if rows != len(mask):
+            first = f"its first {len(mask):,} rows, because the run had limit={limit}"
+            which = first if limit == len(mask) < rows else "the frame that was passed to the run"
+            raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected {which}")
+
     if isinstance(frame, (list, tuple)):
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return type(frame)(one for one, is_kept in zip(frame, mask) if is_kept)
+    if _is_array(frame) and frame.ndim > 0:
+        check(len(frame))
+        return frame[mask.to_numpy()]
     if root == "datasets":
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame.select(mask.rows())
     if root == "duckdb":
         import duckdb
         import pyarrow
 
         table = pyarrow.table(frame)
-        _same_rows(table.num_rows, mask)
+        check(table.num_rows)
         return duckdb.from_arrow(table.filter(pyarrow.array(mask)))
     if root == "pandas":
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame[mask.to_numpy()]
     if root == "polars" and not hasattr(frame, "collect"):
         import polars
 
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame.filter(polars.Series(mask))
     if root == "pyarrow" and hasattr(frame, "filter") and hasattr(frame, "__len__"):
         import pyarrow
 
-        _same_rows(len(frame), mask)
+        check(len(frame))
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
         f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
-        f"or a list or Series of texts, "
-        f"got {type(frame).__module__}.{type(frame).__name__}"
+        f"or a list, Series or array of texts, got {_kind(frame)}"
     )
-
-
-def _same_rows(rows: int, mask: Any) -> None:
-    if rows != len(mask):
-        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame that was passed to the run")
 
 
 class Corpus:
@@ -210,7 +236,7 @@ class Corpus:
     ) -> None:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
-        self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
+        self.folder: Path = Path(tempfile.mkdtemp(prefix=FOLDER, dir=beside)).absolute()
         weakref.finalize(self, _remove, self.folder, os.getpid())
         self.path: Path = self.folder / f"{name}.parquet"
         self.left_out: list[str] = []

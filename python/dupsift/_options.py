@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -37,6 +38,13 @@ def _value(name: str, value: object) -> object:
     if isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"{name}=: expected a string, a number, a path, True or False, got {type(value).__name__}")
+
+
+def spelled(sentence: str) -> str:
+    """Returns a sentence of a record with the options in backticks as keywords."""
+    verbs = ("run", "compare", "purify", "contaminated")
+    names = {name.replace("_", "-") for verb in verbs for name, *_ in _dupsift.options(verb)}
+    return re.sub(r"`([a-z-]+)", lambda found: found[0].replace("-", "_") if found[1] in names else found[0], sentence)
 
 
 def with_keywords(verb: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:

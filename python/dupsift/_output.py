@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _dupsift
+from ._options import spelled
 from ._table import Table
 
 
@@ -26,6 +27,11 @@ class Output:
         # The summary shows the folder as it was passed, like the command line.
         return _dupsift.summary(os.fspath(self._typed))
 
+    def _leave_out_place(self) -> None:
+        """Leaves the folder out of the summary, for a folder that is deleted together with the result."""
+        lines = self._summary.splitlines()
+        self._summary = "\n".join(line for line in lines if not line.startswith(("output: ", "next: ")))
+
     @cached_property
     def report(self) -> dict[str, Any]:
         """The record of the run, as in run.json: options, inputs, counts, stages, guards."""
@@ -35,7 +41,7 @@ class Output:
     @property
     def warnings(self) -> list[str]:
         """The warnings of the run."""
-        return list(self.report["warnings"])
+        return [spelled(warning) for warning in self.report["warnings"]]
 
     @property
     def held(self) -> bool:
@@ -87,6 +93,16 @@ class Output:
 class Pairs(Output):
     """An output with pairs and clusters."""
 
+    _input: Path | None = None
+    """The current location of the corpus, if it was given."""
+
+    def _place(self, input: str | os.PathLike[str] | None) -> str | None:
+        """Returns the location of the corpus for one call: the given one, or the one for the whole object."""
+        place = self._input if input is None else input
+        if place is None or isinstance(place, (str, os.PathLike)):
+            return None if place is None else os.fspath(place)
+        raise TypeError(f"input: expected a path, got {type(place).__name__}; pass a frame to dupsift.open(folder, input=frame)")
+
     def pairs(self, algorithm: str | None = None) -> Table:
         """The pairs of one algorithm, sorted by (doc_a, doc_b); without a name, the pairs of all algorithms, with a column ``algorithm``.
 
@@ -109,16 +125,17 @@ class Pairs(Output):
         return self._table("rejected")
 
     def explain(
-        self, a: str | int, b: str | int | None = None, *, rows: bool = False, corpus: str | os.PathLike[str] | None = None
+        self, a: str | int, b: str | int | None = None, *, rows: bool = False, input: str | os.PathLike[str] | None = None
     ) -> Explanation:
         """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
         ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
         in an incremental run, these continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept instead,
-        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``corpus``.
+        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``input``.
         Raises ValueError for unknown documents, and if the corpus has changed.
         """
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))
+        self._there()
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, self._place(input)))
 
 
 class Comparison(Pairs):
@@ -194,6 +211,15 @@ class Explanation(Told):
         answer, _, _ = self._text.partition("\n\n")
         everything = f"<details><summary>scores and signatures</summary><pre>{html.escape(self._text)}</pre></details>"
         return f"<pre>{html.escape(answer)}</pre>{self._marked}{everything}"
+
+
+class Estimate(Told):
+    """What a run would need and, with a sample, what it would remove. ``print`` shows it; ``record`` has the numbers.
+
+    ``record`` has documents, input_bytes, algorithms, memory_bytes, disk_bytes (temporary files) and passes, for the complete corpus. With
+    ``sample``, ``record["sample"]`` has documents, used, removed and seconds of the run over the sample; removed_share, the lowest and highest
+    estimate for the complete corpus, 0 to 1; and estimated_seconds. Otherwise, it is None.
+    """
 
 
 class Evaluation(Told):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -27,21 +28,21 @@ def _has_all_columns(corpus: Corpus | None, words: Corpora) -> None:
         )
 
 
-def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: PathLike | None, add: str | Sequence[str] = "none") -> Path:
+def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: str | None, add: str | Sequence[str] = "none", overwrite: bool = False) -> Path:
     words = corpus if isinstance(corpus, str) else ",".join(corpus)
     there = None if out is None else os.fspath(out)
-    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), None if input is None else os.fspath(input), add if isinstance(add, str) else ",".join(add))
+    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), input, add if isinstance(add, str) else ",".join(add), overwrite)
     return folder if out is None else Path(out).absolute()
 
 
 class Survivors:
     """The rows that another rule keeps."""
 
-    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: PathLike | None) -> None:
+    def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: str | None) -> None:
         self._result: Result = result
         self._remove_if: str | None = remove_if
         self._thresholds: dict[str, float] = thresholds
-        self._input: PathLike | None = input
+        self._input: str | None = input
         self.kept_mask: Column = columns[0]
         """One boolean per row of the corpus: whether it is kept."""
         self.removed_rows: Column = columns[1]
@@ -56,15 +57,15 @@ class Survivors:
 
     def filter(self, frame: F) -> F:
         """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
-        return filtered(frame, self.kept_mask)
+        return filtered(frame, self.kept_mask, self._result._limit)
 
-    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep") -> Path:
+    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", overwrite: bool = False) -> Path:
         """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
 
-        ``corpus`` and the exceptions are the same as for ``Result.write``.
+        ``corpus``, ``overwrite`` and the exceptions are the same as for ``Result.write``.
         """
         _has_all_columns(self._result._corpus, corpus)
-        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input)
+        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return f"<dupsift.Survivors: {self.kept_mask.sum():,} of {len(self.kept_mask):,} rows>"
@@ -75,32 +76,54 @@ class Result(Pairs):
 
     Row numbers (``doc`` in tables) start at 0 and count the rows of the frame, or of all files in order. In an incremental run, ``doc``
     continues from the earlier batches, but ``kept_mask`` and ``kept_rows`` do not.
+
+    After a run with ``sample``, ``kept_mask``, ``kept_rows``, ``filter``, ``apply`` and ``write`` raise ValueError, because most rows are
+    neither kept nor removed.
     """
 
-    def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        corpus: Corpus | None = None,
+        reference: Corpus | None = None,
+        input: Path | None = None,
+    ) -> None:
         super().__init__(path)
+        self._input = input
         self._corpus: Corpus | None = corpus
         """The frame's file, which is deleted together with the result."""
         self._reference: Corpus | None = reference
         """The file of a reference that was a frame, which explain reads."""
         if corpus is not None and corpus.folder in self.path.parents:
-            # A folder that is deleted together with the result is not worth showing.
-            self._summary = self._summary.rsplit("\noutput: ", 1)[0]
+            self._leave_out_place()
+
+    def _told(self) -> str:
+        # The command line names the command that writes the corpus.
+        return re.sub(r"^next: dupsift apply .*$", "next: result.write()", super()._told(), flags=re.MULTILINE)
 
     def _keeps(self) -> object:
         return self._corpus
 
+    @property
+    def _limit(self) -> int | None:
+        """The option ``limit`` of the run."""
+        limit: int | None = self.report["options"].get("limit")
+        return limit
+
     @cached_property
     def rows(self) -> int:
-        """The number of rows in the corpus, including rejected ones."""
-        return sum(one["rows"] for one in self.report["inputs"])
+        """The number of rows in the corpus, including rejected ones and those outside a sample. With ``limit``, only the first rows count."""
+        rows: int = sum(one["rows"] for one in self.report["inputs"])
+        return rows if self._limit is None else min(rows, self._limit)
 
     @cached_property
     def kept_mask(self) -> Column:
-        """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept."""
-        # In an incremental run, numbers continue from the earlier batches.
-        first = (self.report.get("index") or {}).get("first_doc", 0)
-        return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), first, self.rows)
+        """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept.
+
+        Raises ValueError after a run with ``sample``.
+        """
+        self._there()
+        return _dupsift.kept_mask(os.fspath(self.path))
 
     @property
     def kept_rows(self) -> Column:
@@ -111,11 +134,12 @@ class Result(Pairs):
         """Returns a frame without its removed rows. Pass the frame of ``dedup``, or a frame with the same rows in the same order.
 
         Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
-        same kind. Raises ValueError for a frame with a different number of rows.
+        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, and after a run
+        with ``sample``.
 
             clean = dupsift.dedup(frame, text="body").filter(frame)
         """
-        return filtered(frame, self.kept_mask)
+        return filtered(frame, self.kept_mask, self._limit)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
         """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs with these similarities or more.
@@ -130,25 +154,28 @@ class Result(Pairs):
             result.apply(minhash=0.9).kept_rows
             result.apply(minhash=0.9).write("strict/")
         """
-        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), None if input is None else os.fspath(input))
-        return Survivors(self, columns, remove_if, thresholds, input)
+        self._there()
+        place = self._place(input)
+        columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), place)
+        return Survivors(self, columns, remove_if, thresholds, place)
 
-    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None, add: str | Sequence[str] = "none") -> Path:
+    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None, add: str | Sequence[str] = "none", overwrite: bool = False) -> Path:
         """Writes the corpus without a new run, like ``dupsift apply``. Returns the folder that contains ``deduped/``.
 
         ``corpus`` is one or more of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and ``annotate`` (one
         row of attributes per row, in ``attributes/``). The files are the same as from a run with this ``corpus``. They are added to the folder of
         the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``. ``add`` names
-        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``.
+        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``. With ``overwrite``, folders that exist already are replaced.
 
         Raises ValueError if the corpus has changed since the run, if the folder already exists, or if the result is of a frame with
         columns that the run did not read: use ``result.filter(frame)`` then.
 
             result.write("clean/")
         """
-        if input is None:
+        self._there()
+        if input is None and "sample" not in self.report["options"]:
             _has_all_columns(self._corpus, corpus)
-        return _write(self.path, out, corpus, None, {}, input, add)
+        return _write(self.path, out, corpus, None, {}, self._place(input), add, overwrite)
 
     def passages(self) -> Table:
         """The repeated passages that ``cut`` found, in document order.

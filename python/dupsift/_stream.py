@@ -8,7 +8,7 @@ from typing import Literal
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import needed_of, stream_of
+from ._frames import is_frame, needed_of, stream_of, texts_of
 
 
 class Stream:
@@ -43,14 +43,17 @@ class Stream:
     def add(self, batch: object, text: str = "text") -> Column:
         """Adds texts. Returns one boolean per text, in order: True if a duplicate was added earlier.
 
-        ``batch`` is a list of texts, or a frame that ``dedup`` accepts, with a column ``text``. Texts without a key (None, only white space) are
-        not flagged. Issues a UserWarning when the false-positive rate reaches ten times ``rate``. Raises TypeError for other types, and
-        ValueError for a missing column.
+        ``batch`` is a list, Series or array of texts, or a frame that ``dedup`` accepts, with a column ``text``. Texts without a key (None,
+        only white space) are not flagged. Issues a UserWarning when the false-positive rate reaches ten times ``rate``. Raises TypeError for
+        other types, and ValueError for a missing column.
         """
         if isinstance(batch, str):
             raise TypeError("batch: expected a list of texts or a frame, got one text")
-        if isinstance(batch, Iterable) and not hasattr(batch, "__arrow_c_stream__") and not hasattr(batch, "with_format"):
-            flags = self._seen.add_texts(list(batch))
+        texts = texts_of(batch)
+        if texts is None and isinstance(batch, Iterable) and not is_frame(batch):
+            texts = batch
+        if texts is not None:
+            flags = self._seen.add_texts(list(texts))
         else:
             flags = self._seen.add(stream_of(batch, needed_of(batch, [(text, "column")])), text)
         by_chance = self.false_positives

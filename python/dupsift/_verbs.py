@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from . import _dupsift
 from ._frames import Corpus, columns_of, is_frame, texts_of
-from ._options import given_of, inputs_of, with_keywords
-from ._output import Comparison, Evaluation, Output, Pages
+from ._options import given_of, inputs_of, spelled, with_keywords
+from ._output import Comparison, Estimate, Evaluation, Output, Pages, Pairs
 from ._progress import Progress, shown
 from ._result import Result
 
@@ -27,7 +28,7 @@ def _told(output: Output) -> None:
     """Warns that a guard fired, so the result is not in the requested folder."""
     for guard in output.report["guards"]:
         if guard["held"]:
-            warnings.warn(f"the result is held back in {output.path}: {guard['sentence']}", UserWarning, stacklevel=3)
+            warnings.warn(f"the result is held back in {output.path}: {spelled(guard['sentence'])}", UserWarning, stacklevel=3)
 
 
 def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
@@ -102,7 +103,8 @@ def dedup(
     So a frame may be larger than ``memory``. Row numbers in the result are those of the frame. With ``corpus``, all columns are written and
     appear in ``deduped/frame.parquet``. ``reference`` can also be a frame.
 
-    ``frame`` can also be a list of strings, a Series or an array of strings, with None for missing texts. It has no column names.
+    ``frame`` can also be a list of strings, a Series, or a one-dimensional PyArrow or NumPy array of strings, with None for missing texts.
+    These have no column names.
 
     Without ``out``, the output is deleted together with the returned object.
 
@@ -134,14 +136,76 @@ def dedup(
     return result
 
 
-def open(path: str | PathLike) -> Result | Comparison:
+@with_keywords("run", but=("out",))
+def estimate(
+    inputs: object,
+    *,
+    out: str | PathLike | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    **options: Unpack[RunOptions],
+) -> Estimate:
+    """Checks inputs and options, and estimates what a run would need, like ``dupsift run --dry-run``. Reads no documents.
+
+    ``inputs`` are files, folders or globs, or a frame. Its columns are named as in files: ``text_column``, ``id_column``. With ``sample``, the
+    sample is deduplicated in a temporary folder, and the estimate also has the share of the corpus that would be removed, as a range, and
+    the time that the run would take. With ``out``, that folder is also checked, and saved work of an interrupted run is taken into account.
+
+    Raises the same exceptions as ``run``.
+
+        print(dupsift.estimate("data/*.parquet", sample=10_000))
+        dupsift.estimate(frame, text_column="body").record["disk_bytes"]
+    """
+    settings: dict[str, object] = dict(options)
+    # An estimate creates no folder next to the output.
+    beside = options.get("work")
+    reference = _of_reference(settings, beside)
+    corpus = Corpus(inputs, *columns_of(settings, {}), beside) if is_frame(inputs) else None
+    with tempfile.TemporaryDirectory() as nothing, shown(options.get("no_progress"), progress) as told:
+        settings["out"] = out if out is not None else Path(nothing) / "out"
+        files = inputs_of(inputs) if corpus is None else [os.fspath(corpus.path)]  # type: ignore[arg-type]
+        record, text = _dupsift.estimate(files, given_of(settings), told)
+    del corpus, reference
+    return Estimate(record, text)
+
+
+def open(path: str | PathLike, input: object = None) -> Result | Comparison:
     """Opens the output folder of a finished run or comparison.
 
-    Raises ValueError for a folder that is not the output of a finished run, and InputError if its record is unreadable.
+    ``input`` is the corpus, if the run read it from another place: its folder or file, or the frame or texts that were passed to ``dedup``.
+    A frame is compared with the one that the run read. A result does not contain its frame: without ``input``, ``explain``, ``apply``, ``write``
+    and ``evaluate`` raise ValueError for it.
+
+    Raises ValueError for a folder that is not the output of a finished run and for a frame that differs, and InputError if the record is
+    unreadable.
+
+        result = dupsift.open("dedup/", input=frame)
+        result.write("clean/")
     """
+    place = Path(input).absolute() if isinstance(input, (str, os.PathLike)) else None
     if (Path(path) / "compare" / "comparison.json").is_file():
-        return Comparison(path)
-    return Result(path)
+        if input is not None and place is None:
+            raise TypeError(f"input: a comparison reads files; expected a path, got {type(input).__name__}")
+        comparison = Comparison(path)
+        comparison._input = place
+        return comparison
+    if input is None or place is not None:
+        return Result(path, input=place)
+    result = Result(path)
+    corpus = _again(result, input)
+    return Result(path, corpus, input=corpus.path)
+
+
+def _again(result: Result, frame: object) -> Corpus:
+    """Writes the frame of a finished run to a file again. Raises ValueError if it differs from the frame that the run read."""
+    columns, every = _dupsift.columns_read(os.fspath(result.path))
+    beside = result.path.parent
+    corpus = Corpus(frame, columns, every, beside if os.access(beside, os.W_OK) else None)
+    known = sum(one["rows"] for one in result.report["inputs"])
+    if corpus.rows != known:
+        raise ValueError(f"input: the frame has {corpus.rows:,} rows, and the run read {known:,}; expected the frame that was passed to the run")
+    if not _dupsift.is_input(os.fspath(result.path), os.fspath(corpus.path)):
+        raise ValueError("input: the frame has other values than the run read; expected the frame that was passed to the run")
+    return corpus
 
 
 @with_keywords("compare", but=("out",))
@@ -193,7 +257,7 @@ def evaluate(
     truth: object,
     *,
     full: bool = False,
-    corpus: str | PathLike | None = None,
+    input: str | PathLike | None = None,
     truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
@@ -201,7 +265,7 @@ def evaluate(
     """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet, JSON
-    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``corpus``. Undefined metrics are None. ``print``
+    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``input``. Undefined metrics are None. ``print``
     shows five columns, or all of them with ``full``. ``record`` has all metrics of each algorithm, of the pairs that decide (``run``) and of the
     removals (``removed``). The record is also written to ``evaluation/`` in the output.
 
@@ -211,5 +275,6 @@ def evaluate(
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
     files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
-    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, None if corpus is None else os.fspath(corpus))
+    place = result._place(input) if isinstance(result, Pairs) else None if input is None else os.fspath(input)
+    record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, place)
     return Evaluation(record, text)

@@ -1,5 +1,6 @@
 //! Columns with one value per row: which rows are kept, which were seen before. They are Arrow arrays and Python sequences.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,16 +8,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arrow::array::AsArray;
 use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array};
 use arrow::datatypes::Int64Type;
+use dupsift::number::thousands;
+use dupsift::study::{Finished, refuse_sample};
 use parquet::arrow::ProjectionMask;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
-use pyo3::types::{PyBytes, PyCapsule, PySlice, PySliceMethods};
+use pyo3::types::{PyBytes, PyCapsule, PyList, PySlice, PySliceMethods};
 
-use crate::error::Package;
+use crate::error::{Package, raised};
 use crate::stream_out::{self, refused};
 use crate::table::{NotOpened, opened};
+
+/// The number of values that `repr` shows at each end of a longer column.
+const SHOWN: usize = 5;
 
 /// Holds a column of booleans or row numbers.
 #[pyclass(frozen, sequence, module = "dupsift._dupsift")]
@@ -65,6 +71,14 @@ impl Column {
         }
     }
 
+    /// Returns the value in an existing row as Python writes it.
+    fn shown(&self, row: usize) -> String {
+        match self.values.as_boolean_opt() {
+            Some(flags) => if flags.value(row) { "True" } else { "False" }.to_owned(),
+            None => self.values.as_primitive::<Int64Type>().value(row).to_string(),
+        }
+    }
+
     fn flags(&self, operator: &str) -> PyResult<&BooleanArray> {
         let why =
             || PyTypeError::new_err(format!("{operator} requires columns of booleans, but this one has row numbers"));
@@ -96,9 +110,18 @@ impl Column {
         self.values.len()
     }
 
+    /// Shows the type, the number of values, and the first and last ones.
     fn __repr__(&self) -> String {
         let count = self.values.len();
-        format!("<dupsift.Column: {count} {} of {}>", if count == 1 { "value" } else { "values" }, self.dtype())
+        let shown: Vec<String> = match count <= 2 * SHOWN {
+            true => (0..count).map(|row| self.shown(row)).collect(),
+            false => {
+                let ends = |rows: Range<usize>| rows.map(|row| self.shown(row));
+                ends(0..SHOWN).chain(["…".to_owned()]).chain(ends(count - SHOWN..count)).collect()
+            }
+        };
+        let values = if count == 1 { "value" } else { "values" };
+        format!("<dupsift.Column of {}: {} {values} [{}]>", self.dtype(), thousands(count as u64), shown.join(", "))
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, at: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -169,6 +192,14 @@ impl Column {
         match self.values.as_boolean_opt() {
             Some(flags) => PyBytes::new(py, &flags.values().iter().map(u8::from).collect::<Vec<u8>>()),
             None => PyBytes::new(py, self.values.as_primitive::<Int64Type>().values().inner().as_slice()),
+        }
+    }
+
+    /// Returns the values as a list.
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        match self.values.as_boolean_opt() {
+            Some(flags) => PyList::new(py, flags.values().iter().collect::<Vec<bool>>()),
+            None => PyList::new(py, self.values.as_primitive::<Int64Type>().values().iter()),
         }
     }
 
@@ -251,13 +282,19 @@ impl Values {
     }
 }
 
-/// Returns for each of `rows` rows, beginning with number `first`, whether it is not in the removal list.
+/// Returns for each row of the corpus of a run whether it is not in the removal list.
 ///
 /// # Errors
-/// Returns an error if the list is damaged, or if it belongs to a different corpus.
+/// Returns an error if the folder is not the output of a finished run, if the run read only a sample of the corpus, or if the list is
+/// damaged or belongs to a different corpus.
 #[pyfunction]
-pub fn kept_mask(py: Python<'_>, removed: PathBuf, first: i64, rows: usize) -> PyResult<Column> {
-    let mut kept = vec![true; rows];
+pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
+    let finished = Finished::open(&folder).map_err(|error| raised(py, error))?;
+    refuse_sample(&finished.report).map_err(|error| raised(py, error))?;
+    // In an incremental run, numbers continue from the earlier batches.
+    let (first, rows) = (finished.first_doc() as i64, finished.rows());
+    let removed = folder.join("removed/part-00000.parquet");
+    let mut kept = vec![true; rows as usize];
     let builder = opened(&removed).map_err(|error| error.raised(py))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["doc"]);
     let wrong = |why: String| Package::InputError.raise(py, format!("{}: {why}", removed.display()));

@@ -7,7 +7,7 @@ use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift::contaminated::{ContaminatedOptions, ContaminationReport};
 use dupsift::error::{Error, Result};
 use dupsift::io::TableReader;
-use dupsift::options::Verb;
+use dupsift::options::{Spelling, Verb};
 use dupsift::reading::{self, Writes};
 use dupsift::{contaminated, job, report};
 use pyo3::prelude::*;
@@ -45,7 +45,9 @@ pub fn contaminated_run(
 /// Returns an error if the folder is not the output of a finished search.
 #[pyfunction]
 pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    read(&folder).map(|record| report::contamination(&record, &folder)).map_err(|error| raised(py, error))
+    read(&folder)
+        .map(|record| Spelling::Keywords.of(&report::contamination(&record, &folder)).into_owned())
+        .map_err(|error| raised(py, error))
 }
 
 /// Returns for each row of the corpus whether it is kept, because no item reaches the threshold in it.

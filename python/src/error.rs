@@ -9,6 +9,7 @@
 //! | anything else | dupsift.Error |
 
 use dupsift::error::{Error, Kind};
+use dupsift::options::Spelling;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -38,12 +39,13 @@ impl Package {
 
 /// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
-    let sentence = error.to_string();
+    let sentence = Spelling::Keywords.of(&error.to_string()).into_owned();
     // For a full disk: the system's error, followed by how much space is missing.
     let (error, more) = match error {
         Error::Full { source, said } => (*source, format!("; {said}")),
         other => (other, String::new()),
     };
+    let more = Spelling::Keywords.of(&more);
     match (error.kind(), error) {
         (Kind::Usage, _) => PyValueError::new_err(sentence),
         (_, Error::Missing { path, .. }) => {

@@ -37,6 +37,7 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(facts::sign, module)?)?;
     module.add_function(wrap_pyfunction!(facts::similarity, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::compare, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::purify, module)?)?;
     module.add_function(wrap_pyfunction!(contaminated::contaminated_run, module)?)?;
@@ -44,6 +45,8 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(contaminated::contaminated_mask, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::columns_read, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::is_input, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::survivors, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::apply, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::summary, module)?)?;

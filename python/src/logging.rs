@@ -5,6 +5,7 @@
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};
 
+use dupsift::options::Spelling;
 use pyo3::prelude::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -63,7 +64,7 @@ impl Subscriber for Gatherer {
         event.record(&mut line);
         let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < MOST {
-            lines.push((level, line.0));
+            lines.push((level, Spelling::Keywords.of(&line.0).into_owned()));
         }
     }
 

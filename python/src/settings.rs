@@ -1,7 +1,7 @@
 //! Converts keyword arguments to settings. The keywords are the names in the table of options, with `_` instead of `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::options::{Kind, OptionSpec, Settings, Value, Verb, in_groups, ours, resolve};
+use dupsift::options::{Kind, OptionSpec, Settings, Spelling, Value, Verb, in_groups, ours, resolve};
 use dupsift::reading;
 use pyo3::prelude::*;
 
@@ -107,19 +107,23 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
 }
 
 /// The name of a keyword, its heading, its accepted values, its help, and its default in words.
-type Keyword = (String, &'static str, String, &'static str, Option<&'static str>);
+type Keyword = (String, &'static str, String, String, Option<String>);
 
-/// Returns the keywords of a command: name, heading, accepted values, help, and the default in words or None.
+/// Returns the keywords of a command: name, heading, accepted values, help, and the default in words or None. `flags` spells the options in
+/// the help as flags of a command line.
 ///
 /// # Errors
 /// Raises ValueError if there is no such command.
 #[pyfunction]
-pub fn options(verb: &str) -> PyResult<Vec<Keyword>> {
+#[pyo3(signature = (verb, flags = false))]
+pub fn options(verb: &str, flags: bool) -> PyResult<Vec<Keyword>> {
     let Some(verb) = Verb::ALL.into_iter().find(|one| one.name() == verb) else {
         return Err(pyo3::exceptions::PyValueError::new_err(format!("there is no verb {verb:?}")));
     };
     let row = |option: &'static OptionSpec| {
-        (keyword(option), option.heading, option.kind.to_string(), option.help_of(verb), option.shown_of(verb))
+        let spelled = |text| if flags { Spelling::Flags } else { Spelling::Keywords }.of(text).into_owned();
+        let (help, shown) = (spelled(option.help_of(verb)), option.shown_of(verb).map(spelled));
+        (keyword(option), option.heading, option.kind.to_string(), help, shown)
     };
     Ok(keywords(verb).map(row).collect())
 }

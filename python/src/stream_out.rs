@@ -7,17 +7,27 @@ use arrow::datatypes::Schema;
 use arrow::error::ArrowError;
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow::ffi_stream::FFI_ArrowArrayStream;
+use dupsift::error::Error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+use crate::error::raised;
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Converts an Arrow error to an exception.
+/// Converts an Arrow error to an exception; an error of the library keeps its class.
 pub fn refused(error: ArrowError) -> PyErr {
-    PyValueError::new_err(error.to_string())
+    let said = error.to_string();
+    match error {
+        ArrowError::ExternalError(error) => match error.downcast::<Error>() {
+            Ok(error) => Python::attach(|py| raised(py, *error)),
+            Err(_) => PyValueError::new_err(said),
+        },
+        _ => PyValueError::new_err(said),
+    }
 }
 
 /// Returns a stream of batches. Requested types are ignored, as the interface allows.

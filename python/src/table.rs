@@ -9,6 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use dupsift::error::Error;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -79,8 +80,9 @@ impl Table {
     }
 
     /// Iterates over the rows as dictionaries.
-    fn __iter__(&self) -> Dictionaries {
-        Dictionaries::new(Box::new(self.batches()))
+    fn __iter__(&self) -> PyResult<Dictionaries> {
+        self.check()?;
+        Ok(Dictionaries::new(Box::new(self.batches())))
     }
 
     #[pyo3(signature = (requested_schema=None))]
@@ -90,6 +92,7 @@ impl Table {
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
+        self.check()?;
         stream_out::stream(py, Box::new(self.batches()))
     }
 
@@ -99,6 +102,21 @@ impl Table {
 }
 
 impl Table {
+    /// Checks that the files still exist. Libraries that read a stream would hide the class of an error in it.
+    ///
+    /// # Errors
+    /// Raises FileNotFoundError with the folder that no longer exists.
+    fn check(&self) -> PyResult<()> {
+        match self.parts.iter().find(|part| !part.path.exists()) {
+            None => Ok(()),
+            Some(part) => {
+                let gone = part.path.ancestors().take_while(|place| !place.exists()).last().unwrap_or(&part.path);
+                let why = "the output folder no longer exists, or is no longer an output";
+                Err(PyFileNotFoundError::new_err((libc::ENOENT, why, gone.as_os_str().to_owned())))
+            }
+        }
+    }
+
     fn batches(&self) -> Rows {
         let (parts, schema) = (self.parts.clone().into_iter(), self.schema.clone());
         Rows { parts, now: None, schema, names: self.part_column.is_some(), _keeps: self.keeps.clone() }

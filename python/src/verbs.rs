@@ -2,19 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
-use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Verb, resolve};
+use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Spelling, Verb, resolve};
 use dupsift::purify::PagesOptions;
+use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
-use dupsift::report::{self, Screen};
+use dupsift::report::{self, DryRun, Screen};
 use dupsift::stage::remove_if::RemoveIf;
 use dupsift::study::{self, ApplyOptions, CompareOptions, Contest, Finished, Judge, Survivors};
-use dupsift::{job, start};
+use dupsift::{job, start, start_sample};
 use pyo3::prelude::*;
 
 use crate::call::call;
 use crate::columns::Column;
 use crate::error::raised;
+use crate::frame::Asked;
 use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
@@ -35,6 +38,26 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
         let options = resolve(inputs, &settings)?;
         let report = start(&options, None, progress, cancel)?;
         Ok(job::stands_in(&report, &options.out))
+    })
+}
+
+/// Estimates a run without writing anything; with a sample, runs over the sample in a temporary folder. Returns the record as JSON and as
+/// text.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn estimate(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<(String, String)> {
+    call(py, told, move |cancel, progress| {
+        let settings = settings(Verb::Run, options)?;
+        let options = resolve(inputs, &settings)?;
+        job::check_dry(&options)?;
+        let inputs = reading::look(&options, cancel)?;
+        let sample = options.sample.map(|_| start_sample(&options, progress, cancel)).transpose()?;
+        let whole = RunOptions { sample: None, ..options };
+        let (estimate, called) = (job::estimate(&whole, &inputs)?, called(&settings, &whole));
+        let record = DryRun::new(&whole, &estimate, sample.as_ref());
+        Ok((json(&record)?, report::dry_run(&called, &estimate, sample.as_ref())))
     })
 }
 
@@ -108,14 +131,14 @@ pub fn evaluate(
     truth: Vec<String>,
     options: Keywords,
     full: bool,
-    corpus: Option<PathBuf>,
+    input: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let settings = settings(Verb::Evaluate, options)?;
         let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
         let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
-        Ok((json(&report)?, report::evaluation(&report, &folder, full)))
+        Ok((json(&report)?, spelled(report::evaluation(&report, &folder, full))))
     })
 }
 
@@ -131,15 +154,61 @@ pub fn explain(
     a: String,
     b: Option<String>,
     rows: bool,
-    corpus: Option<PathBuf>,
+    input: Option<PathBuf>,
 ) -> PyResult<(String, String, String)> {
     call(py, None, move |cancel, progress| {
-        let finished = Finished::open(&folder)?.with_corpus(corpus.as_deref());
+        let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let asked: Vec<String> = std::iter::once(a).chain(b).collect();
         let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
+        let (json, marked) = (json(&explained)?, report::marked(&explained));
         let screen = Screen { width: WIDTH, colours: false, full: false };
-        Ok((json(&explained)?, report::explanation(&explained, screen), report::marked(&explained)))
+        Ok((json, report::explanation(&explained.spelled(Spelling::Keywords), screen), marked))
+    })
+}
+
+/// Returns the columns of a data frame that a finished run read, as [`crate::frame::frame_columns`] does.
+///
+/// # Errors
+/// Returns an error if the folder is not the output of a run over a data frame.
+#[pyfunction]
+pub fn columns_read(py: Python<'_>, folder: PathBuf) -> PyResult<(Vec<Asked>, bool)> {
+    let columns = || {
+        let finished = Finished::open(&folder)?;
+        if finished.frame().is_none() {
+            let shown = folder.display();
+            return Err(Error::usage(format!(
+                "{shown} is the result of files, not of a frame; pass the folder of the files"
+            )));
+        }
+        let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
+        let columns = reading::columns(&options);
+        let keyword = if options.html { "html_column" } else { "text_column" };
+        let text = (columns.text, Some(keyword.to_owned()));
+        let others = std::iter::once(columns.id).chain(columns.others).filter(|name| *name != text.0);
+        let others: Vec<Asked> = others.map(|name| (name, None)).collect();
+        Ok((std::iter::once(text).chain(others).collect(), options.corpus.copies()))
+    };
+    columns().map_err(|error| raised(py, error))
+}
+
+/// Returns whether a file has the contents that a finished run read.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn is_input(py: Python<'_>, folder: PathBuf, input: PathBuf) -> PyResult<bool> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?.with_corpus(Some(&input));
+        let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
+        let compared = finished.corpus(&options, cancel).and_then(|inputs| {
+            work_again(&options, &inputs.source, progress, cancel, |session| finished.check_contents(session))
+        });
+        match compared {
+            Ok(()) => Ok(true),
+            Err(Error::Usage { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     })
 }
 
@@ -182,6 +251,7 @@ pub fn apply(
     thresholds: Vec<(String, f64)>,
     input: Option<PathBuf>,
     add: String,
+    overwrite: bool,
 ) -> PyResult<String> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
@@ -193,10 +263,16 @@ pub fn apply(
             remove_if,
             thresholds,
             out,
+            overwrite,
         };
         let report = study::apply(&finished, &options, &asked, progress, cancel)?;
-        Ok(report::applied(&report, asked.out.as_deref().unwrap_or(&folder)))
+        Ok(spelled(report::applied(&report, asked.out.as_deref().unwrap_or(&folder))))
     })
+}
+
+/// Returns a text with options spelled as keywords.
+fn spelled(text: String) -> String {
+    Spelling::Keywords.of(&text).into_owned()
 }
 
 fn json(report: &impl serde::Serialize) -> Result<String> {
@@ -209,7 +285,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
 /// Returns an error if the folder is not the output of a finished run.
 #[pyfunction]
 pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
-    report::finished(&folder, report::Detail::Short).map_err(|error| raised(py, error))
+    report::finished(&folder, report::Detail::Short).map(spelled).map_err(|error| raised(py, error))
 }
 
 /// Runs a command line, which begins with the name of the program; returns the exit code.

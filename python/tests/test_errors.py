@@ -40,7 +40,7 @@ class Errors(Case):
         self.fails(ValueError, "threads.*expected a whole number from 1 to 1024", threads=-1)
         self.fails(ValueError, "keep or remove.*did you mean", chain="remov")
         self.fails(ValueError, "both choose the algorithms", algorithms="exact", preset="strict")
-        self.fails(ValueError, "chain=remove.*remove-if=contained:", chain="remove")
+        self.fails(ValueError, "chain=\"remove\".*remove_if=\"contained:", chain="remove")
         self.fails(TypeError, "threads=: expected a string, a number", threads=object())
         self.fails(TypeError, "dupsift.dedup takes frames", inputs=7)
 
@@ -48,7 +48,7 @@ class Errors(Case):
         self.fails(ValueError, r"memory=.* is too small.*the minimum is", memory="1MB")
 
     def test_columns(self) -> None:
-        self.fails(ValueError, 'text-column.*"body".*there are id, text', text_column="body")
+        self.fails(ValueError, 'text_column.*"body".*there are id, text', text_column="body")
         self.fails(ValueError, "`keep` names the column \"score\", which no input file has; there are id, text", keep="score desc")
 
     def test_inputs_that_are_not_there(self) -> None:
@@ -169,13 +169,19 @@ class Errors(Case):
         with self.assertRaisesRegex(ds.InputError, "run.json"):
             ds.open(result.path)
 
+    def test_records_name_keywords(self) -> None:
+        from dupsift._options import spelled
+
+        self.assertEqual(spelled("more than `max-removed-share`, `dry-run`, `threads`"), "more than `max_removed_share`, `dry-run`, `threads`")
+        self.assertEqual(spelled("see `remove-if=at-least:2`"), "see `remove_if=at-least:2`")
+
     def test_a_result_that_is_held_back(self) -> None:
         out = self.folder / "out"
         ds.run(self.lines(*(f"{TEXT}{row}" for row in range(20))), out=out)
         broken = self.lines(*(f"{TEXT}{row}" for row in range(4)), *[None] * 16)
         rows = broken.read_text().replace("null", "3")
         broken.write_text(rows)
-        with self.assertWarnsRegex(UserWarning, "held back"):
+        with self.assertWarnsRegex(UserWarning, "held back .*`max_rejected_share`"):
             result = ds.run(broken, out=out, overwrite=True, max_rejected_share=0.1)
         self.assertTrue(result.held)
         self.assertNotEqual(result.path, out)

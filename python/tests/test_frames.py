@@ -134,8 +134,9 @@ class Frames(Case):
         self.assertEqual(frame[pl.Series(result.kept_rows)]["url"].to_list(), ["u0", "u1", "u3", "u4"])
         self.assertEqual(pl.DataFrame(result.pairs("exact"))["id_a"].to_list(), ["u0", "u1"])
         self.assertEqual(result.clusters().to_polars().columns, result.clusters().columns)
-        with self.assertRaisesRegex(TypeError, r"LazyFrame; call collect\(\) first"):
-            ds.dedup(frame.lazy())
+        for call in (ds.dedup, result.filter, ds.Stream("exact", keys=100).add):
+            with self.assertRaisesRegex(TypeError, r"LazyFrame; call collect\(\) first"):
+                call(frame.lazy())
 
     @needs("polars")
     def test_a_stream_takes_frames(self) -> None:
@@ -328,7 +329,10 @@ class Frames(Case):
                 if name == "preset":
                     del options["algorithms"]
                 result = ds.dedup(table, out=self.folder / f"out-{name}", **options)
-                self.assertEqual(len(result.kept_mask), 3)
+                if name in ("sample", "seed"):
+                    self.assertEqual(result.rows, 3)
+                else:
+                    self.assertEqual(len(result.kept_mask), 2 if name == "limit" else 3)
 
     @needs("pyarrow")
     def test_what_is_no_frame(self) -> None:
@@ -389,17 +393,28 @@ class Frames(Case):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual((len(result.removed()), len(list(result.pairs()))), (2, 2))
 
-    @needs("pyarrow")
+    @needs("pyarrow", "polars")
     def test_a_table_of_a_folder_that_is_gone_is_an_error(self) -> None:
         import shutil
 
+        import polars as pl
         import pyarrow as pa
 
-        result = ds.dedup(pa.table(COLUMNS), text="body", out=self.folder / "out", algorithms="exact", no_report=True)
-        shutil.rmtree(self.folder / "out")
-        for table in [result.removed, result.rejected, result.passages, result.pairs]:
-            with self.assertRaisesRegex(FileNotFoundError, "the output folder no longer exists"):
-                table()
+        out = self.folder / "out"
+        result = ds.dedup(pa.table(COLUMNS), text="body", out=out, algorithms="exact", no_report=True)
+        pairs, removed, rows = result.pairs(), result.removed(), iter(result.removed())
+        shutil.rmtree(out)
+        calls = [result.removed, result.rejected, result.passages, result.pairs, lambda: result.kept_mask, lambda: result.filter(pa.table(COLUMNS))]
+        calls += [lambda: result.explain(0, 2, rows=True), lambda: result.apply(remove_if="pair"), lambda: result.write()]
+        # Tables that were requested before are read from their files, too.
+        calls += [lambda: list(pairs), lambda: pl.DataFrame(removed), removed.to_arrow, pairs.to_polars, removed._repr_html_]
+        for call in calls:
+            with self.assertRaisesRegex(FileNotFoundError, "the output folder no longer exists") as raised:
+                call()
+            self.assertEqual(raised.exception.filename, str(out))
+        self.assertEqual((len(removed), pairs.columns[0]), (2, "id_a"))
+        with self.assertRaises(FileNotFoundError):
+            next(rows)
 
     @needs("pyarrow", "polars", "pandas", "duckdb", "datasets")
     def test_a_frame_without_its_removed_rows_is_of_its_kind(self) -> None:
@@ -427,6 +442,64 @@ class Frames(Case):
             result.filter([1, 2])
         with self.assertRaisesRegex(TypeError, "got builtins.dict"):
             result.filter({})
+
+    @needs("polars", "pandas", "pyarrow")
+    def test_a_result_of_a_frame_is_opened_with_the_frame(self) -> None:
+        import pandas as pd
+        import polars as pl
+
+        frame, out = pl.DataFrame(COLUMNS), self.folder / "out"
+        truth = pl.DataFrame({"id_a": ["u0"], "id_b": ["u2"]})
+        self.check(frame, out=out, keep="length desc")
+        lost = ds.open(out)
+        # What the folder contains is read without the frame.
+        self.assertEqual((list(lost.kept_mask), len(lost.pairs())), (KEPT, 2))
+        self.assertEqual(lost.filter(frame)["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        for needs_it in (lambda: lost.explain("u0", "u2"), lambda: lost.apply(remove_if="pair"), lambda: lost.write(corpus="annotate"), lambda: ds.evaluate(lost, truth)):
+            with self.assertRaisesRegex(ValueError, r"a data frame, which was not stored; pass the frame, in Python: dupsift.open\(.*, input=frame\)"):
+                needs_it()
+        # The frame of another library has the same rows.
+        for again in (frame, pl.concat([frame[:2], frame[2:]], rechunk=False), pd.DataFrame(COLUMNS)):
+            result = ds.open(out, input=again)
+            assert isinstance(result, ds.Result)
+            self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
+            self.assertEqual(list(result.apply(remove_if="pair").kept_mask), KEPT)
+            self.assertIn("precision", str(ds.evaluate(result, truth)))
+            with self.assertRaisesRegex(ValueError, "without 'other'"):
+                result.write(self.folder / "clean")
+        narrow = ds.open(out, input=frame.select("body", "url"))
+        assert isinstance(narrow, ds.Result)
+        rows = pl.read_parquet(narrow.write(self.folder / "clean") / "deduped" / "*.parquet")
+        self.assertEqual(rows["url"].to_list(), ["u0", "u1", "u4"])
+        for wrong, says in [
+            (frame[:5], "the frame has 5 rows, and the run read 6"),
+            (frame.with_columns(body=pl.col("body").reverse()), "the frame has other values than the run read"),
+            (frame.rename({"body": "text"}), "no such column"),
+        ]:
+            with self.assertRaisesRegex(ValueError, says):
+                ds.open(out, input=wrong)
+        with self.assertRaisesRegex(TypeError, r"pass a frame to dupsift.open\(folder, input=frame\)"):
+            lost.explain("u0", input=frame)  # type: ignore[arg-type]
+        del result, narrow
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["clean", "out"])
+        # All columns were read for this result, so all of them are written.
+        self.check(frame, out=self.folder / "whole", corpus="drop")
+        whole = ds.open(self.folder / "whole", input=frame)
+        assert isinstance(whole, ds.Result)
+        rows = pl.read_parquet(whole.write(self.folder / "again") / "deduped" / "*.parquet")
+        self.assertEqual((rows["other"].to_list(), rows.columns), ([0, 1, 4], list(COLUMNS)))
+        # Texts, several columns, and the files of a corpus that was moved.
+        ds.dedup(TEXTS, out=self.folder / "texts", algorithms="exact", no_report=True)
+        self.assertTrue(ds.open(self.folder / "texts", input=pl.Series(TEXTS)).explain(0, 2, rows=True).record["exact_copies"])
+        two = pl.DataFrame({"a": ["x", "y", "x"], "b": ["one text", "one text", "one text"]})
+        ds.dedup(two, text=["a", "b"], out=self.folder / "two", algorithms="exact", no_report=True)
+        self.assertTrue(ds.open(self.folder / "two", input=two).explain(0, 2, rows=True).record["exact_copies"])
+        corpus = self.lines(*TEXTS)
+        ds.run(corpus, self.folder / "files", algorithms="exact", no_report=True)
+        moved = corpus.rename(self.folder / "moved.jsonl")
+        self.assertTrue(ds.open(self.folder / "files", input=moved).explain("d0", "d2").record["exact_copies"])
+        with self.assertRaisesRegex(ValueError, "the result of files, not of a frame"):
+            ds.open(self.folder / "files", input=frame)
 
     @needs("polars", "pyarrow")
     def test_no_column_is_lost_when_a_result_of_a_frame_is_written(self) -> None:
@@ -471,6 +544,75 @@ class Frames(Case):
                 kept = [text.as_py() if hasattr(text, "as_py") else text for text in result.filter(texts)]
                 self.assertEqual([text for text in kept if isinstance(text, str)], [text for text in stays if text is not None])
                 self.assertEqual(len(kept), 4)
+
+    @needs("numpy", "polars")
+    def test_an_array_of_numpy_is_a_corpus(self) -> None:
+        import numpy as np
+        import polars as pl
+
+        words = [text or "" for text in TEXTS]
+        with_nan = np.array([float("nan") if text is None else text for text in TEXTS], dtype=object)
+        arrays = [np.array(TEXTS, dtype=object), np.array(words), with_nan]
+        if hasattr(np.dtypes, "StringDType"):
+            arrays.append(np.array(words, dtype=np.dtypes.StringDType()))
+        for texts in arrays:
+            with self.subTest(texts.dtype):
+                result = ds.dedup(texts, algorithms="exact", no_report=True)
+                self.assertEqual((list(result.kept_mask), len(result.rejected())), (KEPT, texts.dtype == object))
+                kept = result.filter(texts)
+                self.assertEqual((kept.dtype, [kept[0], kept[1], kept[3]]), (texts.dtype, [words[0], words[1], words[4]]))
+        self.assertEqual(list(ds.Stream("exact", keys=100).add(np.array(words))), [False, False, True, False, False, True])
+        self.assertEqual(list(ds.Stream("exact", keys=100).add(pl.Series(TEXTS))), [False, False, True, False, False, True])
+        result = ds.dedup(TEXTS, reference=np.array(words[:1]), algorithms="exact", no_report=True)
+        self.assertEqual(list(result.kept_rows), [1, 3, 4])
+        for wrong, says in [
+            (np.array([words]), "expected one dimension of texts, got 2 dimensions of <U"),
+            (np.array(words[0]), "got 0 dimensions"),
+            (np.arange(3), "got 1 dimension of int64"),
+            (np.array(["a", 2], dtype=object), "row 1: expected a text or None, got int"),
+        ]:
+            with self.assertRaisesRegex(TypeError, says):
+                ds.dedup(wrong)
+        with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 6"):
+            result.filter(np.array(words[:2]))
+
+    @needs("numpy", "polars")
+    def test_a_run_over_a_frame_is_estimated(self) -> None:
+        import numpy as np
+        import polars as pl
+
+        frame = pl.DataFrame({"body": [f"The committee met on day {row % 60} of the year." for row in range(200)], "other": range(200)})
+        told = ds.estimate(frame, text_column="body", algorithms="exact", sample=150, work=self.folder)
+        self.assertEqual((told.record["documents"], told.record["sample"]["documents"]), (200, 150))
+        self.assertGreaterEqual(told.record["sample"]["removed"], 90)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        with self.assertRaisesRegex(ValueError, 'text_column="bdy": the frame has no such column; did you mean "body"'):
+            ds.estimate(frame, text_column="bdy")
+        self.assertEqual(ds.estimate(np.array(["a text", "a text"])).record["documents"], 2)
+        self.assertEqual(ds.estimate(frame, text_column="body", reference=frame[:5]).record["documents"], 200)
+
+    def test_a_sample_does_not_say_which_rows_are_kept(self) -> None:
+        result = ds.dedup(TEXTS, sample=4, algorithms="exact", out=self.folder / "out", no_report=True, max_rejected_share=1)
+        says = r"the run read only a sample of the corpus \(`sample=.*4.*`\), so most rows are neither kept nor removed; run again without `sample`"
+        calls = [lambda: result.kept_mask, lambda: result.kept_rows, lambda: result.filter(TEXTS), result.write, lambda: result.apply(remove_if="pair")]
+        for call in calls:
+            with self.assertRaisesRegex(ValueError, says):
+                call()
+        self.assertEqual((result.rows, len(result.rejected())), (6, 1 if result.report["documents"]["rejected"] else 0))
+        # The estimate for the complete corpus is shown even if the folder is not.
+        told = str(ds.dedup(TEXTS, sample=4, algorithms="exact", no_report=True, max_rejected_share=1))
+        self.assertIn("whole corpus: about ", told)
+        self.assertNotIn("output: ", told)
+
+    def test_a_limit_reads_the_first_rows(self) -> None:
+        result = ds.dedup(TEXTS, limit=3, algorithms="exact", no_report=True)
+        self.assertEqual((list(result.kept_mask), result.rows), (KEPT[:3], 3))
+        self.assertEqual(list(result.apply(remove_if="pair").kept_mask), KEPT[:3])
+        self.assertEqual(result.filter(TEXTS[:3]), TEXTS[:2])
+        with self.assertRaisesRegex(ValueError, "it has 6 rows, and the run had 3; expected its first 3 rows, because the run had limit=3"):
+            result.filter(TEXTS)
+        with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 3; expected the frame that was passed"):
+            result.filter(TEXTS[:2])
 
     @needs("polars")
     def test_a_reference_is_a_frame(self) -> None:
@@ -568,6 +710,7 @@ class Frames(Case):
         self.assertEqual(((mask | ~mask).sum(), (mask ^ mask).sum()), (6, 0))
         self.assertEqual(list(rows == 3), [False, False, True, False])
         self.assertEqual(list(rows >= [0, 2, 2, 5]), [True, False, True, False])
+        self.assertEqual((mask.tolist(), rows.tolist(), rows[9:].tolist()), (KEPT, [0, 1, 3, 4], []))
         self.assertEqual(list(mask == True), KEPT)  # noqa: E712
         self.assertEqual((mask != KEPT).sum(), 0)
         for wrong, kind in [(lambda: ~rows, TypeError), (lambda: bool(mask), ValueError), (lambda: mask == KEPT[:2], ValueError), (lambda: rows < "x", (TypeError, ValueError))]:

@@ -70,6 +70,21 @@ class Progress(Case):
             dupsift.run(self.endless(), out=self.folder / "other", progress=stops, **options)
         self.assertFalse((self.folder / "other").exists())
 
+    def test_every_stage_reaches_its_end(self) -> None:
+        texts = [f"The committee met on day {row} and agreed on {row * 7} things about the bridge and the river. " * 3 for row in range(400)]
+        corpus = self.lines(*texts, *texts[:50], *(f"{text} It will meet again." for text in texts[50:100]), None)
+        cases: list[dict[str, object]] = [
+            {}, {"no_report": True}, {"algorithms": "exact"}, {"algorithms": "minhash:verify=lcs:0.8"}, {"limit": 20}, {"sample": 200},
+            {"corpus": "keep,annotate"}, {"corpus": "keep", "cut": "lines"}, {"index": self.folder / "index"}, {"reference": corpus},
+        ]
+        for options in cases:
+            with self.subTest(str(options)):
+                told: list[dupsift.Progress] = []
+                dupsift.run(corpus, self.folder / "out", overwrite=True, max_rejected_share=1, progress=told.append, **options)  # type: ignore[arg-type]
+                last = {(one.stage, one.step): one for one in told}
+                self.assertEqual([one for one in last.values() if one.done != one.total], [])
+                self.assertEqual((told[-1].done, told[-1].step), (told[-1].total, told[-1].steps), told[-1])
+
     def test_a_pipe_receives_nothing(self) -> None:
         done = subprocess.run(self.line(), capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

@@ -88,6 +88,64 @@ class Runs(Case):
         with self.assertRaisesRegex(ValueError, "expected one of exact, minhash"):
             result.pairs("tf")
 
+    def test_a_column_shows_its_values(self) -> None:
+        result = ds.run(self.lines(TEXT, TEXT, TEXT + "More."), out=self.folder / "out", algorithms="exact", no_report=True)
+        self.assertEqual(repr(result.kept_mask), "<dupsift.Column of bool: 3 values [True, False, True]>")
+        self.assertEqual(repr(result.kept_rows), "<dupsift.Column of int64: 2 values [0, 2]>")
+        self.assertEqual(repr(result.kept_rows[:1]), "<dupsift.Column of int64: 1 value [0]>")
+        self.assertEqual(repr(result.kept_rows[:0]), "<dupsift.Column of int64: 0 values []>")
+        self.assertEqual((result.kept_mask.tolist(), result.kept_rows.tolist()), ([True, False, True], [0, 2]))
+        many = ds.Stream("exact", keys=2_000).add([f"text number {row}" for row in range(1_200)])
+        shown = "False, False, False, False, False"
+        self.assertEqual(repr(many), f"<dupsift.Column of bool: 1,200 values [{shown}, …, {shown}]>")
+        self.assertEqual(repr((~many).rows()), "<dupsift.Column of int64: 1,200 values [0, 1, 2, 3, 4, …, 1195, 1196, 1197, 1198, 1199]>")
+
+    def test_the_summary_names_the_next_call(self) -> None:
+        corpus = self.lines(TEXT, TEXT)
+        result = ds.run(corpus, out=self.folder / "out", no_report=True)
+        self.assertTrue(str(result).endswith("\nnext: result.write()\n"), str(result))
+        self.assertIn("next: dupsift apply ", program("show", self.folder / "out").stdout)
+
+    def test_a_run_is_estimated(self) -> None:
+        told = ds.estimate(DOCS, algorithms="exact,minhash", memory="512MiB")
+        record = told.record
+        self.assertEqual((record["documents"], record["memory_bytes"] >> 20, record["sample"]), (2_455, 512 + 150, None))
+        self.assertEqual([one.partition(":")[0] for one in record["algorithms"]], ["exact", "minhash"])
+        self.assertEqual(record["input_bytes"], sum(path.stat().st_size for path in DOCS.iterdir() if path.suffix == ".parquet"))
+        self.assertEqual(sum(one["disk_bytes"] for one in record["passes"]), record["disk_bytes"])
+        self.assertTrue(str(told).startswith("algorithms exact, minhash: 2,455 documents in 3 files ("), str(told))
+        self.assertTrue(repr(told).startswith("<dupsift.Estimate: algorithms exact, minhash: 2,455 documents"), repr(told))
+        # The command line reports the same.
+        out = self.folder / "out"
+        said = program("run", DOCS, "--out", out, "--algorithms", "exact,minhash", "--memory", "512MiB", "--dry-run", "--no-progress")
+        self.assertEqual((said.returncode, said.stdout), (0, str(told).partition("\n\n")[2]))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_run_is_estimated_on_a_sample(self) -> None:
+        stages: list[ds.Progress] = []
+        told = ds.estimate(DOCS, algorithms="exact,minhash", sample=1_000, seed=3, progress=stages.append)
+        run = ds.run(DOCS, self.folder / "out", algorithms="exact,minhash", sample=1_000, seed=3, no_report=True)
+        sample = told.record["sample"]
+        self.assertEqual((told.record["documents"], sample["documents"], sample["removed"]), (2_455, 1_000, len(run.removed())))
+        least, most = sample["removed_share"]
+        self.assertEqual(f"whole corpus: about {100 * least:.1f}% to {100 * most:.1f}% would be removed", next(line for line in str(run).splitlines() if line.startswith("whole")))
+        self.assertIn("\nestimated time: ", str(told))
+        self.assertAlmostEqual(sample["estimated_seconds"], 2.455 * sample["seconds"])
+        self.assertEqual((stages[-1].done, stages[-1].step), (stages[-1].total, stages[-1].steps))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
+
+    def test_what_no_run_can_do_is_not_estimated(self) -> None:
+        corpus = self.lines(TEXT, TEXT)
+        for wrong, says in [({"algorithms": "minhahs"}, "minhash"), ({"text_column": "body"}, "body"), ({"text": "body"}, "text_column"), ({"memory": "1MB"}, "too small")]:
+            with self.assertRaisesRegex(ValueError, says):
+                ds.estimate(corpus, **wrong)  # type: ignore[arg-type]
+        ds.run(corpus, self.folder / "out", no_report=True)
+        with self.assertRaisesRegex(ValueError, "`overwrite`"):
+            ds.estimate(corpus, out=self.folder / "out")
+        self.assertEqual(ds.estimate(corpus, out=self.folder / "out", overwrite=True).record["documents"], 2)
+        with self.assertRaisesRegex(FileNotFoundError, "nothing.jsonl"):
+            ds.estimate(self.folder / "nothing.jsonl")
+
     def test_rows_of_a_table_need_no_library(self) -> None:
         result = ds.run(DOCS, out=self.folder / "out", algorithms=["exact", "minhash"], no_report=True)
         rows = list(result.removed())
@@ -158,7 +216,7 @@ class Runs(Case):
         # The second text is removed in favor of the first, so the third was never compared with the second.
         recipe = "minhash:bands=100,rows=1,verify=none"
         result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
-        with self.assertRaisesRegex(ValueError, 'did not compare document .* use `remove-if=pair`'):
+        with self.assertRaisesRegex(ValueError, 'did not compare document .* use `remove_if="pair"`'):
             result.apply(minhash=0.9)
         self.assertGreater(len(result.apply(minhash=0.9, remove_if="pair").removed_rows), 0)
 
@@ -222,7 +280,7 @@ class Runs(Case):
         self.assertEqual(wrong.returncode, 2)
         self.assertIn('did you mean "minhash"', wrong.stderr)
         flags = program("run", "none", "--out", self.folder / "out", "--threads", "0")
-        self.assertIn("`threads`", flags.stderr)
+        self.assertIn("`--threads`", flags.stderr)
         self.assertEqual(program("algorithms", "--json").returncode, 0)
 
 

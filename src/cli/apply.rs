@@ -23,6 +23,7 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
         remove_if: arguments.remove_if.as_deref().map(RemoveIf::parse).transpose()?,
         thresholds: arguments.threshold.iter().map(|typed| threshold(typed)).collect::<Checked<_>>()?,
         out: arguments.out.clone(),
+        overwrite: arguments.overwrite,
     };
     let settings = arguments.options.settings()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());

@@ -141,9 +141,9 @@ pub struct ExplainArguments {
     /// Also print the lines that both texts share, and the keys of all signatures
     #[arg(long)]
     pub full: bool,
-    /// Folder or file of the corpus, if it was moved after the run
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
-    pub corpus: Option<PathBuf>,
+    pub input: Option<PathBuf>,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Explain as usize }>,
@@ -287,12 +287,12 @@ pub struct EvaluateArguments {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Also print the numbers of pairs and documents, B-cubed and the adjusted Rand index
+    /// Also print the numbers of pairs and documents, B-cubed precision and recall, and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
-    /// Folder or file of the corpus, if it was moved after the run
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
-    pub corpus: Option<PathBuf>,
+    pub input: Option<PathBuf>,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
@@ -317,12 +317,15 @@ pub struct ApplyArguments {
     /// For the algorithm LABEL, use only pairs with a similarity of at least T; can be repeated
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
-    /// Folder or file that now holds the run's corpus, if it was moved
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// New folder for the result; required with a different rule [default: OUT]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replace the folder for the result, or the folders that an earlier call added to OUT
+    #[arg(long)]
+    pub overwrite: bool,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Apply as usize }>,
@@ -334,9 +337,9 @@ pub struct ReportArguments {
     /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Folder or file of the corpus, if it was moved after the run
+    /// Folder or file that now holds the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
-    pub corpus: Option<PathBuf>,
+    pub input: Option<PathBuf>,
     /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Report as usize }>,
@@ -359,12 +362,12 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &[]),
         ("index", &[]),
-        ("apply", &["add", "corpus", "input", "out", "remove-if", "threshold"]),
-        ("evaluate", &["corpus", "full", "json", "truth"]),
+        ("apply", &["add", "corpus", "input", "out", "overwrite", "remove-if", "threshold"]),
+        ("evaluate", &["full", "input", "json", "truth"]),
         ("show", &["verbose"]),
-        ("report", &["corpus"]),
+        ("report", &["input"]),
         ("algorithms", &["json", "markdown"]),
-        ("explain", &["corpus", "docs", "full", "json"]),
+        ("explain", &["docs", "full", "input", "json"]),
         ("manual", &["man"]),
         ("completions", &[]),
         ("nightly", &[]),

@@ -47,7 +47,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, mut legs) = log_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
-        say(&plan(&passes)).context("cannot print")?;
+        say(&plan(&passes, options.run.sample.is_some())).context("cannot print")?;
         return Ok(Exit::Done);
     }
     // Pairs are judged after the tables are written.

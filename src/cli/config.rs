@@ -18,7 +18,7 @@ use toml::Spanned;
 
 use super::log;
 use dupsift_core::error::{Error, Result, did_you_mean};
-use dupsift_engine::options::{Settings, Value, Verb, options_of, read_text};
+use dupsift_engine::options::{Settings, Spelling, Value, Verb, options_of, read_text};
 
 /// The key for input files, folders and globs, which have no flag.
 pub const INPUTS: &str = "inputs";
@@ -55,7 +55,7 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
     })?;
     let mut config = Config::default();
     for (key, value) in &keys {
-        let wrong = |why: String| Error::usage(format!("{}: {why}", at(Some(key.span()))));
+        let wrong = |why: String| Error::usage(format!("{}: {}", at(Some(key.span())), Spelling::Keys.of(&why)));
         if key.get_ref() == INPUTS {
             config.inputs = match of_toml(value.get_ref()) {
                 Some(Value::Text(input)) => vec![input],
@@ -140,12 +140,12 @@ mod tests {
         );
         assert!(fail("text_column = 'x'").contains("did you mean \"text-column\"?"));
         assert!(fail("[run]\nout = 'x'").starts_with("a.toml, line 1: there is no option \"run\""));
-        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: `out`: expected a path, got 3");
-        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: `chain`: expected keep or remove, got \"drop\"");
+        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: out: expected a path, got 3");
+        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: chain: expected keep or remove, got \"drop\"");
         let number = fail("memory = 1.5");
-        assert!(number.starts_with("a.toml, line 1: `memory`: expected a size") && number.ends_with("got 1.5"));
-        assert!(fail("limit = -1").contains("`limit`: expected a whole number of at least 1, got \"-1\""));
-        assert!(fail("limit = { a = 1 }").contains("`limit`: expected a whole number"));
+        assert!(number.starts_with("a.toml, line 1: memory: expected a size") && number.ends_with("got 1.5"));
+        assert!(fail("limit = -1").contains("limit: expected a whole number of at least 1, got \"-1\""));
+        assert!(fail("limit = { a = 1 }").contains("limit: expected a whole number"));
         assert!(fail("\n\nalgorithms = 'minhsh'").starts_with("a.toml, line 3: there is no algorithm \"minhsh\""));
         let broken = fail("a = 1\nout = \n");
         assert!(broken.starts_with("a.toml, line 2: ") && !broken.contains('\n'), "{broken}");
@@ -164,7 +164,7 @@ mod tests {
         let fail = |text: &str| parse(Verb::Run, "a.toml", text).unwrap_err().to_string();
         assert_eq!(fail("inputs = 3"), "a.toml, line 1: inputs: expected a string or a list of strings, got 3");
         assert!(fail("input = 'a'").contains("did you mean \"inputs\"?"));
-        assert!(fail("id-column = ['a', 'b']").contains("`id-column`: expected the name of a column"));
+        assert!(fail("id-column = ['a', 'b']").contains("id-column: expected the name of a column"));
     }
 
     #[test]
@@ -181,10 +181,7 @@ mod tests {
         let path = folder.path().join("nightly.toml");
         std::fs::write(&path, "threads = 0\n").unwrap();
         let message = read(Verb::Run, &path, false).unwrap_err().to_string();
-        assert!(
-            message.contains("nightly.toml, line 1: `threads`: expected a whole number from 1 to 1024"),
-            "{message}"
-        );
+        assert!(message.contains("nightly.toml, line 1: threads: expected a whole number from 1 to 1024"), "{message}");
         let message = read(Verb::Run, &folder.path().join("none.toml"), false).unwrap_err().to_string();
         assert!(message.contains("none.toml`: expected a file"), "{message}");
     }

@@ -13,7 +13,7 @@ use dupsift_study::study::{self, Finished, truth_quotes};
 /// # Errors
 /// Returns an error if the folder is not a finished run, if the truth cannot be interpreted, or if the corpus is missing.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
-    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     let settings = arguments.options.settings()?;
     let options = finished.options(&settings)?;
     let (_, progress) = log::start(&settings);

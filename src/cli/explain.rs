@@ -8,6 +8,7 @@ use super::args::ExplainArguments;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
+use dupsift_engine::options::Spelling;
 use dupsift_study::study::{self, Finished};
 
 /// The width of the output in columns if there is no terminal.
@@ -21,17 +22,16 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;
-    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     let options = finished.options(&settings)?;
     let asked: Vec<String> = std::iter::once(arguments.a).chain(arguments.b).collect();
     let explained = study::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
     let screen = screen(arguments.full);
     let printed = if arguments.json {
         say(&(serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"))
-    } else if screen.colours {
-        say_styled(&explanation(&explained, screen))
     } else {
-        say(&explanation(&explained, screen))
+        let shown = explanation(&explained.spelled(Spelling::Flags), screen);
+        if screen.colours { say_styled(&shown) } else { say(&shown) }
     };
     printed.context("cannot print the explanation")?;
     Ok(Exit::Done)

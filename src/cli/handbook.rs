@@ -62,12 +62,13 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
 /// Returns the options of `run`, followed by the options of other commands, in the form of docs/options.md.
 #[cfg(test)]
 fn options() -> String {
-    use dupsift_engine::options::{OptionSpec, Verb, in_groups};
+    use dupsift_engine::options::{OptionSpec, Spelling, Verb, in_groups};
 
     let cells = |option: &OptionSpec, verb: Verb| {
         let none = if option.is_plain_switch() { "off" } else { "none" };
         let default = option.shown_of(verb).unwrap_or(none);
-        [format!("`--{}`", option.name), default.to_owned(), option.help_of(verb).to_owned()]
+        let spelled = |text| Spelling::Flags.of(text).into_owned();
+        [format!("`--{}`", option.name), spelled(default), spelled(option.help_of(verb))]
     };
     let (mut page, mut group) = (String::new(), "");
     for option in in_groups(Verb::Run) {

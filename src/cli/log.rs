@@ -22,7 +22,7 @@ use super::escape::{escaped, one_line};
 use super::progress::{Bars, Lines};
 use dupsift_core::error::did_you_mean;
 use dupsift_engine::engine::{Progress, tell_stages};
-use dupsift_engine::options::Settings;
+use dupsift_engine::options::{Settings, Spelling};
 
 /// Selects the format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,9 +222,10 @@ impl<'w> MakeWriter<'w> for BesideBars {
 }
 
 impl BesideBars {
-    /// Returns a line escaped by [`escaped`], except for colors. Colors come from the formatter, which escapes its arguments.
+    /// Returns a line with options spelled as flags and escaped by [`escaped`], except for colors. Colors come from the formatter, which escapes
+    /// its arguments.
     fn shown(self, line: &str) -> String {
-        let line = line.strip_suffix('\n').unwrap_or(line);
+        let line = &*Spelling::Flags.of(line.strip_suffix('\n').unwrap_or(line));
         let shown = match self {
             BesideBars { colours: true, .. } => {
                 line.split('\u{1b}').map(|part| one_line(part)).collect::<Vec<_>>().join("\u{1b}")

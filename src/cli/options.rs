@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 use super::config;
 use super::known::completed;
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Value, Verb, in_groups, options_of};
+use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Spelling, Value, Verb, in_groups, options_of};
 
 /// Commands that write an output from a corpus, and read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
@@ -114,7 +114,7 @@ impl<const VERB: usize> Options<VERB> {
 /// Returns the help text of an option.
 fn help(option: &OptionSpec, verb: Verb) -> String {
     let default = option.shown_of(verb).map(|shown| format!(" [default: {shown}]"));
-    format!("{}{}", option.help_of(verb), default.unwrap_or_default())
+    Spelling::Flags.of(&format!("{}{}", option.help_of(verb), default.unwrap_or_default())).into_owned()
 }
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
@@ -308,8 +308,8 @@ mod tests {
             let help = command.find_subcommand_mut(verb.name()).unwrap().render_long_help().to_string();
             let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
             for option in OPTIONS {
-                let flag = format!("--{}", option.name);
-                let is_there = words.split([' ', '[']).any(|word| word == flag && words.contains(option.help_of(verb)));
+                let (flag, help) = (format!("--{}", option.name), Spelling::Flags.of(option.help_of(verb)));
+                let is_there = words.split([' ', '[']).any(|word| word == flag && words.contains(&*help));
                 assert_eq!(is_there, option.verbs.contains(&verb), "{} {flag}", verb.name());
             }
         }

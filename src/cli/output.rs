@@ -10,6 +10,7 @@ use super::two_lines::two_lines;
 use super::{Exit, log};
 use dupsift_core::error::Error;
 use dupsift_engine::engine::{self, Kept};
+use dupsift_engine::options::Spelling;
 
 /// Prints to stdout. A closed pipe (`dupsift algorithms | head -1`) counts as success.
 ///
@@ -42,7 +43,7 @@ pub fn print_result(text: &str, exit: Exit) -> Exit {
         }
         return exit;
     }
-    if let Err(error) = say(text) {
+    if let Err(error) = say(&Spelling::Flags.of(text)) {
         log::send(LogFormat::Text);
         tracing::warn!("the result is complete, but its summary could not be printed: {error}");
     }
@@ -63,11 +64,12 @@ pub fn fail(error: &anyhow::Error) -> Exit {
 /// Prints an error and its help line, or logs both as one line of JSON.
 pub fn complain_of(story: &str, exit: Exit) {
     let (wrong, help) = two_lines(story);
+    let (wrong, help) = (Spelling::Flags.of(wrong), help.as_deref().map(|help| Spelling::Flags.of(help)));
     if log::is_json() {
-        tracing::error!(exit_code = exit.code(), help, "{wrong}");
+        tracing::error!(exit_code = exit.code(), help = help.as_deref(), "{wrong}");
         return;
     }
-    complain(&format!("error: {}", one_line(wrong)));
+    complain(&format!("error: {}", one_line(&wrong)));
     if let Some(help) = help {
         complain(&format!("help: {}", one_line(&help)));
     }

@@ -16,6 +16,7 @@ use super::{
     manual, purify, report, run, say, signals, stream, version,
 };
 use crate::report::{Detail, finished};
+use dupsift_engine::options::Spelling;
 
 /// The script described in docs/scheduling.md. It is embedded so that every package includes it.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
@@ -71,7 +72,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
         Verb::Show { dir, verbose } => {
-            say(&finished(&dir, Detail::verbose(verbose))?).context("cannot print the summary")?;
+            say(&Spelling::Flags.of(&finished(&dir, Detail::verbose(verbose))?)).context("cannot print the summary")?;
             Ok(Exit::Done)
         }
         Verb::Report(arguments) => report::report(arguments),

@@ -15,7 +15,7 @@ use dupsift_study::study::{self, Finished, PAGE};
 /// Returns an error if the folder is not the output of a finished run, or if tables cannot be read.
 pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
-    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
+    let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     // The typed options have already been checked. If the record lacks options, the page merely shows less.
     let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
     let (_, progress) = log::start(&settings);

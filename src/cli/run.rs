@@ -1,7 +1,5 @@
 //! Implements `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
 
-use std::sync::atomic::AtomicBool;
-
 use anyhow::{Context, Result};
 
 use super::args::RunArguments;
@@ -10,13 +8,12 @@ use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
 use crate::report::{Detail, estimated, plan, summary};
-use crate::start_with;
+use crate::{start_sample, start_with};
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
-use dupsift_engine::engine::{Leg, Progress};
+use dupsift_engine::engine::Leg;
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
-use dupsift_engine::options::{RunOptions, Settings, resolve};
-use dupsift_engine::reading::again::temporary_folder;
+use dupsift_engine::options::{RunOptions, Settings, Spelling, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
 
 /// The maximum number of algorithms that the first line lists. If there are more, it shows only their number.
@@ -39,10 +36,10 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
-        say(&plan(&passes)).context("cannot print")?;
+        say(&plan(&passes, options.sample.is_some())).context("cannot print")?;
         if options.sample.is_some() {
-            progress.follow(legs);
-            say(&estimated(&run_sample(options, &progress, &cancel)?)).context("cannot print")?;
+            say(&Spelling::Flags.of(&estimated(&start_sample(options, &progress, &cancel)?)))
+                .context("cannot print")?;
         }
         return Ok(Exit::Done);
     }
@@ -57,30 +54,8 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     Ok(print_result(&summary(&report, &options.out, detail), exit))
 }
 
-/// Performs a dry run: runs over the sample in a temporary folder, which is then deleted.
-///
-/// # Errors
-/// Returns the errors of a run.
-fn run_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
-    let folder = temporary_folder(options.work.as_deref())?;
-    let sampled = RunOptions {
-        out: folder.path().join("out"),
-        work: None,
-        overwrite: false,
-        // Nothing is published, so guards have no effect.
-        accept: true,
-        checkpoint: None,
-        keep_texts: false,
-        report: false,
-        ..options.clone()
-    };
-    job::check(&sampled)?;
-    let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
-    Ok(start_with(&sampled, inputs, None, progress, cancel)?)
-}
-
 /// Returns a description of the recipe: a preset, or algorithms.
-fn called(settings: &Settings, options: &RunOptions) -> String {
+pub fn called(settings: &Settings, options: &RunOptions) -> String {
     let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
     let by_default = (!settings.is_typed("algorithms")).then_some(DEFAULT_PRESET.name);
     let number = counted(labels.len() as u64, "algorithm");

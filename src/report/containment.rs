@@ -11,9 +11,11 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
         one.removed.as_ref().is_some_and(|removed| removed.kept_doc == other.doc)
     };
-    let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool| {
+    let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool, is_removed: bool| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
+            // With `--keep none`, the document that others are removed in favor of is removed as well.
+            _ if stays && is_removed => format!("{one} is removed as well, because no duplicate is kept"),
             _ if stays => format!("{one} is kept"),
             (Some(why), _) => format!("not enough to remove {one}: {why}"),
             (None, "pair") => "being in a pair is enough".into(),
@@ -22,7 +24,10 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
         [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_facts, of.facts), fate]
     };
     let [a, b] = &explained.contained;
-    let rows = [row(["a", "b"], a, is_removed_for(second, first)), row(["b", "a"], b, is_removed_for(first, second))];
+    let rows = [
+        row(["a", "b"], a, is_removed_for(second, first), first.removed.is_some()),
+        row(["b", "a"], b, is_removed_for(first, second), second.removed.is_some()),
+    ];
     let asked = format!("--remove-if {}", explained.remove_if);
     let title = "\nhow much of each document the other contains";
     if explained.removes {

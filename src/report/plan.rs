@@ -9,11 +9,12 @@ use dupsift_engine::job::Pass;
 const WIDTH: u16 = 120;
 
 /// Returns a table with one row per pass: what the pass reads, approximately how much it writes to temporary files, what it does, and for
-/// which algorithms.
-pub fn plan(passes: &[Pass]) -> String {
+/// which algorithms. `is_sample` specifies whether only a sample is read.
+pub fn plan(passes: &[Pass], is_sample: bool) -> String {
     let size = |bytes: u64| if bytes == 0 { "-".into() } else { ByteSize(bytes).to_string() };
     let row = |pass: &Pass| [pass.name.into(), size(pass.reads), size(pass.writes), pass.does.clone()];
-    table(["pass", "reads", "temporary files", "what it does"], passes.iter().map(row), Some(WIDTH))
+    let title = if is_sample { "passes over the sample\n\n" } else { "" };
+    title.to_owned() + &table(["pass", "reads", "temporary files", "what it does"], passes.iter().map(row), Some(WIDTH))
 }
 
 #[cfg(test)]
@@ -37,6 +38,7 @@ mod tests {
              first pass   2.0 KiB   5 B               sign: exact
              group        -         -                 pair documents with equal keys: exact
         "#]]
-        .assert_eq(&plan(&[first, group]));
+        .assert_eq(&plan(&[first.clone(), group], false));
+        assert!(plan(&[first], true).starts_with("passes over the sample\n\n pass "));
     }
 }

@@ -67,12 +67,8 @@ pub fn estimated(report: &RunReport) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
     let text = lines.join("\n") + "\n";
-    let sampled = report.documents.rows;
-    let all = report.documents.sampled_from.unwrap_or(sampled);
-    let removed = report.removal.as_ref().map_or(0, |removal| removal.removed);
-    let seconds = report.seconds * all as f64 / sampled.max(1) as f64;
-    text + &whole_corpus(sampled, all, removed, report.documents.used)
-        + &format!("estimated time: {seconds:.1} s ({:.1} s for the sample)\n", report.seconds)
+    let whole = whole_corpus(report);
+    text + &whole.line() + &format!("estimated time: {:.1} s ({:.1} s for the sample)\n", whole.seconds, report.seconds)
 }
 
 /// Returns the details that `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
@@ -88,7 +84,7 @@ fn details(report: &RunReport, folder: &Path) -> String {
     }
     text += &format!(
         "{} after the first copy of each text\n",
-        counted_as(report.documents.surplus_copies, "exact copy|exact copies")
+        counted_as(report.documents.extra_copies, "exact copy|exact copies")
     );
     if !report.resumed.is_empty() {
         text += &format!("resumed from an earlier run: {}\n", report.resumed.join(", "));
@@ -140,8 +136,8 @@ fn next(report: &RunReport, out: &Path) -> String {
         return format!("corpus: {}\n", folders.join(", "));
     }
     let can_be_written = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
-    if let Some((all, removal)) = report.documents.sampled_from.zip(report.removal.as_ref()) {
-        return whole_corpus(report.documents.rows, all, removal.removed, report.documents.used);
+    if report.documents.sampled_from.is_some() && report.removal.is_some() {
+        return whole_corpus(report).line();
     }
     if report.removal.is_none() || report.is_held() || !can_be_written {
         return String::new();
@@ -149,15 +145,44 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
+/// Estimates the result for the complete corpus from a sample.
+pub struct WholeCorpus {
+    /// Documents of the sample that were removed.
+    pub removed: u64,
+    /// Bounds on the share of all documents that would be removed.
+    pub removed_share: [f64; 2],
+    /// The time for the complete corpus, proportional to the number of documents.
+    pub seconds: f64,
+}
+
+impl WholeCorpus {
+    fn line(&self) -> String {
+        let error = if self.removed < FEW { "; the sample is too small for a better estimate" } else { "" };
+        let [least, most] = self.removed_share.map(|share| format!("{:.1}%", 100.0 * share));
+        let shares = if least == most { least } else { format!("{least} to {most}") };
+        format!("whole corpus: about {shares} would be removed{error}\n")
+    }
+}
+
+/// Returns the estimate for the complete corpus from the record of a run over a sample.
+pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
+    let sampled = report.documents.rows;
+    let all = report.documents.sampled_from.unwrap_or(sampled);
+    let removed = report.removal.as_ref().map_or(0, |removal| removal.removed);
+    WholeCorpus {
+        removed,
+        removed_share: removed_share(sampled, all, removed, report.documents.used),
+        seconds: report.seconds * all as f64 / sampled.max(1) as f64,
+    }
+}
+
 /// Returns bounds on the share of all documents that would be removed, estimated from a sample. If the sample is a share p of the corpus,
 /// the only duplicate of a document is in the sample with probability p, and at least one of several duplicates is in it with a higher
 /// probability. Therefore, the share of removed documents in the sample, divided by p, is exact if each document has at most one duplicate,
 /// and too high otherwise. Without the division, the share is too low.
-fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
+fn removed_share(sampled: u64, all: u64, removed: u64, used: u64) -> [f64; 2] {
     let least = removed as f64 / used.max(1) as f64;
-    let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
-    let error = if removed < FEW { "; the sample is too small for a better estimate" } else { "" };
-    format!("whole corpus: about {:.1}% to {:.1}% would be removed{error}\n", 100.0 * least, 100.0 * most)
+    [least, (least * all as f64 / sampled.max(1) as f64).min(1.0)]
 }
 
 /// If the sample has fewer removed documents than this, the random error of the share exceeds a tenth.
@@ -219,7 +244,7 @@ fn removed_as(reason: &str, count: u64) -> String {
 /// The maximum number of skipped files that are listed.
 const MOST_SKIPPED: usize = 3;
 
-/// Returns a line for each kind of loss: rejected rows, skipped files, losses of other inputs, guards that fired.
+/// Returns a line for each kind of loss: rejected rows, generated ids, skipped files, losses of other inputs, guards that fired.
 fn losses(report: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.documents.rejections.rows > 0 || report.lost_of_others() {
@@ -227,6 +252,9 @@ fn losses(report: &RunReport) -> Vec<String> {
     }
     if report.documents.rejections.reasons.contains_key(RejectReason::NotUtf8.text()) {
         lines.push("help: `encoding=auto` detects the encoding of each file".to_owned());
+    }
+    if let Some(column) = &report.ids.likely_column {
+        lines.push(format!("ids are FILE#ROW; `id-column={column}` uses the column {column:?} instead"));
     }
     let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
     lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -345,7 +373,9 @@ fn notes(report: &RunReport) -> Vec<String> {
             counted_as(report.ids.missing, "row without an id is|rows without an id are")
         ));
     }
-    remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
+    // If a column probably has ids, the summary has its own line about that.
+    let note = report.ids.note.iter().filter(|_| report.ids.likely_column.is_none());
+    remarks.extend(note.map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.accepted.iter().map(|accepted| {
         let reason = accepted.reason.as_deref().unwrap_or("no reason given");
@@ -418,24 +448,20 @@ mod tests {
     /// documents of which a share p is sampled.
     #[test]
     fn a_sample_encloses_the_share_of_the_whole_corpus() {
-        let bounds = |sampled, all, removed| {
-            let said = whole_corpus(sampled, all, removed, sampled);
-            let shares: Vec<f64> =
-                said.split_whitespace().filter_map(|word| word.strip_suffix('%')?.parse().ok()).collect();
-            [shares[0], shares[1]]
-        };
+        let bounds = |sampled, all, removed| removed_share(sampled, all, removed, sampled);
         for size in [2, 3, 10, 1000] {
             for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
                 let (sampled, all) = (1e9 * share, 1e9);
                 // One document of a group is kept if any of its documents is in the sample.
                 let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
                 let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
-                let whole = 100.0 * f64::from(size - 1) / f64::from(size);
-                assert!(least <= whole + 0.06 && whole <= most + 0.06, "{size} {share}: {least} {whole} {most}");
+                let whole = f64::from(size - 1) / f64::from(size);
+                assert!(least <= whole + 1e-4 && whole <= most + 1e-4, "{size} {share}: {least} {whole} {most}");
             }
         }
-        assert_eq!(bounds(500, 1000, 100), [20.0, 40.0]);
-        assert!(whole_corpus(0, 0, 0, 0).contains("0.0% to 0.0% would be removed; the sample is too small"));
+        assert_eq!(bounds(500, 1000, 100), [0.2, 0.4]);
+        let said = whole_corpus(&RunReport::default()).line();
+        assert!(said.contains("about 0.0% would be removed; the sample is too small"), "{said}");
     }
 
     fn report() -> RunReport {
@@ -445,7 +471,7 @@ mod tests {
             documents: DocumentsReport {
                 rows: 100_012,
                 used: 100_000,
-                surplus_copies: 314,
+                extra_copies: 314,
                 text_bytes: 104_857_600,
                 ..Default::default()
             },

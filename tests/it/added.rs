@@ -127,7 +127,7 @@ fn columns_that_cannot_be_added_are_refused() {
     corpus(&at("docs"));
     let refused =
         |docs: &str, more: &[&str], says: &[&str]| drop(run(&[&at(docs)], &at("no"), more).ends_with(2).says(says));
-    refused("docs", &ALL, &["`corpus=keep`"]);
+    refused("docs", &ALL, &["`--corpus keep`"]);
     refused("docs", &["--add", "copy", "--corpus", "keep"], &["is not cluster_size, copies or sources"]);
     fs::create_dir(at("again")).unwrap();
     fs::write(at("again/a.jsonl"), "{\"text\": \"one\", \"copies\": 1}\n").unwrap();

@@ -35,6 +35,30 @@ fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
     assert_eq!(removed(&done), (1..10).map(|doc| (doc, 0)).collect::<Vec<_>>());
 }
 
+/// Different addresses of a page do not contain each other, so the usual rule of removal does not apply; if it is requested, the run warns.
+#[test]
+fn addresses_are_removed_by_default_and_a_rule_that_keeps_them_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("addresses.parquet");
+    let pages = ["http://example.org/a?a=1&b=2", "https://www.example.org:443/a?fbclid=17&b=2&a=1#end"];
+    write_docs(&file, &numbered(pages.to_vec()), 10);
+    let run = |out: &str, more: &[&str]| {
+        let out = folder.path().join(out);
+        let more = [&["--keep", "doc", "--max-removed-share", "1"], more].concat();
+        (crate::kit::run(&[&file], &out, &more).ends_with(0), record(&out))
+    };
+    let (ran, report) = run("alone", &["--algorithms", "exact:form=url"]);
+    assert_eq!((&report["removal"]["removed"], &report["options"]["remove-if"]), (&1.into(), &"pair".into()));
+    ran.says(&["exact: documents with equal web addresses are removed (`--remove-if pair`)"]);
+    assert_eq!(report["warnings"].as_array().unwrap().len(), 0);
+    for more in [&["exact:form=url", "--remove-if", "contained:0.8:0.9"][..], &["exact:form=url,minhash"]] {
+        let (ran, report) = run(&more.len().to_string(), &[&["--algorithms"], more].concat());
+        assert_eq!(report["removal"]["removed"], 0);
+        ran.says(&["exact: different addresses of a page are rarely removed", "use `--remove-if pair`"]);
+        assert!(report["warnings"].to_string().contains("use `remove-if=pair`"), "{}", report["warnings"]);
+    }
+}
+
 #[test]
 fn addresses_of_other_pages_are_kept() {
     let (_folder, done) = run(&[

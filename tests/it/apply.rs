@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kit::{Doc, Ran, Table, files_below, json_lines, names_in, numbered, program, run, write_docs};
+use crate::kit::{Doc, Ran, Table, files_below, json_lines, names_in, numbered, program, removed_ids, run, write_docs};
 
 const ALL: &str = "annotate,keep,drop";
 
@@ -140,7 +140,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     made("contained", "0.5", &["--remove-if", "contained:0.99:1", "--corpus", ALL]);
     let before = bytes(&at("low"));
     let refused = apply(&at("low"), &["--threshold", "minhash=0.95"]).ends_with(2);
-    refused.says(&["requires a separate folder", "`out=DIR`"]);
+    refused.says(&["requires a separate folder", "`--out DIR`"]);
     let strict = at("strict");
     let told =
         apply(&at("low"), &["--threshold", "minhash=0.95", "--corpus", ALL, "--out", text(&strict)]).ends_with(0);
@@ -191,11 +191,11 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     refused(&out, &["--threshold", "minhahs=0.9", "-o", text(&at("new"))], &["did you mean \"minhash\"?"]);
     refused(&out, &["--remove-if", "all", "-o", text(&at("new"))], &["remove-if"]);
     refused(&out, &["-o", text(&out.join("deep"))], &["in the folder of the run"]);
-    refused(&out, &["-o", folder.path().to_str().unwrap()], &["already exists"]);
+    refused(&out, &["-o", folder.path().to_str().unwrap()], &["already exists", "`--overwrite` to replace it"]);
     assert_eq!(bytes(folder.path()), before);
 
     fs::create_dir(out.join("deduped")).unwrap();
-    refused(&out, &[], &["deduped already exists; remove it first"]);
+    refused(&out, &[], &["deduped already exists; pass `--overwrite` to replace it"]);
     fs::remove_dir(out.join("deduped")).unwrap();
     // Replaces the content with different content of the same length and with the same number of rows.
     let mut others = docs(40);
@@ -223,7 +223,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     let chains = ["--algorithms", "exact,minhash", "--chain", "remove", "--remove-if", "pair"];
     run(&[&input], &at("chains"), &chains).ends_with(0);
     let other = ["--remove-if", "contained:0.9:1", "-o", text(&new)];
-    refused(&at("chains"), &other, &["`remove-if`", "complete chains"]);
+    refused(&at("chains"), &other, &["`--remove-if`", "complete chains"]);
     assert!(!at("new").exists());
     let compared_in = at("compared");
     let compared = ["compare", text(&input), "--out", text(&compared_in), "--algorithms", "exact", "--no-progress"];
@@ -372,18 +372,27 @@ fn a_corpus_that_was_moved_is_found() {
     fs::rename(&corpus, at("new/place/corpus")).unwrap();
     fs::write(at("new/a.parquet"), "").unwrap();
     for (verb, before) in verbs.iter().zip(&before) {
-        assert_ne!(look(verb).code, 0, "{verb:?}");
+        let gone = look(verb);
+        if verb[0] == "report" {
+            gone.ends_with(2).says(&["report.html shows texts"]).says(&["help: pass `--input DIR`"]);
+        } else {
+            gone.ends_with(2).says(&[
+                "is no longer where it was",
+                "a.parquet does not exist",
+                "help: pass `--input DIR`",
+            ]);
+        }
         for place in ["new/place", "new/place/corpus"] {
             let place = at(place);
-            let after = look(&[verb, &["--corpus", text(&place)][..]].concat()).ends_with(0).stdout;
+            let after = look(&[verb, &["--input", text(&place)][..]].concat()).ends_with(0).stdout;
             assert_eq!(&after, before, "{verb:?}");
         }
-        let nowhere = look(&[verb, &["--corpus", text(&at("out"))][..]].concat());
+        let nowhere = look(&[verb, &["--input", text(&at("out"))][..]].concat());
         assert_ne!(nowhere.code, 0, "{verb:?}");
         assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
     }
     // In `apply`, `--input` specifies the folder of the corpus, because `--corpus` selects what to write.
-    assert_ne!(apply(&out, &[]).code, 0);
+    apply(&out, &[]).ends_with(2).says(&["is no longer where it was", "help: pass `--input DIR`"]);
     let place = at("new/place");
     apply(&out, &["--input", text(&place), "--corpus", ALL]).ends_with(0);
     run(&[&place.join("corpus")], &at("with"), &["--algorithms", "exact", "--corpus", ALL]).ends_with(3);
@@ -391,4 +400,84 @@ fn a_corpus_that_was_moved_is_found() {
     let pairs = at("pairs");
     let strict = ["--remove-if", "pair", "--input", text(&place), "-o", text(&pairs)];
     apply(&out, &strict).ends_with(0);
+}
+
+#[test]
+fn what_was_written_before_is_replaced_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("a.jsonl"), json_lines(&docs(40))).unwrap();
+    let (input, out, other) = (at("a.jsonl"), at("out"), at("other"));
+    run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0);
+    // In the folder of the run.
+    apply(&out, &["--corpus", ALL]).ends_with(0);
+    let before = bytes(&out);
+    apply(&out, &["--corpus", ALL]).ends_with(2).says(&["already exists; pass `--overwrite`"]);
+    fs::write(out.join("deduped/a.jsonl"), "changed\n").unwrap();
+    apply(&out, &["--corpus", ALL, "--overwrite"]).ends_with(0);
+    assert_eq!(bytes(&out), before);
+    apply(&out, &["--overwrite", "--add", "copies"]).ends_with(0);
+    assert!(fs::read_to_string(out.join("deduped/a.jsonl")).unwrap().contains("\"copies\""));
+    assert_eq!(fs::read(out.join("dropped/a.jsonl")).unwrap(), before[Path::new("dropped/a.jsonl")]);
+    // In a folder of its own.
+    let strict = ["--remove-if", "pair", "-o", text(&other)];
+    apply(&out, &strict).ends_with(0);
+    let before = bytes(&other);
+    apply(&out, &strict).ends_with(2).says(&["already exists", "`--overwrite` to replace it"]);
+    apply(&out, &[&strict[..], &["--overwrite"]].concat()).ends_with(0);
+    assert_eq!(bytes(&other), before);
+    // Files of the user are not replaced, nor is the corpus.
+    for place in [&out, &other] {
+        fs::write(place.join("deduped/mine.txt"), "mine").unwrap();
+    }
+    let before = bytes(folder.path());
+    apply(&out, &["--overwrite"]).ends_with(2).says(&["was not written by dupsift", "mine.txt"]);
+    apply(&out, &[&strict[..], &["--overwrite"]].concat()).ends_with(2).says(&["mine.txt"]);
+    assert_eq!(bytes(folder.path()), before);
+    fs::remove_file(other.join("deduped/mine.txt")).unwrap();
+    let again = at("again");
+    run(&[&other.join("deduped")], &again, &["--algorithms", "exact"]).ends_with(0);
+    let spared = apply(&again, &["-o", text(&other), "--overwrite"]).ends_with(2);
+    spared.says(&["would be replaced, but contains the input"]);
+    // The output of a run recognizes what was replaced in it.
+    fs::remove_file(out.join("deduped/mine.txt")).unwrap();
+    run(&[&input], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(0);
+}
+
+/// Other columns may change; texts, ids and the number of rows may not.
+#[test]
+fn columns_that_the_run_did_not_use_are_copied_as_they_are_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let docs = docs(40);
+    let with = |more: &str, docs: &[Doc]| {
+        let lines = String::from_utf8(json_lines(docs)).unwrap();
+        let lines: Vec<String> = lines.lines().map(|line| line.replacen('{', &format!("{{{more}"), 1)).collect();
+        fs::write(at("a.jsonl"), lines.join("\n") + "\n").unwrap();
+    };
+    with("\"score\": 1, ", &docs);
+    let input = at("a.jsonl");
+    for out in ["out", "other"] {
+        run(&[&input], &at(out), &["--algorithms", "exact,minhash"]).ends_with(0);
+    }
+    let removed = removed_ids(&at("out"));
+    with("\"score\": 12345, \"language\": \"en\", ", &docs);
+    apply(&at("out"), &["--corpus", "keep,drop"]).ends_with(0);
+    let kept = fs::read_to_string(at("out/deduped/a.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), docs.len() - removed.len());
+    assert!(kept.lines().all(|line| line.contains("\"score\": 12345") && line.contains("\"language\"")));
+    // Rows, ids and texts must be the same.
+    with("", &docs[1..]);
+    apply(&at("other"), &[]).ends_with(2).says(&["the corpus has changed since the run, which read 40 rows"]);
+    let mut changed = docs.clone();
+    changed[3].id += "x";
+    with("", &changed);
+    apply(&at("other"), &[])
+        .ends_with(2)
+        .says(&["a.jsonl has different contents", "help: run again with `--overwrite`"]);
+    // The column for `--keep` is used, so it may not change.
+    with("\"score\": 1, ", &docs);
+    run(&[&input], &at("kept"), &["--algorithms", "exact", "--keep", "score desc"]).ends_with(0);
+    with("\"score\": 123, ", &docs);
+    apply(&at("kept"), &[]).ends_with(2).says(&["a.jsonl has different contents"]);
 }

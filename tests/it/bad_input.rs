@@ -32,11 +32,11 @@ fn a_missing_column_names_the_columns_that_are_there_and_the_likely_one() {
     write_columns(&file, &[("uid", uids), ("raw_content", texts(&["a", "b"]))], 10);
     let out = folder.path().join("out");
     let ran = run(&[&file], &out, &[]).ends_with(2);
-    ran.says(&["a.parquet", "no column \"text\"", "uid (Int64)", "raw_content (Utf8)", "`text-column=raw_content`"]);
+    ran.says(&["a.parquet", "no column \"text\"", "uid (Int64)", "raw_content (Utf8)", "`--text-column raw_content`"]);
     let ran = run(&[&file], &out, &["--text-column", "raw_content", "--id-column", "uidd"]).ends_with(2);
-    ran.says(&["a.parquet", "no column \"uidd\"", "`id-column=uid`"]);
+    ran.says(&["a.parquet", "no column \"uidd\"", "`--id-column uid`"]);
     let ran = run(&[&file], &out, &["--text-column", "raw_content", "--keep", "score desc"]).ends_with(2);
-    ran.says(&["`keep", "\"score\"", "no input file has"]);
+    ran.says(&["`--keep", "\"score\"", "no input file has"]);
     assert!(!out.exists());
     run(&[&file], &out, &["--text-column", "raw_content", "--id-column", "uid"]).ends_with(0);
 }
@@ -48,7 +48,7 @@ fn a_column_of_a_wrong_type_says_what_came_and_what_was_expected() {
     let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
     write_columns(&file, &[("id", texts(&["x", "y"])), ("text", numbers), ("body", texts(&["a", "b"]))], 10);
     let ran = run(&[&file], &folder.path().join("out"), &[]).ends_with(2);
-    ran.says(&["a.parquet", "column \"text\" is Int64; expected strings", "`text-column=body`"]);
+    ran.says(&["a.parquet", "column \"text\" is Int64; expected strings", "`--text-column body`"]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_null_text_is_set_aside_and_counted() {
         assert_eq!(doc_pairs(&done.out(), &label), [(0, 2)], "{label}");
     }
     let strict = run(&[&file], &folder.path().join("out"), &["--strict"]).ends_with(1);
-    strict.says(&["a.parquet, row 1: null text", "`strict"]);
+    strict.says(&["a.parquet, row 1: null text", "`--strict"]);
     assert!(!folder.path().join("out").exists());
 }
 
@@ -311,7 +311,7 @@ fn wrong_numbers_names_and_places() {
         run(inputs, &out, more).ends_with(2).says(parts);
         assert!(!out.exists());
     };
-    refused(&[&file], &["--memory", "1MiB"], &["`memory=1.0 MiB` is too small", "the minimum is 48.0 MiB"]);
+    refused(&[&file], &["--memory", "1MiB"], &["`--memory 1.0MiB` is too small", "the minimum is 48.0 MiB"]);
     refused(&[&file], &["--algorithms", "mihnash"], &["no algorithm \"mihnash\"", "did you mean \"minhash\"?"]);
     refused(&[&file], &["--algorithms", "minhash:band=3"], &["no parameter \"band\"", "did you mean \"bands\"?"]);
     refused(&[&folder.path().join("none.parquet")], &[], &["none.parquet", "does not exist"]);
@@ -320,7 +320,7 @@ fn wrong_numbers_names_and_places() {
     refused(
         &[&file],
         &["--work", &work],
-        &["`work=", "a.parquet/work`: cannot be read", "expected an existing folder"],
+        &["`--work ", "a.parquet/work`: cannot be read", "expected an existing folder"],
     );
     run(&[&file], &out, &["--memory", "48MiB"]).ends_with(0);
 }

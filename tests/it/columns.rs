@@ -39,16 +39,16 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
             for (option, value) in options {
                 let ran = verb(verb_of, input, &out, &[option, value]).ends_with(2);
                 ran.says(&[
-                    &format!("`{}`", &option[2..]),
+                    &format!("`{option}`"),
                     "names the column \"idd\", which no input file has; there are id",
                     "did you mean \"id\"?",
                 ]);
             }
         }
         let purify = |more: &[&str]| verb(&["purify", "--html-column", "text"], input, &out, more).ends_with(2);
-        purify(&["--url-column", "idd"]).says(&["`url-column", "\"idd\"", "did you mean \"id\"?"]);
-        purify(&["--train", "idd"]).says(&["`train", "\"idd\"", "did you mean \"id\"?"]);
-        purify(&["--columns", "idd"]).says(&["`columns", "\"idd\"", "did you mean \"id\"?"]);
+        purify(&["--url-column", "idd"]).says(&["`--url-column", "\"idd\"", "did you mean \"id\"?"]);
+        purify(&["--train", "idd"]).says(&["`--train", "\"idd\"", "did you mean \"id\"?"]);
+        purify(&["--columns", "idd"]).says(&["`--columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
     // A missing column is not an error if it is a default that was not typed, or if at least one file has it.
@@ -150,17 +150,17 @@ fn paths_stand_in_messages_and_lists_are_refused() {
     let docs = made_docs(10);
     write_columns(&file, &nested(&docs), 10);
     let ran = run(&[&file], &out, &[]).ends_with(2);
-    ran.says(&["tags (a list)", "doc.text (Utf8)", "doc.meta.score (Int64)", "try `text-column=doc.text`"]);
+    ran.says(&["tags (a list)", "doc.text (Utf8)", "doc.meta.score (Int64)", "try `--text-column doc.text`"]);
     let text = ["--text-column", "doc.text"];
     let fails = |more: &[&str]| run(&[&file], &out, &[&text[..], more].concat()).ends_with(2);
     fails(&["--keep", "tags desc"])
-        .says(&["`keep` names the column \"tags\", which is a list; expected a plain column"]);
+        .says(&["`--keep` names the column \"tags\", which is a list; expected a plain column"]);
     fails(&["--keep", "doc.meta desc"])
         .says(&["\"doc.meta\", which no input file has", "did you mean \"doc.meta.score\"?"]);
-    fails(&["--id-column", "tags"]).says(&["column \"tags\" is a list", "try `id-column=doc.meta.id`"]);
+    fails(&["--id-column", "tags"]).says(&["column \"tags\" is a list", "try `--id-column doc.meta.id`"]);
     run(&[&file], &out, &["--text-column", "tags"])
         .ends_with(2)
-        .says(&["\"tags\" is a list", "try `text-column=doc.text`"]);
+        .says(&["\"tags\" is a list", "try `--text-column doc.text`"]);
     // A column whose name contains the dot takes precedence.
     let mut columns = nested(&docs);
     columns.push(("doc.text", Arc::new(StringArray::from(vec!["all the same words"; 10]))));
@@ -222,7 +222,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     assert_eq!(removed(&["--keep", "lang desc"]), "bc");
     assert_eq!(removed(&["--id-column", "lang", "--keep", "n asc"]), "enen");
     let fails = |more: &[&str]| run(&[&docs], &out, &[&["--overwrite"], more].concat()).ends_with(2);
-    fails(&["--keep", "m desc"]).says(&["`keep` names the column \"m\""]);
+    fails(&["--keep", "m desc"]).says(&["`--keep` names the column \"m\""]);
     fails(&["--text-column", "lang"]).says(&["no column \"lang\""]);
     // A finished run is opened again from the paths of its files.
     removed(&["--keep", "lang desc, n desc"]);
@@ -274,4 +274,38 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     std::fs::write(folder.path().join("lzo.parquet"), bytes).unwrap();
     let ran = ends("lzo.parquet", 1).says(&["column \"text\" is compressed with LZO; expected none, Snappy"]);
     assert!(!ran.stderr.contains("starts again"), "{}", ran.stderr);
+}
+
+/// A column that probably has ids is suggested in the summary, once, and only if documents have no ids.
+#[test]
+fn a_column_that_probably_has_ids_is_suggested() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let ran = |input: &str, out: &str, more: &[&str]| {
+        run(&[&at(input)], &at(out), &[&["--algorithms", "exact"], more].concat()).ends_with(0).stdout
+    };
+    let texts = |names: &[&str]| -> ArrayRef { Arc::new(StringArray::from(names.to_vec())) };
+    let text = || texts(&["one two three", "four five six"]);
+    let lines =
+        "{\"url\": \"http://a.org\", \"text\": \"one two\"}\n{\"url\": \"http://b.org\", \"text\": \"three\"}\n";
+    std::fs::write(at("a.jsonl"), lines).unwrap();
+    std::fs::write(at("b.csv"), "Doc_ID,text\n1,one two\n2,three\n").unwrap();
+    write_columns(&at("c.parquet"), &[("text", text()), ("url", text()), ("warc_record_id", text())], 10);
+    write_columns(&at("none.parquet"), &[("text", text()), ("score", text())], 10);
+    write_columns(&at("id.parquet"), &[("text", text()), ("id", text()), ("url", text())], 10);
+    for (input, column) in [("a.jsonl", "url"), ("b.csv", "Doc_ID"), ("c.parquet", "warc_record_id")] {
+        let said = format!("\nids are FILE#ROW; `--id-column {column}` uses the column {column:?} instead\n");
+        let told = ran(input, input.split('.').next().unwrap(), &[]);
+        assert_eq!(told.matches("FILE#ROW").count(), 1, "{told}");
+        assert!(told.contains(&said), "{told}");
+        // The suggestion works, and is then no longer made.
+        let told = ran(input, &format!("{column}-used"), &["--id-column", column]);
+        assert!(!told.contains("FILE#ROW"), "{told}");
+    }
+    assert_eq!(record(&at("a"))["ids"]["likely_column"], "url");
+    for input in ["none.parquet", "id.parquet"] {
+        let told = ran(input, input.split('.').next().unwrap(), &[]);
+        assert!(!told.contains("ids are FILE#ROW"), "{told}");
+        assert!(record(&at(input.split('.').next().unwrap()))["ids"]["likely_column"].is_null());
+    }
 }

@@ -45,7 +45,7 @@ const BOUND: &[(&str, &str)] = &[
     ("ID KEPT_ID", "library-2 library-1"),
     ("explain OUT A B", "explain OUT library-1 library-2"),
     ("--algorithm A --threshold T --to DIR", "--algorithm versions --threshold 0.9 --to other-threshold"),
-    ("--corpus GLOB", "--corpus 'corpus/*.jsonl'"),
+    ("--input GLOB", "--input 'corpus/*.jsonl'"),
     ("algorithms NAME", "algorithms minhash"),
     ("manual DIR", "manual manual"),
     ("run DIR/pages", "run data/pages/pages"),

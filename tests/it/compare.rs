@@ -321,7 +321,7 @@ fn presets_are_contestants() {
     );
     assert_eq!(algorithms[0]["alone"].as_u64(), Some(alone("tf", &["tf"])));
     assert_eq!(study["agreement"][3][4], study["agreement"][3][3]);
-    let advice = study["advice"]["sentence"].as_str().unwrap();
+    let advice = dupsift::options::Spelling::Flags.of(study["advice"]["sentence"].as_str().unwrap());
     assert!(told.stdout.ends_with(&format!("{advice}\n")) && advice.starts_with("for this corpus, use `"), "{advice}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
@@ -341,7 +341,7 @@ fn presets_are_contestants() {
 
     run(&[samples()], &plain, &["--algorithms", "tf,balanced"])
         .ends_with(2)
-        .says(&["balanced is a preset", "`preset=balanced`"]);
+        .says(&["balanced is a preset", "`--preset balanced`"]);
     compare(samples(), &plain, &["--algorithms", "balanced,balanced"]).ends_with(2).says(&["balanced", "twice"]);
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }

@@ -348,19 +348,19 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         place.search("out", more).ends_with(2).says(says);
         assert!(!place.at("out").exists());
     };
-    refused(&["--item-column", "qestion"], &["`item-column`", "qestion", "did you mean \"question\"?"]);
-    refused(&["--answer-column", "anser"], &["`answer-column`", "did you mean \"answer\"?"]);
-    refused(&["--suite-column", "sute"], &["`suite-column`", "sute"]);
-    refused(&["--text-column", "txt"], &["no column \"txt\"", "try `text-column=text`"]);
-    refused(&["--cut-spans"], &["`cut-spans`", "`corpus=keep`"]);
-    refused(&["--corpus", "annotate"], &["`corpus`", "expected keep, drop or none"]);
-    refused(&["--against", "nowhere"], &["`against`", "nowhere"]);
-    refused(&["--ngram", "2"], &["`ngram`", "from 3 to 64"]);
+    refused(&["--item-column", "qestion"], &["`--item-column`", "qestion", "did you mean \"question\"?"]);
+    refused(&["--answer-column", "anser"], &["`--answer-column`", "did you mean \"answer\"?"]);
+    refused(&["--suite-column", "sute"], &["`--suite-column`", "sute"]);
+    refused(&["--text-column", "txt"], &["no column \"txt\"", "try `--text-column text`"]);
+    refused(&["--cut-spans"], &["`--cut-spans`", "`--corpus keep`"]);
+    refused(&["--corpus", "annotate"], &["`--corpus`", "expected keep, drop or none"]);
+    refused(&["--against", "nowhere"], &["`--against`", "nowhere"]);
+    refused(&["--ngram", "2"], &["`--ngram`", "from 3 to 64"]);
     let mut command = program();
     let done = Ran::of(
         command.arg("contaminated").arg(place.at("corpus")).arg("--out").arg(place.at("out")).output().unwrap(),
     );
-    done.ends_with(2).says(&["`against`", "the evaluation set is missing"]);
+    done.ends_with(2).says(&["`--against`", "the evaluation set is missing"]);
     // A dry run reports the amount of text to search.
     let ran = place.search("out", &["--dry-run"]).ends_with(0);
     assert_eq!(ran.stdout, "5 items would be searched for in 300 documents, in one pass\n");
@@ -369,7 +369,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     let mut numbers = Numbers(9);
     let items: Vec<_> = (0..200).map(|at| (at.to_string(), made("zh", 1_000, &mut numbers), String::new())).collect();
     place.write_items(&items);
-    refused(&["--memory", "64MiB"], &["`against`", "a quarter of `memory=64", "use about `memory="]);
+    refused(&["--memory", "64MiB"], &["`--against`", "a quarter of `--memory 64", "use about `--memory "]);
 }
 
 /// Checks that only outputs of dupsift are replaced, and that an output in the folder of the corpus is not read.
@@ -585,9 +585,9 @@ fn columns_of_choices_are_checked() {
     write_mmlu(&place, "mmlu.parquet");
     write_docs(&place.at("corpus/docs.parquet"), &numbered(vec!["one text".to_owned()]), 1);
     let refused = |more: &[&str], says: &[&str]| _ = place.search("out", more).ends_with(2).says(says);
-    refused(&["--choices-column", "choises"], &["`choices-column`", "choises", "did you mean \"choices\"?"]);
-    refused(&["--choices-column", "choices,options"], &["`choices-column`", "\"options\""]);
-    refused(&["--suite-column", "choices"], &["`suite-column`", "\"choices\"", "a list"]);
+    refused(&["--choices-column", "choises"], &["`--choices-column`", "choises", "did you mean \"choices\"?"]);
+    refused(&["--choices-column", "choices,options"], &["`--choices-column`", "\"options\""]);
+    refused(&["--suite-column", "choices"], &["`--suite-column`", "\"choices\"", "a list"]);
     // A list of numbers is not a text.
     std::fs::remove_dir_all(place.at("items")).unwrap();
     std::fs::create_dir(place.at("items")).unwrap();

@@ -245,8 +245,8 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     };
     refused("lists.jsonl", &["--cut", "lines"], &["texts from lists cannot be cut"]);
     refused("a.arrow", &["--cut", "lines", "--corpus", "keep"], &["a.arrow", "cannot be changed"]);
-    refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `index` cannot cut passages"]);
-    refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `reference` cannot cut passages"]);
+    refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `--index` cannot cut passages"]);
+    refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `--reference` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["HTML pages cannot be cut"]);
     refused("a.html", &["--cut", "lines", "--whole-files"], &["HTML pages and web archives cannot be cut"]);
     refused("a.parquet", &["--cut", "lines", "--text-column", "id,text"], &["from several columns cannot be cut"]);
@@ -256,9 +256,9 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         &["its texts are in GBK", "UTF-8"],
     );
     refused("a.parquet", &["--cut", "runs:5"], &["expected lines, paragraphs, sentences:N"]);
-    refused("a.parquet", &["--cut-first"], &["has no effect without `cut`; add `cut=lines`"]);
-    refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["remove `cut-at`"]);
-    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["remove `cut-min-chars`"]);
+    refused("a.parquet", &["--cut-first"], &["has no effect without `--cut`; add `--cut lines`"]);
+    refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["remove `--cut-at`"]);
+    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["remove `--cut-min-chars`"]);
 }
 
 /// Checks that a dry run lists the passes over the kept documents and the temporary files that they require.

@@ -224,7 +224,7 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
     let out = folder.path().join("out");
     run(&[samples()], &out, &["--algorithms", "exact"]).ends_with(0);
     let before = std::fs::read(out.join("run.json")).unwrap();
-    run(&[samples()], &out, &["--algorithms", "tf"]).ends_with(2).says(&["already exists", "`overwrite"]);
+    run(&[samples()], &out, &["--algorithms", "tf"]).ends_with(2).says(&["already exists", "`--overwrite"]);
     assert_eq!(std::fs::read(out.join("run.json")).unwrap(), before);
     run(&[samples()], &out, &["--algorithms", "tf", "--overwrite"]).ends_with(0);
     assert_eq!(
@@ -235,7 +235,7 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
     let own = folder.path().join("own");
     std::fs::create_dir(&own).unwrap();
     std::fs::write(own.join("thesis.txt"), b"years of work").unwrap();
-    run(&[samples()], &own, &["--overwrite"]).ends_with(2).says(&["thesis.txt", "`overwrite` does not replace it"]);
+    run(&[samples()], &own, &["--overwrite"]).ends_with(2).says(&["thesis.txt", "`--overwrite` does not replace it"]);
     assert_eq!(std::fs::read(own.join("thesis.txt")).unwrap(), b"years of work");
 }
 

@@ -137,7 +137,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
         "no corpus rows rejected",
         "reference: 2 of 5 rows used; 3 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text; see rejected/",
         "reference: skipped: b.parquet: ",
-        "reference: warning: 1 row is not UTF-8; use `encoding=auto` to detect",
+        "reference: warning: 1 row is not UTF-8; use `--encoding auto` to detect",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }

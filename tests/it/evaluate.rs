@@ -369,7 +369,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         // If too many rows are invalid, an earlier evaluation is not replaced.
         if rows.len() > 2 {
             let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
-            said.says(&["`truth", "4 of 6 rows cannot be used", "the previous evaluation is kept"]);
+            said.says(&["`--truth", "4 of 6 rows cannot be used", "the previous evaluation is kept"]);
             assert_eq!(evaluation(&done.out()), expected);
         }
         std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
@@ -428,7 +428,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_reported() {
     near("R", &exact["pairwise"]["recall"], Some(1.0));
     near("pages", &exact["pagewise"]["recall"], Some(1.0));
     near("ARI", &exact["ari"], Some(1.0));
-    assert!(!ran.stdout.contains("`max-group`"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("`--max-group`"), "{}", ran.stdout);
 }
 
 /// Compares the figures of a run that writes the pairs of large groups as stars with the figures of a run that writes all pairs.
@@ -470,7 +470,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
             assert_eq!(number(known, "pairs_not_written"), 0, "{label}");
             assert_eq!((&known["b_cubed"], &known["ari"]), (&one["b_cubed"], &one["ari"]), "{label}");
             let not_written = number(one, "pairs_not_written");
-            let warned = told.contains(&format!("warning: {label}: {not_written} pairs in groups above `max-group`"));
+            let warned = told.contains(&format!("warning: {label}: {not_written} pairs in groups above `--max-group`"));
             assert_eq!(warned, not_written > 0, "{told}");
             if one["pairs"] == known["pairs"] {
                 for field in ["pairs_true", "pages", "pages_true", "pairwise", "pagewise"] {
@@ -532,7 +532,9 @@ fn what_cannot_be_evaluated_is_refused() {
     let column = || Arc::new(StringArray::from(vec!["d0"])) as ArrayRef;
     write_columns(&truth, &[("idA", column()), ("id_b", column())], 10);
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["available: idA, id_b", "should \"idA\" be named id_a"]);
-    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "does not exist"]);
+    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[])
+        .ends_with(2)
+        .says(&["`--truth", "does not exist"]);
     evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);

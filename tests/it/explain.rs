@@ -262,7 +262,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     assert_eq!(docs(&["кот-2", "кот-1"]), [1, 0]);
     assert_eq!(docs(&["below/b.parquet#1", "x#1"]), [4, 3]);
     assert_eq!(docs(&["--docs", "2", "4"]), [2, 4]);
-    typed(&out, &["twice", "кот-1"]).ends_with(2).says(&["2 documents have the id \"twice\"", "`docs`: 2, 4"]);
+    typed(&out, &["twice", "кот-1"]).ends_with(2).says(&["2 documents have the id \"twice\"", "`--docs`: 2, 4"]);
     typed(&out, &["кот-3", "кот-1"]).ends_with(2).says(&["no document has the id \"кот-3\"; did you mean \"кот-1\"?"]);
     typed(&out, &["a.parquet#3", "кот-1"]).ends_with(2).says(&["FILE#ROW"]);
     typed(&out, &["--docs", "5", "0"]).ends_with(2).says(&["from 0 to 4", "\"5\""]);
@@ -316,4 +316,17 @@ fn one_document_is_held_against_the_one_that_it_goes_for() {
     let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
     let told = typed(&out, &[stays]).ends_with(0).stdout;
     assert!(told.contains("the first document is kept; the second document is the most similar"), "{told}");
+}
+
+#[test]
+fn without_a_kept_document_none_is_said_to_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("a.parquet");
+    let docs: Vec<Doc> = numbered((0..3).map(|n| format!("Текст номер {}, каких больше нет.", n / 2)));
+    write_docs(&input, &docs, 8);
+    let done = done(&input, &["--algorithms", "exact", "--keep", "none"]);
+    let told = typed(&done.out(), &["--docs", "0", "1"]).ends_with(0).stdout;
+    assert!(told.contains("is removed as well, because no duplicate is kept") && !told.contains("a is kept"), "{told}");
+    let page = std::fs::read_to_string(done.out().join("report.html")).unwrap();
+    assert!(!page.contains("B was kept"));
 }

@@ -382,7 +382,7 @@ fn results_of_other_versions_are_refused_in_plain_words() {
     std::fs::write(&path, record.to_string()).unwrap();
     Ran::of(program().arg("explain").arg(done.out()).args(["d0", "d1"]).output().unwrap())
         .ends_with(1)
-        .says(&["schema version is 2", "run again with `overwrite`"]);
+        .says(&["schema version is 2", "run again with `--overwrite`"]);
 }
 
 /// Returns twelve rules from the same template that differ in a name, twelve rules whose name is a year in Chinese numerals, twelve stubs,
@@ -452,7 +452,7 @@ fn removals_of_one_template_are_reported_and_guarded() {
     let run =
         |more: &[&str]| crate::kit::run(&[&file], &out, &[&["--overwrite", "--remove-if", "pair"], more].concat());
     let minhash = ["--algorithms", "exact,minhash", "--max-template-share", "0.2"];
-    let said = "149 of 149 removed near-duplicates look like pages with the same template (100.0%), more than the 20% allowed by `max-template-share`";
+    let said = "149 of 149 removed near-duplicates look like pages with the same template (100.0%), more than the 20% allowed by `--max-template-share`";
     run(&minhash).ends_with(3).says(&[said]);
     let removal = record(&out)["removal"].clone();
     assert_eq!(

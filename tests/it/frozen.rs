@@ -97,7 +97,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     let refused = |stats: &Path, algorithms: &str, what: &str| {
         let folder = tempfile::tempdir().unwrap();
         let more = ["--algorithms", algorithms, "--stats", stats.to_str().unwrap()];
-        run(&[samples()], &folder.path().join("out"), &more).ends_with(2).says(&["`stats", what]);
+        run(&[samples()], &folder.path().join("out"), &more).ends_with(2).says(&["`--stats", what]);
     };
     refused(samples(), "exact", "it is not the output of a finished run");
     refused(&plain.out(), "segments", "it has no statistics of segments");

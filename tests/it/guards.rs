@@ -113,7 +113,7 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
     place
         .run("few", &against)
         .ends_with(4)
-        .says(&[" of text, and the previous run had ", "more than the factor of 10 allowed by `max-shrink-factor`"]);
+        .says(&[" of text, and the previous run had ", "more than the factor of 10 allowed by `--max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
     // Rows with an empty text are read but add nothing to the amount of text.

@@ -295,7 +295,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     run(&[&place.at("corpus")], &place.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&place.at("out.held"));
-    place.run(&[]).ends_with(2).says(&["out.held", "`accept"]);
+    place.run(&[]).ends_with(2).says(&["out.held", "`--accept"]);
     place.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&place.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(place.at("out.held")).unwrap();

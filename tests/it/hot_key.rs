@@ -27,7 +27,7 @@ fn counts(documents: usize) -> Vec<Value> {
     let candidates = CANDIDATES.to_string();
     let done = done(&file, &["--algorithms", algorithms, "--max-candidates", &candidates, "--threads", "2"]);
     let record = record(&done.out());
-    assert_eq!(record["documents"]["surplus_copies"].as_u64(), Some(0));
+    assert_eq!(record["documents"]["extra_copies"].as_u64(), Some(0));
     assert_eq!(record["removal"]["removed"].as_u64(), Some(documents as u64 - 1));
     record["algorithms"].as_array().unwrap().clone()
 }

@@ -27,7 +27,7 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     assert!(place.agrees(&together) > 0);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "followed by n1"]);
     write_docs(&place.at("in/1.parquet"), &made_docs(20), 10);
-    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with different files", "`batch"]);
+    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with different files", "`--batch"]);
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
@@ -106,7 +106,7 @@ fn a_batch_of_other_documents_is_held_back_by_its_candidates() {
     place.again(1, &against).ends_with(4).says(&[
         "candidates per document",
         "times the",
-        "more than the factor of 10 allowed by `max-candidates-factor`",
+        "more than the factor of 10 allowed by `--max-candidates-factor`",
     ]);
     let held = record(&place.at("out/n1.held"));
     assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
@@ -312,12 +312,12 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused(
         "exact,minhash",
         &["--planned-documents", "5"],
-        &["`planned-documents`: 100000000 in the index, 5 in this run"],
+        &["`--planned-documents`: 100000000 in the index, 5 in this run"],
     );
     refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "remove :D"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "use another join"]);
-    refused("exact,minhash", &["--prefilter"], &["`prefilter` skips rows"]);
+    refused("exact,minhash", &["--prefilter"], &["`--prefilter` skips rows"]);
     // A folder with other files is not an index.
     let more = ["--index", place.at("in").to_str().unwrap().to_owned().leak()];
     place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is not part of an index"]);
@@ -400,7 +400,7 @@ fn an_accepted_batch_is_in_its_index() {
     let held = place.at("out/n1.held");
     looked_after(&place.at("index"), &["forget", "--id", &batches[0][0].id]).ends_with(0);
     let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
-    accept().ends_with(2).says(&["generation 1", "run it again with `accept`"]);
+    accept().ends_with(2).says(&["generation 1", "run it again with `--accept`"]);
     assert!(held.exists() && record(&held)["accepted"].is_null());
     place.again(1, &["--accept"]).ends_with(3);
     assert_eq!(names_in(&place.at("index/rows")).len(), 2);

@@ -107,7 +107,7 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     looked_after(&index, &["restore", "1"]).ends_with(0);
     assert_eq!(names_in(&index.join("batches")), ["b-00000001"]);
     looked_after(&index, &["verify"]).ends_with(0);
-    place.again(1, &[]).ends_with(2).says(&["`overwrite"]);
+    place.again(1, &[]).ends_with(2).says(&["`--overwrite"]);
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == before, "the same batch, other bytes");
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
@@ -137,7 +137,7 @@ fn a_look_finishes_nothing() {
     assert_ne!(place.killed_at(1, "output").code, 0);
     place.with(&[place.at("in/0.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     assert!(looked_after(&place.at("index"), &["info"]).ends_with(0).stdout.contains("1 batch,"));
-    place.again(1, &[]).ends_with(2).says(&["already exists", "`overwrite"]);
+    place.again(1, &[]).ends_with(2).says(&["already exists", "`--overwrite"]);
     place.again(1, &["--overwrite"]).ends_with(0);
     let used = record(&place.out(1))["documents"]["used"].as_u64();
     assert_eq!(used, Some(batches[1].len() as u64));
@@ -160,8 +160,8 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
         (&["--remove-if", "pair"], "remove-if "),
         (&["--chain", "remove", "--remove-if", "pair"], "chain "),
     ] {
-        place.again(1, more).ends_with(2).says(&["already published", "with different options", says, "`overwrite"]);
-        place.again(0, more).ends_with(2).says(&["with different options", says, "`batch"]);
+        place.again(1, more).ends_with(2).says(&["already published", "with different options", says, "`--overwrite"]);
+        place.again(0, more).ends_with(2).says(&["with different options", says, "`--batch"]);
     }
     assert!(result_bytes(&place.out(1)) == own);
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);
@@ -170,7 +170,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     // The folder contains the result of a different run, which is never mistaken for the result of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
-    place.again(1, &[]).ends_with(2).says(&["differs from that of", "n1", "`overwrite"]);
+    place.again(1, &[]).ends_with(2).says(&["differs from that of", "n1", "`--overwrite"]);
     assert_eq!(record(&place.out(1))["documents"]["used"], 2, "the other run's result was touched");
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == own);
@@ -184,7 +184,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place
         .with(&[place.at("in/1.parquet")], &place.at("out/y"), &elsewhere)
         .ends_with(2)
-        .says(&["out/n1", "`overwrite"]);
+        .says(&["out/n1", "`--overwrite"]);
     assert!(!place.at("out/y").exists());
     // A removed result is recomputed.
     std::fs::remove_dir_all(place.out(1)).unwrap();
@@ -230,7 +230,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     std::fs::rename(&out, place.at("out/away")).unwrap();
     std::fs::rename(&other, &out).unwrap();
     let before = (result_bytes(&out), tree(&held));
-    accept().ends_with(2).says(&["another run has written", "`accept"]);
+    accept().ends_with(2).says(&["another run has written", "`--accept"]);
     assert!((result_bytes(&out), tree(&held)) == before);
     std::fs::remove_dir_all(&out).unwrap();
     accept().ends_with(0);

@@ -172,7 +172,7 @@ fn separated_values_as_excel_writes_them() {
     let semicolons = "id;text\n1;привет, мир\n2;привет, мир\n";
     let file = write("a.csv", &encoding_rs::WINDOWS_1251.encode(semicolons).0);
     let out = folder.path().join("out");
-    run(&[&file], &out, &[]).ends_with(2).says(&["a.csv: no column \"text\"", "try `separator=;`"]);
+    run(&[&file], &out, &[]).ends_with(2).says(&["a.csv: no column \"text\"", "try `--separator ';'`"]);
     run(&[&file], &out, &["--separator", ";", "--encoding", "auto", "--algorithms", "exact", "--corpus", "keep"])
         .ends_with(0);
     assert_eq!(doc_pairs(&out, "exact"), [(0, 1)]);
@@ -180,13 +180,13 @@ fn separated_values_as_excel_writes_them() {
     let copy = std::fs::read(out.join("deduped/a.csv")).unwrap();
     assert_eq!(encoding_rs::WINDOWS_1251.decode(&copy).0, "id;text\n1;привет, мир\n");
     let tabs = write("b.csv", b"id\ttext\n1\tx\n");
-    run(&[&tabs], &folder.path().join("tabs"), &[]).ends_with(2).says(&["try `separator=tab`"]);
+    run(&[&tabs], &folder.path().join("tabs"), &[]).ends_with(2).says(&["try `--separator tab`"]);
     run(&[&tabs], &folder.path().join("tabs"), &["--separator", "tab"]).ends_with(0);
     let sep = write("c.csv", b"sep=;\r\nid;text\r\n1;x\r\n");
-    run(&[&sep], &folder.path().join("sep"), &[]).ends_with(2).says(&["remove the first line", "`separator=;`"]);
+    run(&[&sep], &folder.path().join("sep"), &[]).ends_with(2).says(&["remove the first line", "`--separator ';'`"]);
     let wide: Vec<u8> = "\u{FEFF}id,text\n1,привет\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let wide = write("d.csv", &wide);
-    run(&[&wide], &folder.path().join("wide"), &[]).ends_with(2).says(&["not UTF-8 from byte 0", "`encoding=auto`"]);
+    run(&[&wide], &folder.path().join("wide"), &[]).ends_with(2).says(&["not UTF-8 from byte 0", "`--encoding auto`"]);
     run(&[&wide], &folder.path().join("wide"), &["--encoding", "auto"]).ends_with(0);
     run(&[&file], &folder.path().join("wrong"), &["--separator", ";;"])
         .ends_with(2)

@@ -259,7 +259,7 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
     // Copies are equal in everything that the algorithms of the run read, and some of these read titles.
     let read: BTreeSet<(&str, &Option<String>)> = docs.iter().map(|doc| (doc.text.as_str(), &doc.title)).collect();
     let surplus = docs.len() - read.len();
-    assert_eq!(record(&done.out())["documents"]["surplus_copies"].as_u64(), Some(surplus as u64));
+    assert_eq!(record(&done.out())["documents"]["extra_copies"].as_u64(), Some(surplus as u64));
     let signing = signing_labels(&done.out());
     // Algorithms that read titles may distinguish copies by their titles.
     equal.retain(|&(a, b)| docs[a].title == docs[b].title);

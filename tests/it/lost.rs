@@ -36,7 +36,7 @@ fn again(folder: &Path) -> Ran {
 #[track_caller]
 fn held(folder: &Path, bad: usize) {
     let ran = again(folder).ends_with(4);
-    assert!(ran.stdout.contains("`max-rejected-share"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`--max-rejected-share"), "{}", ran.stdout);
     assert_eq!(record(&folder.join("out"))["documents"]["rows"], 500, "the output of yesterday stays");
     assert_eq!(record(&folder.join("out.held"))["bad_inputs"].as_array().map(Vec::len), Some(bad));
 }

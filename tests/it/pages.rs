@@ -254,7 +254,7 @@ fn rows_without_a_page_are_set_aside_and_limits_are_counted() {
     assert_eq!(table.0.num_columns(), 13);
     assert_eq!(Table::read(&out.join("rejected")).texts("reason"), ["null text"]);
     let again = purify(&input, &out, &[]).ends_with(2);
-    again.says(&["`overwrite"]);
+    again.says(&["`--overwrite"]);
     purify(&input, &out, &["--overwrite", "--strict"]).ends_with(1).says(&["row 1", "null text"]);
     assert_eq!(names_in(&out), ["_SUCCESS", "pages", "rejected", "run.json"], "what stood there stays");
 }
@@ -296,10 +296,10 @@ fn columns_of_several_files_stand_beside_those_of_the_page() {
     let fails = |more: &[&str], says: &[&str]| purify(&folder, &place.at("x"), more).ends_with(2).says(says);
     fails(&["--columns", "dya"], &["did you mean \"day\"?"]);
     fails(&["--prefix", "x/"], &["letters, digits and _"]);
-    fails(&["--html-column", "htm"], &["try `html-column=html`"]);
+    fails(&["--html-column", "htm"], &["try `--html-column html`"]);
     fails(&["--purify", "docvew"], &["did you mean \"docview\"?"]);
     write_columns(&folder.join("a.parquet"), &[("html", html.clone()), ("page_body", html)], 10);
-    fails(&[], &["page_body", "`prefix`"]);
+    fails(&[], &["page_body", "`--prefix`"]);
 }
 
 #[test]

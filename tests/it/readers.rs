@@ -27,7 +27,7 @@ fn files_that_are_not_read_are_reported() {
         std::fs::write(docs.join(name), "id,text\n").unwrap();
     }
     let said = "the inputs contain 3 files that are not read: .txt 1, .xls 2";
-    let ran = run(&[&docs], &out, &[]).ends_with(0).says(&["WARN", said, "`whole-files"]);
+    let ran = run(&[&docs], &out, &[]).ends_with(0).says(&["WARN", said, "`--whole-files"]);
     assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
     assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}));
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains(said));
@@ -57,7 +57,7 @@ fn each_file_is_a_document_where_that_is_asked_for() {
     let pairs = Table::read(&out.join("pairs/algorithm=exact"));
     assert_eq!(pairs.texts("id_b"), ["x/b.txt", "x/c.html"]);
     let alone = run(&[&docs.join("a.txt")], &folder.path().join("none"), &[]).ends_with(2);
-    alone.says(&["a.txt", "`whole-files"]);
+    alone.says(&["a.txt", "`--whole-files"]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn texts_in_another_encoding_are_read_where_it_is_named() {
     }
     let out = folder.path().join("none");
     let ran = run(&[&file], &out, &[]);
-    assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("`encoding"), "{}", ran.stderr);
+    assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("`--encoding"), "{}", ran.stderr);
 }
 
 /// Checks that a guessed encoding is reported and applies to the lines that are not UTF-8.
@@ -146,7 +146,7 @@ fn purify_takes_files_that_are_one_page_each_and_lines_in_another_encoding() {
         std::fs::write(docs.join(name), page).unwrap();
     }
     std::fs::write(docs.join("x/b.txt"), format!("1 < 2\n\n<b>{LONG}")).unwrap();
-    purify(&docs, &[]).ends_with(2).says(&["`whole-files"]);
+    purify(&docs, &[]).ends_with(2).says(&["`--whole-files"]);
     let ran = purify(&docs, &["--whole-files"]).ends_with(0);
     assert!(ran.stdout.contains("3 pages in 3 files"), "{}", ran.stdout);
     assert_eq!(crate::kit::names_in(&out.join("pages")), ["part-00000.parquet"], "small files share a table");
@@ -229,8 +229,8 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
         let none = folder.path().join("none");
         _ = run(&[&docs.join("a.txt")], &none, more).ends_with(2).says(says);
     };
-    refused(&[], &["a.txt", "`whole-files", "`text-lines` each line"]);
-    refused(&["--text-lines", "--whole-files"], &["`whole-files", "`text-lines", "use only one of them"]);
+    refused(&[], &["a.txt", "`--whole-files", "`--text-lines` each line"]);
+    refused(&["--text-lines", "--whole-files"], &["`--whole-files", "`--text-lines", "use only one of them"]);
     refused(&["--text-lines", "--id-column", "url"], &["\"url\"", "FILE#ROW"]);
     refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be changed"]);
 }

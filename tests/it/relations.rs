@@ -156,6 +156,6 @@ fn parameters_that_leave_nothing_to_sign_and_learning_without_memory_are_refused
         run_into(&[samples()], &out, &["--algorithms", algorithm]).ends_with(2).says(&[says]);
     }
     let large = ["--algorithms", "lsi:dimensions=248,vocabulary=1000000", "--memory", "32MiB", "--threads", "1"];
-    run_into(&[samples()], &out, &large).ends_with(2).says(&["lsi: learning from", "`memory", "sample="]);
+    run_into(&[samples()], &out, &large).ends_with(2).says(&["lsi: learning from", "`--memory", "sample="]);
     assert!(!out.exists());
 }

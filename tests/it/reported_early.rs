@@ -29,10 +29,10 @@ fn an_output_that_may_not_be_made_is_reported_before_the_inputs_are_opened() {
     std::fs::write(at("users/notes"), b"mine").unwrap();
     std::fs::write(at("file"), b"mine").unwrap();
     for verb in MAKING {
-        reported(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
+        reported(verb, &["--out", &at("stands")], &["already exists", "`--overwrite"]);
         reported(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
         reported(verb, &["--out", &at("file/out")], &["is not a folder"]);
-        reported(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
+        reported(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`--memory 1.0MiB` is too small"]);
     }
     reported("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);
     assert!(!Path::new(&at("new")).exists());
@@ -52,11 +52,11 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_reported_before_the_inp
             reported(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
         }
         reported(verb, &["--out", "/proc/out"], &["nothing can be created in /proc", "you can write to"]);
-        reported(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
+        reported(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`--out /proc/NAME`"]);
         reported(
             verb,
             &["--out", &out, "--overwrite"],
-            &[".held is needed for a result that must not replace", "`accept"],
+            &[".held is needed for a result that must not replace", "`--accept"],
         );
     }
     assert_eq!(std::fs::read(held.join("notes")).unwrap(), b"mine");
@@ -69,8 +69,8 @@ fn a_work_folder_that_cannot_be_is_reported_before_the_inputs_are_opened() {
     std::fs::write(at("file"), b"mine").unwrap();
     let (out, wrok, file) = (at("out"), at("wrok"), at("file"));
     for verb in MAKING {
-        reported(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
-        reported(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
+        reported(verb, &["--out", &out, "--work", &wrok], &["`--work", "does not exist", "mkdir -p"]);
+        reported(verb, &["--out", &out, "--work", &file], &["`--work", "is a file"]);
     }
     // Tests commands that inspect a finished run.
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
@@ -79,7 +79,7 @@ fn a_work_folder_that_cannot_be_is_reported_before_the_inputs_are_opened() {
     std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     for more in [&["explain", "d0", "d1"][..], &["evaluate", "--truth", &truth], &["report"]] {
         let ran = program().arg(more[0]).arg(done.out()).args(&more[1..]).args(["--work", &wrok]).output().unwrap();
-        Ran::of(ran).ends_with(2).says(&["`work", "does not exist"]);
+        Ran::of(ran).ends_with(2).says(&["`--work", "does not exist"]);
     }
     assert!(!Path::new(&wrok).exists());
 }
@@ -100,15 +100,15 @@ fn a_column_that_no_file_has_is_reported_before_a_large_file_beside_it_is_read()
     std::fs::copy(docs.join("a.parquet"), docs.join("z.parquet")).unwrap();
     let pages = ["purify", "docs", "--html-column", "text"];
     let lines: &[(&[&str], &str)] = &[
-        (&["run", "docs", "--keep", "nosuch desc"], "`keep`"),
-        (&["run", "docs/[am].*", "--keep", "nosuch desc"], "`keep`"),
-        (&["run", "docs/[mz].*", "--keep", "nosuch desc"], "`keep`"),
-        (&["run", "docs", "--text-column", "nosuch"], "`text-column`"),
-        (&["compare", "docs/m.*", "--id-column", "nosuch"], "`id-column`"),
-        (&["stream", "docs/m.*", "--html-column", "nosuch"], "`html-column`"),
-        (&["purify", "docs", "--html-column", "nosuch"], "`html-column`"),
-        (&[&pages[..], &["--columns", "text,nosuch"]].concat(), "`columns`"),
-        (&[&pages[..], &["--id-column", "nosuch"]].concat(), "`id-column`"),
+        (&["run", "docs", "--keep", "nosuch desc"], "`--keep`"),
+        (&["run", "docs/[am].*", "--keep", "nosuch desc"], "`--keep`"),
+        (&["run", "docs/[mz].*", "--keep", "nosuch desc"], "`--keep`"),
+        (&["run", "docs", "--text-column", "nosuch"], "`--text-column`"),
+        (&["compare", "docs/m.*", "--id-column", "nosuch"], "`--id-column`"),
+        (&["stream", "docs/m.*", "--html-column", "nosuch"], "`--html-column`"),
+        (&["purify", "docs", "--html-column", "nosuch"], "`--html-column`"),
+        (&[&pages[..], &["--columns", "text,nosuch"]].concat(), "`--columns`"),
+        (&[&pages[..], &["--id-column", "nosuch"]].concat(), "`--id-column`"),
     ];
     for &(line, option) in lines {
         let out = folder.path().join("out");
@@ -137,12 +137,16 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     for verb in ["run", "compare", "stream"] {
         reported(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 characters; expected at most 100"]);
     }
-    reported("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "use at most", "`memory"]);
+    reported(
+        "stream",
+        &with(&["--keys", "1000000000000000"]),
+        &["`--keys 1000000000000000`", "use at most", "`--memory"],
+    );
     reported("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
-    reported("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
-    reported("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
-    reported("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" does not exist"]);
-    reported("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" does not exist"]);
+    reported("stream", &with(&["--filter", "nosuch"]), &["`--filter nosuch`: cannot be read"]);
+    reported("stream", &with(&["--filter", "Cargo.toml"]), &["`--filter Cargo.toml`: expected the file filter.bloom"]);
+    reported("stream", &with(&["--forget", "nosuch"]), &["`--forget`: \"nosuch\" does not exist"]);
+    reported("contaminated", &with(&["--against", "nosuch"]), &["`--against`: \"nosuch\" does not exist"]);
     reported("purify", &with(&["--stats", "nosuch"]), &["nosuch is not the output of a finished run"]);
     reported("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
     reported("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
@@ -223,7 +227,7 @@ fn memory_beyond_that_of_the_machine_is_reported_and_no_error() {
     let out = folder.path().join("out");
     let more = ["--memory", "1024TiB", "--algorithms", "exact"];
     let ran = crate::kit::run(&[&corpus(folder.path())], &out, &more).ends_with(0);
-    ran.says(&["`memory=1.0 PiB` is more than the", "of the machine or its cgroup"]);
+    ran.says(&["`--memory 1.0PiB` is more than the", "of the machine or its cgroup"]);
 }
 
 #[test]
@@ -237,7 +241,7 @@ fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_explained()
         said(line, parts);
         assert!(!Path::new("s3:").exists() && !Path::new("https:").exists());
     };
-    remote(&["run", "nowhere", "--out", "s3://bucket/x"], &["`out`", "aws s3 sync DIR s3://bucket/x"]);
+    remote(&["run", "nowhere", "--out", "s3://bucket/x"], &["`--out`", "aws s3 sync DIR s3://bucket/x"]);
     remote(&["run", "hf://datasets/a/b", "--out", "o"], &["hf download", "a/b"]);
     remote(&["run", "https://example.org/a.jsonl", "--out", "o"], &["https://example.org/a.jsonl"]);
 }

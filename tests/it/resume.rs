@@ -423,5 +423,5 @@ fn a_short_run_saves_nothing() {
     place.killed_in("write tables", &["--checkpoint", "30s"]);
     assert!(names_in(&place.work()).iter().all(|name| name == "lock"), "{:?}", names_in(&place.work()));
     let _: &Path = place.folder.path();
-    place.run(&["--checkpoint", "soon"]).ends_with(2).says(&["`checkpoint", "30s"]);
+    place.run(&["--checkpoint", "soon"]).ends_with(2).says(&["`--checkpoint", "30s"]);
 }

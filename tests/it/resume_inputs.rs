@@ -81,7 +81,7 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     let lines = killed_after(command(&docs, &out), "group tf_idf", || (), "write tables");
     assert!(lines.iter().any(|line| line.contains("starts over without this file")), "{lines:?}");
     let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(3);
-    assert!(ran.stderr.contains("found by an earlier run; `resume=false` reads the file again"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("found by an earlier run; `--resume=false` reads the file again"), "{}", ran.stderr);
     std::fs::remove_dir_all(&out).unwrap();
     let ran = Ran::of(command(&docs, &out).args(["--resume", "false"]).output().unwrap()).ends_with(3);
     assert!(ran.stderr.contains("starts over without this file"), "{}", ran.stderr);
@@ -120,7 +120,7 @@ fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     let elsewhere = tempfile::tempdir().unwrap();
     place.killed_in("write tables", &[]);
     let ran = place.run(&["--work", elsewhere.path().to_str().unwrap()]).ends_with(0);
-    assert!(ran.stderr.contains("is not used, because `work` has changed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not used, because `--work` has changed"), "{}", ran.stderr);
     assert!(place.resumed().is_empty());
     assert_eq!((names_in(place.folder.path()), names_in(elsewhere.path())), (vec!["out".to_string()], vec![]));
 }

@@ -66,10 +66,10 @@ fn a_sample_is_a_corpus_of_its_documents() {
     Ran::of(program().arg("apply").arg(at("out")).output().unwrap()).ends_with(2).says(&["read only a sample"]);
     let refused = |more: &[&str], says: &str| drop(run(&[&at("docs")], &at("no"), more).ends_with(2).says(&[says]));
     refused(&["--sample", "2.5"], "expected a number of documents");
-    refused(&["--sample", "5", "--corpus", "keep"], "`corpus`");
-    refused(&["--sample", "5", "--index", "seen"], "`index`");
-    refused(&["--sample", "5", "--reference", "seen"], "`reference`");
-    refused(&["--seed", "5"], "`sample`, which is not given");
+    refused(&["--sample", "5", "--corpus", "keep"], "`--corpus`");
+    refused(&["--sample", "5", "--index", "seen"], "`--index`");
+    refused(&["--sample", "5", "--reference", "seen"], "`--reference`");
+    refused(&["--seed", "5"], "`--sample`, which is not given");
     assert!(!at("no").exists());
 }
 
@@ -99,6 +99,23 @@ fn a_dry_run_estimates_on_a_sample() {
     assert!((all - 2.0 * sample).abs() < 0.16, "{time}");
     assert!(!at("dry").exists());
     assert_eq!(fs::read_dir(at("work")).unwrap().count(), 0);
+    assert!(dry.starts_with("passes over the sample\n"), "{dry}");
+    // No output folder has to be named.
+    let without = |verb: &str, more: &[&str]| {
+        let mut command = program();
+        command.arg(verb).arg(at("docs")).args(["--dry-run", "--algorithms", "exact,minhash"]).args(more);
+        Ran::of(command.output().unwrap()).ends_with(0)
+    };
+    let ran = without("run", &["--sample", "200"])
+        .says(&["sample of 200 of 400 documents in 1 file", "of text in the sample"]);
+    assert_eq!(line(&ran.stdout, "whole corpus: "), line(&dry, "whole corpus: "));
+    let all = without("run", &["--sample", "1000"]).stdout;
+    let all = line(&all, "whole corpus: about ");
+    assert!(!all.contains(" to ") && all.contains("% would be removed"), "{all}");
+    let plain = without("run", &[]);
+    assert!(!plain.stdout.contains("sample") && !plain.stderr.contains("sample"), "{}", plain.stderr);
+    without("compare", &["--sample", "200"]).says(&["sample of 200 of 400 documents"]);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "the corpus, work and the sampled run");
 }
 
 /// Checks that the result for a sample can be explained, reported and evaluated. Its documents have the same numbers as in the corpus.

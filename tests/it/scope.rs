@@ -154,7 +154,7 @@ fn rows_without_a_value_are_one_scope_and_numbers_are_values() {
     assert_eq!(found, [(0, 3), (1, 4), (1, 6)]);
     let explained = Ran::of(program().arg("explain").arg(&out).args(["--docs", "0", "2"]).output().unwrap());
     let explained = explained.ends_with(0);
-    assert!(explained.stdout.contains("they have different values in the `scope` column"), "{}", explained.stdout);
+    assert!(explained.stdout.contains("they have different values in the `--scope` column"), "{}", explained.stdout);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn what_is_typed_wrong_is_reported() {
     let place = tempfile::tempdir().unwrap();
     let (docs, out) = (place.path().join("docs"), place.path().join("out"));
     write(&docs, &placed().iter().take(9).collect::<Vec<_>>());
-    let refused = |more: &[&str], says: &str| drop(run(&[&docs], &out, more).ends_with(2).says(&["`scope", says]));
+    let refused = |more: &[&str], says: &str| drop(run(&[&docs], &out, more).ends_with(2).says(&["`--scope", says]));
     refused(&["--scope", "site"], "expected within:COLUMN, across:COLUMN or all");
     refused(&["--scope", "across:"], "expected within:COLUMN, across:COLUMN or all");
     refused(&["--scope", "across:sites"], "did you mean");
@@ -290,7 +290,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
     let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();
     let explained = program().arg("explain").arg(at("one")).args(["--docs", &a.to_string(), &b.to_string()]).output();
     let explained = Ran::of(explained.unwrap()).ends_with(0).stdout;
-    assert!(explained.contains("they have the same value in the `scope` column"), "{explained}");
+    assert!(explained.contains("they have the same value in the `--scope` column"), "{explained}");
     let apply = |more: &[&str]| Ran::of(program().arg("apply").arg(at("one")).args(more).output().unwrap());
     apply(&["--corpus", "keep"]).ends_with(0);
     let other = at("other").display().to_string();

@@ -136,7 +136,7 @@ fn clusters_are_shown_with_the_texts_of_their_documents() {
         sizes.iter().zip(table.flags("is_representative")).filter(|(_, head)| *head).map(|(size, _)| *size).collect();
     largest.sort_by_key(|size| std::cmp::Reverse(*size));
     let glob = format!("{}/*.parquet", text(samples()));
-    let shown = told(&["--largest", "7", "--documents", "1000", "--corpus", &glob]);
+    let shown = told(&["--largest", "7", "--documents", "1000", "--input", &glob]);
     let shown_sizes: Vec<i64> = shown.iter().map(|cluster| cluster["size"].as_i64().unwrap()).collect();
     assert_eq!(shown_sizes, largest[..7]);
     for cluster in &shown {
@@ -159,7 +159,7 @@ fn clusters_are_shown_with_the_texts_of_their_documents() {
         "{page}"
     );
     script("clusters", &[text(&out), "--id", "none"]).ends_with(1).says(&["'none' is in no cluster"]);
-    script("clusters", &[text(&out), "--corpus", text(&out)]).ends_with(1).says(&["pass its inputs as --corpus"]);
+    script("clusters", &[text(&out), "--input", text(&out)]).ends_with(1).says(&["pass its inputs as --input"]);
 }
 
 #[test]

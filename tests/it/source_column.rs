@@ -56,7 +56,7 @@ fn numbers_are_values_and_a_column_that_is_not_there_is_reported() {
     run(&[&docs], &out, &["--algorithms", "exact", "--guard-rows", "2", "--source-column", "host"]).ends_with(0);
     assert_eq!(record(&out)["sources"], serde_json::json!([{ "source": "7", "rows": 2, "removed": 1 }]));
     let said = run(&[&docs], &folder.path().join("other"), &["--source-column", "hosts"]).ends_with(2);
-    assert!(said.stderr.contains("`source-column") && said.stderr.contains("did you mean"), "{}", said.stderr);
+    assert!(said.stderr.contains("`--source-column") && said.stderr.contains("did you mean"), "{}", said.stderr);
 }
 
 /// Checks that the number of values in a cluster equals the number counted from the tables, and that the bytes are the same with little

@@ -72,9 +72,16 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
     let number = kept_out.unwrap().to_string();
     let typed = [number.as_str(), &Table::read(&with.join("removed")).numbers("doc")[0].to_string(), "--docs"]
         .map(str::to_owned);
-    Ran::of(program().arg("explain").arg(&with).args(&typed).output().unwrap())
-        .ends_with(2)
-        .says(&["texts/ has only the removed documents and those kept instead"]);
+    Ran::of(program().arg("explain").arg(&with).args(&typed).output().unwrap()).ends_with(2).says(&[
+        "texts/ has only the removed documents and those kept instead",
+        "help: ",
+        "`--input DIR`",
+    ]);
+    // An id that no stored text has may be one of the corpus.
+    for unknown in ["no-such-id", &format!("{}x", removed[0])] {
+        let ran = explained(&with, unknown).ends_with(2);
+        ran.says(&["no document in texts/ has the id", "only the removed documents", "pass `--input DIR`"]);
+    }
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     std::fs::write(path("old.parquet"), &bytes).unwrap();
     let old = path("old.parquet");
     let refused = stream(&input, &path("next"), &["--forget", old.to_str().unwrap()]).ends_with(2);
-    refused.says(&["`forget", "old.parquet"]);
+    refused.says(&["`--forget", "old.parquet"]);
     assert!(!path("next").exists());
 
     // The limit applies to new documents, and rows without a text are reported.

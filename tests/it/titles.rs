@@ -58,7 +58,7 @@ fn a_column_that_was_named_and_is_nowhere_is_an_error() {
     let out = tempfile::tempdir().unwrap();
     let named = ["--algorithms", "sentence_marks", "--title-column", "titel"];
     let ran = crate::kit::run(&[crate::kit::samples()], &out.path().join("out"), &named).ends_with(2);
-    ran.says(&["`title-column", "\"titel\"", "no input file has"]);
+    ran.says(&["`--title-column", "\"titel\"", "no input file has"]);
 }
 
 #[test]

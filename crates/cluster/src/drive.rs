@@ -113,7 +113,7 @@ impl Driver<'_> {
         let summed = self.cluster.reduce(&Step::Sum, &summed, None)?;
         let (repeated, copies, terms) = gather::sums(session, self.cluster, summed)?;
         self.cluster.forget(summed)?;
-        running.end(session.documents(), copies.surplus(), 0);
+        running.end(session.documents(), copies.extra_copies(), 0);
         taken.duplicate_ids = repeated;
         self.segmented(&tallies);
         self.saved.save(|keys| &keys.notes, taken)?;

@@ -48,7 +48,7 @@ impl Sample {
         let pieces: Vec<Split> = all.into_iter().step_by(apart).collect();
         let docs_of = |split: &Split| split.first_doc..(split.first_doc + split.rows).min(session.documents());
         let there: u64 = pieces.iter().map(docs_of).map(|docs| docs.end - docs.start).sum();
-        let is_drawn = |doc: &u64| splitmix64(SEED, *doc) % there < SAMPLE && !copies.is_surplus(*doc);
+        let is_drawn = |doc: &u64| splitmix64(SEED, *doc) % there < SAMPLE && !copies.is_extra_copy(*doc);
         let docs = pieces.iter().flat_map(docs_of).filter(is_drawn).collect();
         Sample { pieces, docs }
     }
@@ -80,7 +80,7 @@ impl Driver<'_> {
         }
         let running = self.session.engine.clock.stage("compare a sample");
         let sample = Sample::of(reader, copies);
-        let documents = reader.documents() - copies.surplus();
+        let documents = reader.documents() - copies.extra_copies();
         let comparisons = self.comparisons(&sample, &bound, stats, copies)?;
         running.end(sample.docs.len() as u64, comparisons.iter().sum(), 0);
         for (bound, comparisons) in bound.iter().zip(comparisons) {

@@ -58,7 +58,7 @@ impl<'k> KnownBy<'k> {
         if self.copies.is_alone(doc) {
             return Some(doc);
         }
-        if self.copies.is_surplus(doc) {
+        if self.copies.is_extra_copy(doc) {
             return None;
         }
         let other = doc.checked_sub(self.base).zip(self.others.as_ref());

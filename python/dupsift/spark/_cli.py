@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +27,7 @@ def _parser() -> argparse.ArgumentParser:
     spark.add_argument("--task-memory", help="memory limit of a task, without the interpreter [default: 512MiB]")
     spark.add_argument("--buckets", type=int, help="number of partitions of rows [default: spark.sql.shuffle.partitions]")
     groups: dict[str, Any] = {}
-    for name, heading, kind, words, default in _dupsift.options("run"):
+    for name, heading, kind, words, default in _dupsift.options("run", flags=True):
         if name in _NOT_HERE:
             continue
         if heading not in groups:
@@ -59,7 +60,8 @@ def main(typed: Sequence[str] | None = None) -> int:
     finally:
         if began:
             spark.stop()
-    print(result)
+    # Unlike `print(result)`, this names the next command, not the next call in Python.
+    print(_dupsift.summary(os.fspath(result._typed)))
     report = result.report
     if any(guard["held"] for guard in report["guards"]):
         return _HELD

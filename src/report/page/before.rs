@@ -14,7 +14,7 @@ pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup>
     let mut rows = vec![
         ("documents".to_string(), before.documents.used, report.documents.used),
         ("removed".to_string(), removed(before), removed(report)),
-        ("exact copies".to_string(), before.documents.surplus_copies, report.documents.surplus_copies),
+        ("exact copies".to_string(), before.documents.extra_copies, report.documents.extra_copies),
         ("rows rejected".to_string(), before.documents.rejections.rows, report.documents.rejections.rows),
     ];
     for one in &report.algorithms {

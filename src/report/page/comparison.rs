@@ -8,11 +8,12 @@ use super::text::{plain, seconds, share};
 use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
+use dupsift_engine::options::Spelling;
 use dupsift_study::study::{Agreement, ComparisonReport, Figure};
 
 /// Returns the recommendation, which comes first.
 pub fn lead(comparison: &ComparisonReport) -> Markup {
-    html! { p.lead { strong { (sentence(&plain(&verdict(comparison)))) } } }
+    html! { p.lead { strong { (sentence(&plain(&Spelling::Flags.of(&verdict(comparison))))) } } }
 }
 
 /// Returns the complete section about the comparison.

@@ -7,6 +7,7 @@ use super::text::{bytes, plain, seconds};
 use super::{Section, cost, shell};
 use crate::report::{counted, guarded, other_inputs, rejections_of, thousands};
 use dupsift_engine::contaminated::{ContaminationReport, ExampleReport, SHOWN, SuiteReport};
+use dupsift_engine::options::Spelling;
 use std::path::Path;
 
 /// Returns the page of a contamination search.
@@ -67,7 +68,7 @@ fn notes(report: &ContaminationReport) -> Markup {
         .chain(other_inputs(report))
         .chain(report.warnings.iter().cloned())
         .collect();
-    html! { @if !notes.is_empty() { ul.notes { @for note in &notes { li.warn { (plain(note)) } } } } }
+    html! { @if !notes.is_empty() { ul.notes { @for note in &notes { li.warn { (plain(&Spelling::Flags.of(note))) } } } } }
 }
 
 fn suites(suites: &[SuiteReport]) -> Markup {

@@ -8,6 +8,7 @@ use crate::report::comparison::contestants;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
+use dupsift_engine::options::Spelling;
 use dupsift_study::study::ComparisonReport;
 
 /// Up to this number of remarks, all are shown unfolded. If there are more, only warnings are shown unfolded.
@@ -81,7 +82,7 @@ pub fn facts(report: &RunReport) -> Markup {
             thousands(documents.used),
             format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
         ),
-        ("Exact copies", thousands(documents.surplus_copies), "after the first copy of each text".to_string()),
+        ("Exact copies", thousands(documents.extra_copies), "after the first copy of each text".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), cost),
     ]);
@@ -113,7 +114,8 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
 /// Returns the remarks of the summary: guards, warnings, and everything that was skipped.
 pub fn notes(report: &RunReport) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
-    let mut remarks = remarks(report);
+    let mut remarks: Vec<String> =
+        remarks(report).iter().map(|remark| Spelling::Flags.of(remark).into_owned()).collect();
     let loud = |remark: &str| ["guard", "skipped:", "warning:"].iter().any(|word| remark.starts_with(word));
     remarks.sort_by_key(|remark| !loud(remark));
     let loud_ones = remarks.iter().filter(|remark| loud(remark)).count();

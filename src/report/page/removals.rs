@@ -20,9 +20,10 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
         true => format!("This section shows {all}"),
         false => format!("This section shows {} of {all}, sampled with a fixed seed", thousands(shown)),
     };
+    let fates = if removal.keep == "none" { "A and B were removed" } else { "A was removed, and B was kept" };
     Some(html! {
         p.how {
-            (shown) ". A was removed, and B was kept. Text only in A is marked " del { "like this" } ", text only in B "
+            (shown) ". " (fates) ". Text only in A is marked " del { "like this" } ", text only in B "
             ins { "like this" } ". Press j for the next pair and k for the previous one. Mark the pairs that look wrong, and save the other pairs as labels for "
             code { "dupsift evaluate" } "."
         }

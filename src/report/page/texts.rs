@@ -7,6 +7,7 @@ use super::text::{language, plain, share};
 use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
+use dupsift_engine::options::Spelling;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
 /// The number of characters that are shown of a single text.
@@ -105,7 +106,7 @@ fn intro(review: &Review, what: &str) -> Markup {
             (what) " " (review.deciding.iter().map(|label| plain(label)).collect::<Vec<_>>().join(", ")) ". "
             "Text only in A is marked " del { "like this" } ", text only in B " ins { "like this" } "."
         }
-        @if let Some(why) = &review.no_texts { ul.notes { li.warn { "The texts could not be read: " (plain(why)) } } }
+        @if let Some(why) = &review.no_texts { ul.notes { li.warn { "The texts could not be read: " (plain(&Spelling::Flags.of(why))) } } }
     }
 }
 

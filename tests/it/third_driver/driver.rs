@@ -82,7 +82,7 @@ struct Classes {
 }
 
 impl Copies for Classes {
-    fn is_surplus(&self, doc: u64) -> bool {
+    fn is_extra_copy(&self, doc: u64) -> bool {
         clusters::Classes::representative(self, doc) != doc
     }
 
@@ -295,7 +295,7 @@ impl<'d> Driver<'d> {
             }
         };
         self.read(&View::first(pipeline), |doc, document| {
-            if self.recipe.count_copies || !copies.is_surplus(doc) {
+            if self.recipe.count_copies || !copies.is_extra_copy(doc) {
                 tally.add(document);
             }
             if random.below(100) == 0 {
@@ -326,7 +326,7 @@ impl<'d> Driver<'d> {
             self.read(view, |doc, document| {
                 numbers.clear();
                 learner.note(document, &mut numbers);
-                if !numbers.is_empty() && !copies.is_surplus(doc) {
+                if !numbers.is_empty() && !copies.is_extra_copy(doc) {
                     let row = learn::row(document, notes.len() as u64).to_vec();
                     order.extend(std::iter::repeat_n(row, view.times(doc) as usize));
                     notes.push(numbers.clone());
@@ -445,7 +445,7 @@ impl<'d> Driver<'d> {
     ) -> Vec<Pair> {
         let Some((rule, relating)) = bound.relating() else { return pairs };
         let (count, mut lines, mut common) = (self.count(), Rows::new(), BTreeSet::new());
-        for (doc, &line) in self.headings.iter().enumerate().filter(|(doc, _)| !copies.is_surplus(*doc as u64)) {
+        for (doc, &line) in self.headings.iter().enumerate().filter(|(doc, _)| !copies.is_extra_copy(*doc as u64)) {
             let row = Heading::unpack(line).map(|line| headings::row(count, line, doc as u64));
             lines.extend(row.map(|row| row[..headings::width(count)].to_vec()));
         }
@@ -595,7 +595,7 @@ impl<'d> Driver<'d> {
         signed.resize_with(bound.len(), Default::default);
         let (mut scratch, mut record): ((Signatures, Vec<u64>), _) = Default::default();
         driver.read(&view, |doc, document| {
-            if copies.is_surplus(doc) && !driver.asked.signs_copies {
+            if copies.is_extra_copy(doc) && !driver.asked.signs_copies {
                 return;
             }
             sign(&bound, document, &mut scratch, |number, out, evidence| {

@@ -51,7 +51,7 @@ pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_
 /// Gives access to the exact copies that the driver found.
 pub trait Copies {
     /// Returns whether a document with a smaller number is equal to this document.
-    fn is_surplus(&self, doc: u64) -> bool;
+    fn is_extra_copy(&self, doc: u64) -> bool;
 
     /// Returns the documents equal to this document, including itself, in ascending order. Empty if the document is unique.
     fn members(&self, doc: u64) -> Docs<'_>;
@@ -67,7 +67,7 @@ pub trait Copies {
 pub struct NoCopies;
 
 impl Copies for NoCopies {
-    fn is_surplus(&self, _: u64) -> bool {
+    fn is_extra_copy(&self, _: u64) -> bool {
         false
     }
 

@@ -85,7 +85,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     /// # Errors
     /// Returns the errors of `each`.
     pub fn each<E>(&self, mut each: impl FnMut(u64, Docs<'_>) -> Result<(), E>) -> Result<(), E> {
-        self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).try_for_each(|doc| {
+        self.class.iter().filter(|&doc| !self.copies.is_extra_copy(doc)).try_for_each(|doc| {
             let members = self.copies.members(doc);
             if members.is_empty() { each(doc, Docs::One(doc)) } else { each((self.best)(members), members) }
         })
@@ -97,7 +97,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
         if self.class.len() > 1 && self.copies.members(self.class.get(0)).len() == self.class.len() {
             return 1;
         }
-        self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).count() as u64
+        self.class.iter().filter(|&doc| !self.copies.is_extra_copy(doc)).count() as u64
     }
 
     /// Returns the best document of each text, or only the best document of the class if there are more than `max_group` texts.
@@ -177,7 +177,7 @@ mod tests {
     /// The first two documents have the same text, and so do 5 and 9.
     struct Known;
     impl Copies for Known {
-        fn is_surplus(&self, doc: u64) -> bool {
+        fn is_extra_copy(&self, doc: u64) -> bool {
             [2, 9].contains(&doc)
         }
 

@@ -73,7 +73,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         // Most documents share their key with no other document, so they have no copies and need no lookup.
         let alone = window.len() == 1;
         let rows = (0..window.len()).map(|at| window.row(at));
-        let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
+        let mut representatives = rows.filter(|row| alone || !copies.is_extra_copy(row.doc));
         let Some(first) = representatives.next() else { return Ok(()) };
         self.probe(scope, &first, out)?;
         let mut linked = false;
@@ -196,7 +196,7 @@ fn without_surplus<'r>(
     scratch: &'r mut impl Scratch,
 ) -> Result<&'r [u8]> {
     let width = layout.width();
-    let stays = |row: &[u8]| !copies.is_surplus(layout.decode(row).doc);
+    let stays = |row: &[u8]| !copies.is_extra_copy(layout.decode(row).doc);
     let kept = rows.chunks_exact(width).filter(|row| stays(row)).count() * width;
     if kept == rows.len() {
         return Ok(rows);

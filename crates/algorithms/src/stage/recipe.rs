@@ -35,6 +35,11 @@ impl Chosen {
         self.algorithm.needs(&self.params).stats()
     }
 
+    /// Returns whether the algorithm compares web addresses, so the texts of a pair may have little in common.
+    pub fn compares_addresses(&self) -> bool {
+        self.algorithm.name() == "exact" && self.params.word("form") == "url"
+    }
+
     /// Returns whether the algorithm classifies pairs as versions, contained texts or the same template.
     pub fn relates(&self) -> bool {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)

@@ -107,6 +107,13 @@ impl Bar {
             shown.add(count, shown.start.elapsed());
         }
     }
+
+    /// Counts all remaining units as finished, because the stage is complete and has skipped them.
+    pub fn complete(&self) {
+        if let Some(shown) = &self.shown {
+            shown.done.fetch_max(shown.total, Ordering::Relaxed);
+        }
+    }
 }
 
 struct Shown {
@@ -205,6 +212,22 @@ mod tests {
         drop(bar);
         let told: Vec<(u64, bool)> = told.0.lock().unwrap().iter().map(|(_, done, ends)| (*done, *ends)).collect();
         assert_eq!(told, [(0, false), (15, false), (30, false), (35, false), (35, true)]);
+    }
+
+    #[test]
+    fn a_complete_stage_ends_with_its_total() {
+        let told = Arc::new(Listener::default());
+        for (added, completes) in [(30, true), (30, false), (100, true)] {
+            let bar = Progress::to(told.clone()).stage("read texts", 100, Unit::Documents);
+            bar.add(added);
+            if completes {
+                bar.complete();
+            }
+        }
+        Progress::hidden().stage("read texts", 100, Unit::Documents).complete();
+        let told = told.0.lock().unwrap();
+        let ends: Vec<u64> = told.iter().filter(|(_, _, ends)| *ends).map(|(_, done, _)| *done).collect();
+        assert_eq!(ends, [100, 30, 100]);
     }
 
     #[test]

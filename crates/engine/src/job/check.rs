@@ -7,6 +7,7 @@ use bytesize::ByteSize;
 use super::{folders, guards};
 use crate::engine::budget::Budget;
 use crate::options::{RunOptions, check_cut, memory_allowed};
+use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Stage, may_write};
 
@@ -42,10 +43,25 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     }
     check_cut(options)?;
     options.add.check(options.corpus)?;
+    if let Some(note) = address_note(options) {
+        tracing::warn!("{note}");
+    }
     if let Some(previous) = &options.previous {
         guards::previous_run(previous)?;
     }
     check_resources(options)
+}
+
+/// Returns a note if pairs of different web addresses have to contain each other to be removed, which they rarely do.
+pub fn address_note(options: &RunOptions) -> Option<String> {
+    let one = options.recipe.algorithms.iter().find(|one| one.compares_addresses())?;
+    let compares_texts = options.removes && options.remove_if != RemoveIf::Pair;
+    compares_texts.then(|| {
+        format!(
+            "{}: different addresses of a page are rarely removed with `remove-if={}`, which compares their texts; use `remove-if=pair`",
+            one.label, options.remove_if
+        )
+    })
 }
 
 /// Rejects options that require all documents if only a sample is read.

@@ -5,6 +5,7 @@ use super::run_report::{
     StatisticsReport,
 };
 use crate::engine::{StageReport, now};
+use crate::job::check::address_note;
 use crate::job::pair::classes::Classes;
 use crate::job::read::intake::Taken;
 use crate::job::write::removals::{Decided, Removals};
@@ -21,6 +22,7 @@ use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, Parts
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::WHOLE;
+use dupsift_files::io::likely_id;
 
 /// Returns the report on removed documents.
 pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
@@ -57,6 +59,11 @@ pub fn report(
     let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();
     let ids_named = taken.ids_named(session);
     let (id_type, id_note) = ids_named.id_type();
+    let others = [&*options.id_column, &*options.text_column];
+    let likely_column = match ids_named.kinds.is_empty() && ids_named.nulls > 0 && !options.id_required {
+        true => likely_id(&session.source.files[session.indexed_files()..], &others),
+        false => None,
+    };
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
@@ -79,6 +86,7 @@ pub fn report(
         ids: IdsReport {
             written_as: format!("{id_type:?}"),
             note: id_note,
+            likely_column,
             missing: ids_named.nulls,
             duplicates: taken.duplicate_ids,
         },
@@ -100,6 +108,7 @@ pub fn report(
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
     report.warnings.extend(taken.columns.keep.warnings().iter().cloned());
+    report.warnings.extend(address_note(options));
     report.warnings.extend(warnings(&report));
     report
 }
@@ -132,7 +141,7 @@ fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> Document
         sampled_from: session.sample.map(|_| session.rows()),
         used: taken.used,
         rejections: taken.rejected.report(),
-        surplus_copies: copies.surplus(),
+        extra_copies: copies.extra_copies(),
         text_bytes: taken.text_bytes,
         unpacked_bytes: session.source.unpacked_bytes(),
     }

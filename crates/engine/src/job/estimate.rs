@@ -15,8 +15,9 @@ use dupsift_algorithms::algorithm::contract::banding::Banding;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::passes::{Pass, Size, passes};
 use dupsift_algorithms::stage::plan::Plan;
+use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::Result;
-use dupsift_core::number::counted;
+use dupsift_core::number::{counted, thousands};
 use dupsift_files::io::{InputFile, Source};
 
 /// Holds the estimate for a run.
@@ -91,6 +92,12 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let disk_bytes = passes.iter().map(|pass| pass.writes).sum::<u64>() + repacked;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
+    let (of, sample) = match options.sample {
+        Some(_) => {
+            (format!(" of {}", counted(taking_part(options, source.documents()).0, "document")), " in the sample")
+        }
+        None => (String::new(), ""),
+    };
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
     let then = if again { ", then the documents of candidate pairs" } else { "" };
     let passes_over = match readings {
@@ -100,19 +107,23 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let curves = bound.iter().filter_map(|bound| Some(curve(&bound.label, bound.scheme.banding?)));
     let mut lines = vec![
         format!(
-            "{} in {} ({})",
-            counted(documents, "document"),
+            "{}{of} in {} ({})",
+            if of.is_empty() { counted(documents, "document") } else { format!("sample of {}", thousands(documents)) },
             counted(source.files.len() as u64, "file"),
             size(input_bytes)
         ),
         format!(
-            "about {} of text, {passes_over}{then}; memory limit {}; temporary files about {}",
+            "about {} of text{sample}, {passes_over}{then}; memory limit {}; temporary files about {}",
             size(text_bytes),
             size(options.memory),
             size(disk_bytes)
         ),
     ];
     lines.extend(curves);
+    let addresses = options.recipe.algorithms.iter().find(|one| one.compares_addresses() && options.removes);
+    if let (Some(one), RemoveIf::Pair) = (addresses, options.remove_if) {
+        lines.push(format!("{}: documents with equal web addresses are removed (`remove-if=pair`)", one.label));
+    }
     // Checkpoints of an incremental run depend on the index, which an estimate does not open.
     if options.index.is_none() && options.reference.is_none() {
         lines.extend(left(options, source, &plan)?);

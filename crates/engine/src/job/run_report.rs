@@ -292,7 +292,7 @@ pub struct DocumentsReport {
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of extra copies: exact copies, not counting the first document of each set.
-    pub surplus_copies: u64,
+    pub extra_copies: u64,
     /// The number of bytes of text that were read.
     pub text_bytes: u64,
     /// The number of bytes of lines decompressed from the input files. This is the uncompressed size of the files if each file was read
@@ -308,6 +308,9 @@ pub struct IdsReport {
     pub written_as: String,
     /// The reason for this type if it differs from the type of the column, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
+    /// A column that probably has ids, if all rows are named FILE#ROW.
+    #[serde(default)]
+    pub likely_column: Option<String>,
     /// The number of rows without an id, which are named FILE#ROW.
     pub missing: u64,
     /// The number of rows with the same id as an earlier row.

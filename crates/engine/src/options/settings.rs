@@ -10,7 +10,7 @@ use super::spec::{OptionSpec, Verb};
 use super::value::{Given, Value};
 use super::{Keep, OPTIONS, RunOptions, options_of};
 use dupsift_algorithms::stage::contest::names_preset;
-use dupsift_algorithms::stage::recipe::{Preset, preset};
+use dupsift_algorithms::stage::recipe::{Chosen, Preset, Recipe, preset};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
@@ -111,6 +111,7 @@ impl Settings {
         let options = self.text("preset").map_or(Ok(&[][..]), |name| preset(name).map(|preset| preset.options))?;
         for option in OPTIONS.iter().filter(|option| option.field.is_some() || option.verbs.contains(&verb)) {
             if let Some(value) = option.default_of(verb).value {
+                let value = if option.name == "remove-if" && self.finds_only_addresses() { "pair" } else { value };
                 defaults.put(option, &value.into(), false)?;
             }
         }
@@ -163,6 +164,13 @@ impl Settings {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether the algorithms only compare web addresses. Different addresses of a page do not contain each other, so the usual
+    /// rule would keep nearly all of them.
+    fn finds_only_addresses(&self) -> bool {
+        let chosen = self.text("algorithms").and_then(|list| Recipe::parse_algorithms(list).ok());
+        chosen.is_some_and(|chosen| chosen.iter().all(Chosen::compares_addresses))
     }
 
     fn has(&self, name: &str) -> bool {
@@ -224,10 +232,15 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// Returns an error if a word list is unreadable, options contradict each other, or the output folder is missing.
 pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
-    if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
+    let needs_out = settings.has("out") || !settings.switch("dry-run");
+    if needs_out && settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
         return Err(Error::usage("no output folder given; expected `out=DIR`, or out = \"DIR\" in the `config` file"));
     }
     let mut run = RunOptions::blank(inputs);
+    if !needs_out {
+        // A dry run writes nothing, so any new folder will do.
+        run.out = std::env::temp_dir().join(format!("dupsift-dry-run-{}", std::process::id()));
+    }
     for option in OPTIONS {
         if let (Some((set, _)), Some((value, typed))) = (option.field, settings.values.get(option.name)) {
             set(&mut run, Given { value, typed: *typed })?;
@@ -267,6 +280,16 @@ mod tests {
 
     fn fail(given: &[(&str, &str)]) -> String {
         run(given).err().expect("this should not pass").to_string()
+    }
+
+    #[test]
+    fn equal_addresses_are_removed_by_default() {
+        let rule = |given: &[(&str, &str)]| run(given).unwrap().remove_if.to_string();
+        let addresses = ("algorithms", "exact:form=url");
+        assert_eq!(rule(&[addresses]), "pair");
+        assert_eq!(rule(&[addresses, ("remove-if", "contained:0.8:0.9")]), "contained:0.8:0.9");
+        assert_eq!(rule(&[("algorithms", "exact:form=url,minhash")]), "contained:0.8:0.9");
+        assert_eq!(rule(&[("algorithms", "exact")]), "contained:0.8:0.9");
     }
 
     #[test]
@@ -341,6 +364,10 @@ mod tests {
         assert!(compared.to_string().contains("compare removes nothing"), "{compared}");
         assert!(fail(&[("id-column", "")]).contains("name of a column"));
         assert!(fail(&[("out", "")]).contains("`out=DIR`"));
+        let dry = OPTIONS.iter().find(|option| option.name == "dry-run").unwrap();
+        let mut settings = Settings::default();
+        settings.give(dry, &true.into()).unwrap();
+        assert!(!resolve(vec![], &settings).unwrap().out.exists(), "a dry run needs no output folder");
         assert!(resolve(vec![], &Settings::default()).err().unwrap().to_string().contains("`out=DIR`"));
     }
 

@@ -411,7 +411,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(KEPT, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
         "Condition for removing one document of a pair: pair (always) or contained:T[:N] (only if the kept document contains at least the share T of its 3-grams and the share N of its numbers)")
         .brief("Condition for removing a document: pair, or contained:T[:N]")
-        .default(is("contained:0.8:0.9"))
+        .default(in_words("contained:0.8:0.9", "contained:0.8:0.9; pair for `algorithms=exact:form=url`"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
         "What to do with documents that are linked to the kept document only through a chain of pairs")
@@ -495,11 +495,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
     OptionSpec::new(LOG, TEXTS, "dry-run", "", Kind::Switch,
-        "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing")
+        "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing, so `out` is optional")
         .but(&[(
             Verb::Run,
-            "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing. With `sample`, \
-             also deduplicate the sample in a temporary folder, and estimate how many documents would be removed and how long it would take",
+            "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing, so `out` is \
+             optional. With `sample`, also deduplicate the sample in a temporary folder, and estimate how many documents would be removed and how long it would take",
             NONE,
         )]),
     OptionSpec::new(LOG, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Format of log lines")

@@ -1,5 +1,6 @@
 //! Makes passes over a corpus on all threads. A thread reads one piece of a file at a time.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -137,12 +138,21 @@ impl Session<'_> {
             let file = &self.source.files[splits[piece].file];
             let asks = from(begin, &splits[piece], purified::asks(self, file, &want, &reading));
             let segments = self.source.segments(&splits[piece], &asks, self.engine.budget.small_piece())?;
+            let read = Cell::new(0);
             segments.iter().try_for_each(|Segment { split, bytes, .. }| {
                 read_limit.hold(thread, *bytes, &|| self.engine.go_on(), &done, |thread, reader| {
-                    let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
+                    let mut hand = |batch: Documents| {
+                        read.set(read.get() + batch.len() as u64);
+                        reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch))
+                    };
                     self.source.read(split, &asks, &mut hand)
                 })
-            })
+            })?;
+            // Documents that the pass skips are finished too. The total of a sample excludes the documents outside it.
+            if self.sample.is_none() {
+                bar.add(self.rows_after(begin, &splits[piece]).saturating_sub(read.get()));
+            }
+            Ok(())
         };
         let end = |mut thread: (S, PurifyReport)| {
             read_limit.help(&mut thread, &done);
@@ -163,7 +173,15 @@ impl Session<'_> {
         if let Reading::Purify(Some(filling)) = reading {
             self.pages.keep(filling, report.into_inner().unwrap_or_else(PoisonError::into_inner))?;
         }
+        if self.part.is_none() {
+            bar.complete();
+        }
         Ok(results)
+    }
+
+    /// Returns the number of rows in a piece that take part and are not before `begin`.
+    fn rows_after(&self, begin: u64, piece: &Split) -> u64 {
+        (piece.first_doc + piece.rows).min(self.documents()).saturating_sub(piece.first_doc.max(begin))
     }
 
     /// Returns the pieces of a pass.

@@ -7,6 +7,7 @@ use super::damaged::damaged;
 use super::find::FoundFile;
 use super::parallel;
 use super::schema::{self, KnownColumns, Shown};
+use super::source::InputFile;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -96,6 +97,18 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
 pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     file.format.columns(opened, file.coding, asked)
+}
+
+/// The number of files in which a column with ids is searched for.
+const MOST_FILES: usize = 8;
+
+/// Returns the column of the first files that probably has ids, judging by its name; `None` if there is none apart from `others`.
+pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
+    let of_file = |file: &InputFile| {
+        let known = file.format.columns(File::open(&file.path).ok()?, file.coding, &[]).ok()??;
+        schema::likely_id(&known.columns, others).map(str::to_owned)
+    };
+    files.iter().take(MOST_FILES).find_map(of_file)
 }
 
 fn said(asked: &Asked, there: &[Shown]) -> String {

@@ -106,7 +106,7 @@ mod warc_tests;
 mod work_folder_tests;
 
 pub use added::Added;
-pub use asked::{Asked, check_asked};
+pub use asked::{Asked, check_asked, likely_id};
 pub use coding::Coding;
 pub use copying::Copying;
 pub use edits::Edits;

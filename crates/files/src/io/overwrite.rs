@@ -140,6 +140,11 @@ pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
 
+/// Like [`foreign_path`], for one entry of the folder.
+pub(super) fn foreign_in(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
+    foreign_at(folder, &[], name.to_owned(), &listed(folder))
+}
+
 /// Like [`foreign_path`], for a folder with an unfinished output, which may contain temporary folders of earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {

@@ -105,7 +105,21 @@ pub(super) struct Has {
 
 const TEXT_NAMES: [&str; 7] = ["text", "content", "raw_content", "contents", "body", "document", "page_body"];
 const HTML_NAMES: [&str; 6] = ["html", "raw_html", "html_content", "content", "page", "body"];
-const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "url"];
+const ID_NAMES: [&str; 13] = [
+    "id",
+    "_id",
+    "doc_id",
+    "docid",
+    "document_id",
+    "uuid",
+    "uid",
+    "guid",
+    "warc_record_id",
+    "record_id",
+    "page_id",
+    "url",
+    "uri",
+];
 
 /// Checks a file's columns.
 ///
@@ -225,6 +239,17 @@ pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> 
     })
 }
 
+/// Returns the column that probably has ids, judging by its name; `None` if there is none apart from `others`.
+pub(super) fn likely_id<'s>(there: &'s [Shown], others: &[&str]) -> Option<&'s str> {
+    let fitting = || there.iter().filter(|column| column.may_be_id() && !others.contains(&&*column.name));
+    let last = |name: &'s str| name.rsplit_once('.').map_or(name, |(_, last)| last);
+    let is_called = |column: &Shown, name: &str| column.name.eq_ignore_ascii_case(name);
+    let plain = ID_NAMES.iter().find_map(|name| fitting().find(|column| is_called(column, name)));
+    let nested =
+        || ID_NAMES.iter().find_map(|name| fitting().find(|column| last(&column.name).eq_ignore_ascii_case(name)));
+    plain.or_else(nested).map(|column| column.name.as_str())
+}
+
 /// Returns a hint such as `"; try --text-column content"` if a column of the file is the likely one.
 fn likely(
     wanted: &str,
@@ -308,6 +333,19 @@ mod tests {
         ];
         let has = check(&columns("text", "id", true), &there).expect("fine");
         assert_eq!((has.id, has.id_note, has.others), (Some(IdKind::UInt64), None, vec!["n".to_owned()]));
+    }
+
+    #[test]
+    fn a_column_with_ids_is_known_by_its_name() {
+        let likely = |names: &[&str]| {
+            let there: Vec<Shown> = names.iter().map(|name| shown(name, Some(DataType::Utf8))).collect();
+            likely_id(&there, &["id", "text"]).map(str::to_owned)
+        };
+        assert_eq!(likely(&["text", "url", "Doc_ID"]).as_deref(), Some("Doc_ID"));
+        assert_eq!(likely(&["id", "text", "meta.url", "WARC_Record_ID"]).as_deref(), Some("WARC_Record_ID"));
+        assert_eq!(likely(&["text", "score", "meta.uuid"]).as_deref(), Some("meta.uuid"));
+        assert_eq!(likely(&["id", "text", "idle", "urls"]), None);
+        assert_eq!(likely_id(&[shown("uuid", Some(DataType::Float32)), shown("url", None)], &[]), None);
     }
 
     #[test]

@@ -81,17 +81,26 @@ impl Stage {
         Ok(Stage { staged, overwrite, work })
     }
 
+    /// Checks that these folders can be added to a finished output, or replaced in it. Creates nothing.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if one of the folders already exists and may not be replaced; or [`Error::Io`].
+    pub fn look_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<()> {
+        refuse_added(out, folders, overwrite)
+    }
+
     /// Begins an addition to a finished output. No run can write the output until the addition is complete.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it; or [`Error::Io`].
-    pub fn begin_added(out: &Path, folders: &[&str]) -> Result<Stage> {
+    /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it and may not be replaced; or
+    /// [`Error::Io`].
+    pub fn begin_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<Stage> {
         let work = WorkFolder::take(out, None)?;
         let place = work.place();
-        refuse_added(&place.path, folders)?;
+        refuse_added(&place.path, folders, overwrite)?;
         let path = place.hidden(PARTIAL);
         let staged = Unfinished::create(path.clone()).map_err(Error::io("create the folder", &path))?;
-        Ok(Stage { staged, overwrite: false, work })
+        Ok(Stage { staged, overwrite, work })
     }
 
     /// Returns the temporary folder, which is removed when this value is dropped.
@@ -183,6 +192,8 @@ impl Stage {
     /// Returns [`Error::Io`].
     pub fn write_applied(&self, record: &str) -> Result<()> {
         let mut files = overwrite::files_of(self.out(), APPLIED).unwrap_or_default();
+        // The files of a folder that is replaced no longer exist.
+        files.retain(|file| !file.split_once('/').is_some_and(|(folder, _)| self.path().join(folder).is_dir()));
         files.extend(overwrite::files_below(self.path())?);
         self.write_listing(APPLIED, record, files.into_iter().collect())
     }
@@ -195,7 +206,8 @@ impl Stage {
     }
 
     /// Syncs everything to disk and moves these folders into the finished output, each in one step. The record of the corpus is moved
-    /// first, so that `overwrite` recognizes the folders even if the process ends before all of them are moved.
+    /// first, so that `overwrite` recognizes the folders even if the process ends before all of them are moved. A folder that
+    /// is replaced is moved aside until the new folder has its name.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
@@ -205,9 +217,20 @@ impl Stage {
         // A folder that would have no files was never created.
         let made = |name: &&&str| self.path().join(name).is_dir();
         let folders: Vec<&str> = folders.iter().filter(made).copied().collect();
-        let into = |name: &str| fs::rename(self.path().join(name), out.join(name));
+        let into = |name: &str| {
+            let (there, aside) = (out.join(name), self.path().join(format!(".old-{name}")));
+            let replaces = there.symlink_metadata().is_ok_and(|there| there.is_dir());
+            if replaces {
+                fs::rename(&there, &aside)?;
+            }
+            fs::rename(self.path().join(name), &there).inspect_err(|_| {
+                if replaces {
+                    let _ = fs::rename(&aside, &there);
+                }
+            })
+        };
         publish(|| {
-            refuse_added(out, &folders)?;
+            refuse_added(out, &folders, self.overwrite)?;
             into(APPLIED).map_err(Error::io("write the record into", out))?;
             sync_folder(out)?;
             folders.iter().try_for_each(|name| into(name).map_err(Error::io("add a folder to", out)))?;
@@ -266,15 +289,28 @@ impl Stage {
     }
 }
 
-/// Refuses folders that already exist in an output.
-fn refuse_added(out: &Path, folders: &[&str]) -> Result<()> {
-    match folders.iter().map(|name| out.join(name)).find(|path| path.symlink_metadata().is_ok()) {
-        None => Ok(()),
-        Some(there) => Err(Error::usage(format!(
-            "{} already exists; remove it first, or write to another folder with `out`",
-            there.display()
-        ))),
+/// Refuses folders that already exist in an output; with `overwrite`, only folders with files that dupsift did not write.
+fn refuse_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<()> {
+    for name in folders {
+        let there = out.join(name);
+        if there.symlink_metadata().is_err() {
+            continue;
+        }
+        let shown = there.display();
+        if !overwrite {
+            return Err(Error::usage(format!(
+                "{shown} already exists; pass `overwrite` to replace it, or write to another folder with `out`"
+            )));
+        }
+        if let Some(foreign) = overwrite::foreign_in(out, name)? {
+            return Err(Error::usage(format!(
+                "{shown} was not written by dupsift (it holds {:?}), so `overwrite` does not replace it; remove it first, or write to \
+                 another folder with `out`",
+                out.join(foreign).display().to_string()
+            )));
+        }
     }
+    Ok(())
 }
 
 fn can_hold(place: &Place) -> Result<()> {

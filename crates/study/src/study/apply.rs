@@ -30,7 +30,7 @@ use dupsift_engine::job::pair::components::Components;
 use dupsift_engine::job::read::intake::Taken;
 use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
 use dupsift_engine::job::read::reading::note_again;
-use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
+use dupsift_engine::job::run_report::{CorpusReport, RemovalReport, RunReport};
 use dupsift_engine::job::write::attributes::Known;
 use dupsift_engine::job::write::corpus_files;
 use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
@@ -69,6 +69,8 @@ pub struct ApplyOptions {
     pub thresholds: Vec<(String, f64)>,
     /// An output folder that differs from the folder of the run.
     pub out: Option<PathBuf>,
+    /// Whether to replace an output folder, or folders in the output of the run, that already exist.
+    pub overwrite: bool,
 }
 
 /// Describes a corpus that was written from a finished run, in `applied.json`.
@@ -141,6 +143,7 @@ pub fn survivors(
     let removal = removal(finished)?;
     let options = &asked.over(options);
     finished.is_of_its_corpus()?;
+    refuse_sample(&finished.report)?;
     refuse_other(options, asked.is_other(removal))?;
     refuse_scopes(options)?;
     let pairs = Pairs::read(finished, options, &asked.thresholds)?;
@@ -159,8 +162,8 @@ pub fn survivors(
 /// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
 ///
 /// # Errors
-/// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder already exists, if a different rule is given without a
-/// separate folder, or if the result is held. Also returns an error if a file cannot be copied or the disk is full.
+/// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder exists and may not be replaced, if a different rule is given
+/// without a separate folder, or if the result is held. Also returns an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
     options: &RunOptions,
@@ -170,7 +173,7 @@ pub fn apply(
 ) -> Result<AppliedReport> {
     check_resources(options)?;
     let removal = removal(finished)?;
-    refuse_sample(options)?;
+    refuse_sample(&finished.report)?;
     let is_other = asked.is_other(removal);
     check(finished, asked, is_other)?;
     asked.add.check(asked.corpus)?;
@@ -187,9 +190,12 @@ pub fn apply(
         corpus_files::check(session)?;
         finished.check_contents(session)?;
         let stage = match &asked.out {
-            Some(out) => Stage::begin(out, false, None)?,
-            None => Stage::begin_added(finished.dir(), &folders(asked.corpus))?,
+            Some(out) => Stage::begin(out, asked.overwrite, None)?,
+            None => Stage::begin_added(finished.dir(), &folders(asked.corpus), asked.overwrite)?,
         };
+        if asked.overwrite {
+            stage.spares(session.source.files.iter().map(|file| &*file.path))?;
+        }
         let corpus = match &pairs {
             Some(pairs) => with_documents(session, finished, &stage, pairs, is_other)?,
             None => {
@@ -272,20 +278,13 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
                 "a different rule requires a separate folder, because removed/ in {shown} follows the run's rule; pass `out=DIR`"
             )));
         }
-        let there = folders(asked.corpus).into_iter().map(|name| finished.dir().join(name));
-        return match there.into_iter().find(|path| path.symlink_metadata().is_ok()) {
-            None => Ok(()),
-            Some(path) => Err(Error::usage(format!(
-                "{} already exists; remove it first, or write to another folder with `out`",
-                path.display()
-            ))),
-        };
+        return Stage::look_added(finished.dir(), &folders(asked.corpus), asked.overwrite);
     };
     let both = [out, finished.dir()].map(|path| real_path(path).unwrap_or_else(|_| path.to_path_buf()));
     if both[0].starts_with(&both[1]) {
         return Err(Error::wrong_value("out", out.display(), "it is in the folder of the run; use another folder"));
     }
-    Stage::look(out, false, false)
+    Stage::look(out, asked.overwrite, false)
 }
 
 /// Refuses a different rule in two cases: if passages are cut, because the cuts depend on which documents are kept; and if complete chains
@@ -303,15 +302,17 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// Refuses to write the corpus of a run that read only a sample of it.
-fn refuse_sample(options: &RunOptions) -> Result<()> {
-    match options.sample {
-        None => Ok(()),
-        Some(size) => Err(Error::usage(format!(
-            "the run read only a sample of the corpus (`sample={size}`), so most rows are neither kept nor removed; run again without \
-             `sample`"
-        ))),
-    }
+/// Refuses to say which rows of the corpus are kept if the run read only a sample of it.
+///
+/// # Errors
+/// Returns [`Error::Usage`] for the record of such a run.
+pub fn refuse_sample(report: &RunReport) -> Result<()> {
+    let Some(size) = report.options.get("sample").filter(|size| !size.is_null()) else { return Ok(()) };
+    let size = size.as_str().map_or_else(|| size.to_string(), str::to_owned);
+    Err(Error::usage(format!(
+        "the run read only a sample of the corpus (`sample={size}`), so most rows are neither kept nor removed; run again without \
+         `sample`"
+    )))
 }
 
 /// Refuses to decide again from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a document

@@ -50,7 +50,7 @@ pub fn explain(
     let again = again.as_ref();
     finished.read(options, progress, cancel, |session, is_stored| {
         let running = session.engine.clock.stage("find documents");
-        let seeking = Seeking { session, first_doc: finished.first_doc(), again };
+        let seeking = Seeking { session, first_doc: finished.first_doc(), again, is_stored };
         let docs = seek(seeking, asked, by_number)?;
         let (docs, note) = match docs[..] {
             [a, b] => ([a, b], None),
@@ -107,7 +107,7 @@ fn explain_both(
 
 /// Returns the copies of the two documents; `None` if the corpus has none. The pairs of copies are the same for all algorithms.
 fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
-    let any = bound.first().filter(|_| finished.report.documents.surplus_copies > 0);
+    let any = bound.first().filter(|_| finished.report.documents.extra_copies > 0);
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
@@ -155,7 +155,7 @@ fn look_up(
     let [Ok(a), Ok(b)] = texts else {
         if is_stored {
             return Err(Error::usage(
-                "the corpus no longer exists or has changed, and texts/ has only the removed documents and those kept instead; pass a removed document, or the location of the corpus with `corpus`",
+                "the corpus no longer exists or has changed, and texts/ has only the removed documents and those kept instead; pass a removed document, or `input=DIR`, the folder or file that now holds the corpus",
             ));
         }
         let error = texts.into_iter().find_map(Result::err);

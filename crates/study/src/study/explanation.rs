@@ -2,6 +2,7 @@
 //!
 //! Field names are part of the interface. Unknown values are null; documents are in the requested order.
 
+use dupsift_engine::options::Spelling;
 use serde::Serialize;
 
 /// Holds the complete answer.
@@ -25,6 +26,15 @@ pub struct Explanation {
     pub remove_if: String,
     /// Notes for the user.
     pub notes: Vec<String>,
+}
+
+impl Explanation {
+    /// Returns the explanation with the options in its reasons and notes spelled this way. The documents are unchanged.
+    pub fn spelled(mut self, spelling: Spelling) -> Explanation {
+        let texts = self.notes.iter_mut().chain(self.algorithms.iter_mut().map(|one| &mut one.why));
+        texts.for_each(|text| *text = spelling.of(text).into_owned());
+        self
+    }
 }
 
 /// Describes one document.

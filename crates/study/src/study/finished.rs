@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -36,6 +37,9 @@ use serde_json::Value as Json;
 
 /// The file name of the record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
+
+/// The beginning of the name of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
+const FRAME: &str = ".dupsift-frame-";
 
 /// Holds an output folder with its record.
 pub struct Finished {
@@ -224,6 +228,13 @@ impl Finished {
         self.incremental().map_or(0, |index| index.first_doc)
     }
 
+    /// Returns the number of rows in the corpus within `limit`, including rejected rows and rows outside a sample.
+    pub fn rows(&self) -> u64 {
+        let rows = self.report.inputs.iter().map(|file| file.rows).sum();
+        let limit = self.report.options.get("limit").and_then(Json::as_u64);
+        limit.map_or(rows, |limit| limit.min(rows))
+    }
+
     /// Checks that the tables contain only documents in the run's own corpus.
     ///
     /// # Errors
@@ -327,6 +338,9 @@ impl Finished {
                 self.dir.display()
             )));
         }
+        if let Some(error) = self.lost_frame() {
+            return Err(error);
+        }
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
@@ -344,13 +358,16 @@ impl Finished {
                 found.files = named.map(|(file, known)| file.called(&known.file)).collect();
             }
             look_into(&run, found, Vec::new())
-        })?;
+        });
+        let inputs = inputs.map_err(|error| self.not_there(error))?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
+        // The hashes of all other files are compared, so that columns that the run did not use may change.
+        let is_other = |file: &InputFile, known: &InputReport| known.contents.is_none() && file.bytes != known.bytes;
         if files.len() == known.len()
-            && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| file.bytes != known.bytes)
+            && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| is_other(file, known))
         {
-            return Err(Error::usage(format!(
-                "the corpus has changed since the run: {} had {} and now has {}; run again with `overwrite`",
+            return Err(self.changed(format_args!(
+                ": {} had {} and now has {}",
                 file.path.display(),
                 counted(known.bytes, "byte"),
                 counted(file.bytes, "byte")
@@ -359,8 +376,8 @@ impl Finished {
         let (all, sample) = taking_part(options, inputs.source.documents());
         let rows = sample.map_or(all, Sample::documents);
         if files.len() != known.len() || rows != self.report.documents.rows {
-            return Err(Error::usage(format!(
-                "the corpus has changed since the run, which read {} in {}; now there are {} in {}; run again with `overwrite`",
+            return Err(self.changed(format_args!(
+                ", which read {} in {}; now there are {} in {}",
                 counted(self.report.documents.rows, "row"),
                 counted(known.len() as u64, "file"),
                 counted(rows, "row"),
@@ -372,6 +389,28 @@ impl Finished {
 }
 
 impl Finished {
+    /// Returns the file of the data frame that the run read; `None` if it read other files.
+    pub fn frame(&self) -> Option<&InputReport> {
+        let is_frame = |file: &InputReport| {
+            let parent = Path::new(&file.path).parent().and_then(Path::file_name);
+            parent.is_some_and(|name| name.to_string_lossy().starts_with(FRAME))
+        };
+        self.report.inputs.first().filter(|file| self.report.inputs.len() == 1 && is_frame(file))
+    }
+
+    /// Returns the error for a data frame whose file has been deleted, unless its location is given.
+    fn lost_frame(&self) -> Option<Error> {
+        let file = self.frame().filter(|_| self.moved.is_none())?;
+        if Path::new(&self.report.folder).join(&file.path).exists() {
+            return None;
+        }
+        let shown = self.dir.display();
+        Some(Error::usage(format!(
+            "{shown} is the result of a data frame, which was not stored; pass the frame, in Python: dupsift.open({:?}, input=frame)",
+            shown.to_string()
+        )))
+    }
+
     /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm this, files are read and
     /// compared with the hashes in the record.
     ///
@@ -394,11 +433,36 @@ impl Finished {
         };
         match both().find(|(at, (_, known))| is_other(*at, known)) {
             None => Ok(()),
-            Some((_, (file, _))) => Err(Error::usage(format!(
-                "the corpus has changed since the run: {} has different contents; run again with `overwrite`",
-                file.path.display()
-            ))),
+            Some((_, (file, _))) => Err(self.changed(format_args!(": {} has different contents", file.path.display()))),
         }
+    }
+
+    /// Returns the error for a corpus that differs from the one that the run read; `how` continues the sentence.
+    fn changed(&self, how: impl Display) -> Error {
+        let way_out = match &self.moved {
+            None => {
+                "run again with `overwrite`, or pass `input=DIR`, the folder or file that now holds the corpus of the run"
+            }
+            Some(_) => "run again with `overwrite`, or use the `input` that holds the corpus of the run",
+        };
+        Error::usage(format!("the corpus has changed since the run{how}; {way_out}"))
+    }
+
+    /// Replaces the error for a missing file by one that says how to name the current location of the corpus.
+    fn not_there(&self, error: Error) -> Error {
+        let Error::Missing { path, .. } = error else { return error };
+        let shown = path.display();
+        let said = match &self.moved {
+            None => format!(
+                "the corpus of the run is no longer where it was: {shown} does not exist; pass `input=DIR`, the folder or file that \
+                 now holds it"
+            ),
+            Some(to) => format!(
+                "the corpus of the run is not in {}: {shown} does not exist; use the `input` that now holds it",
+                to.display()
+            ),
+        };
+        Error::Missing { path, said }
     }
 }
 

@@ -36,7 +36,7 @@ mod windows;
 mod written_pairs;
 
 pub use accept::{AcceptedPage, accept};
-pub use apply::{AppliedReport, ApplyOptions, Survivors, apply, survivors};
+pub use apply::{AppliedReport, ApplyOptions, Survivors, apply, refuse_sample, survivors};
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison_report::*;
 pub use evaluate::{evaluate, truth_quotes};

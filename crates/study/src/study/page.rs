@@ -51,7 +51,10 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     // The page is rendered from the record as written, so that it can be rendered again from that record.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
+    // The last stage of the job is shown even if it reads no texts.
+    let bar = session.engine.bar("report", 1);
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
+    bar.add(1);
     Ok(report)
 }
 

@@ -39,6 +39,8 @@ pub struct Seeking<'s> {
     pub first_doc: u64,
     /// The index of an incremental run.
     pub again: Option<&'s Again<'s>>,
+    /// Whether only the stored texts are read, not the corpus.
+    pub is_stored: bool,
 }
 
 /// Returns the table numbers of one or two documents.
@@ -151,7 +153,7 @@ fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
 fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
     let found = at.again.map(|again| again.with_id(at.session.engine, typed)).transpose()?.unwrap_or_default();
     match found[..] {
-        [] => Err(unknown(at.session, typed)?),
+        [] => Err(unknown(at, typed)?),
         [one] => Ok(one),
         _ => Err(several(typed, found.len() as u64, &found)),
     }
@@ -176,7 +178,8 @@ fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
 }
 
 /// Returns the error for an unknown document; in a small corpus it suggests the nearest id.
-fn unknown(session: &Session<'_>, typed: &str) -> Result<Error> {
+fn unknown(at: Seeking<'_>, typed: &str) -> Result<Error> {
+    let session = at.session;
     let mut hint = String::new();
     if session.documents() <= SMALL {
         let likely = session.read(
@@ -196,6 +199,12 @@ fn unknown(session: &Session<'_>, typed: &str) -> Result<Error> {
             Ok,
         )?;
         hint = dupsift_core::error::did_you_mean(typed, likely.iter().flatten().map(String::as_str));
+    }
+    if at.is_stored {
+        return Ok(Error::usage(format!(
+            "no document in texts/ has the id {typed:?}; only the removed documents and those kept instead were searched, because the \
+             corpus no longer exists or has changed{hint}; pass `input=DIR`, the folder or file that now holds the corpus"
+        )));
     }
     Ok(Error::usage(format!(
         "no document has the id {typed:?}{hint}; expected an id from the column {:?}, FILE#ROW, or, with `docs`, a document number",

@@ -36,7 +36,7 @@ impl Texts {
     /// Returns [`Error::BadFile`] if a table is damaged.
     pub fn new(session: &Session<'_>, finished: &Finished, named: &AtomicBits) -> Result<Texts> {
         let label = finished.report.algorithms.first().map(|one| &one.label);
-        let Some(label) = label.filter(|_| finished.report.documents.surplus_copies > 0) else {
+        let Some(label) = label.filter(|_| finished.report.documents.extra_copies > 0) else {
             let none = |name| Numbers::new(session.engine.dir, name, 0, 0);
             return Ok(Texts { firsts: none("text-firsts")?, named: none("text-named")?, any: false });
         };

@@ -24,7 +24,7 @@ pub fn count(session: &Session<'_>, bound: &Bound<'_>, view: &View<'_>, keys: &[
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
-                if copies.is_surplus(doc) {
+                if copies.is_extra_copy(doc) {
                     continue;
                 }
                 session.engine.go_on()?;

@@ -58,7 +58,7 @@ pub struct Classes {
     begins: Numbers,
     members: Numbers,
     documents: u64,
-    surplus: u64,
+    extra: u64,
 }
 
 impl Classes {
@@ -71,7 +71,7 @@ impl Classes {
         let classed = AtomicBits::new(session.engine.dir, &format!("{name}-classed"), begins_len)?;
         let mut begins = Numbers::new(session.engine.dir, &format!("{name}-begins"), begins_len, places as u64)?;
         let mut members = Numbers::new(session.engine.dir, &format!("{name}-members"), places, documents)?;
-        let (mut used, mut surplus) = (1, 0);
+        let (mut used, mut extra) = (1, 0);
         let (mut to_begins, mut to_members) = (begins.slots(), members.slots());
         for partition in 0..links.partitions() {
             let records = links.load(partition, session.engine.budget.a_thread)?;
@@ -90,19 +90,19 @@ impl Classes {
                 }
                 to_members.set(begin, size);
                 used += 1;
-                surplus += size - 1;
+                extra += size - 1;
                 for at in begin + 1..used {
                     to_begins.set(to_members.get(at), begin);
                     classed.set(to_members.get(at) as usize);
                 }
             }
         }
-        Ok(Classes { classed, begins, members, documents, surplus })
+        Ok(Classes { classed, begins, members, documents, extra })
     }
 
     /// Saves the classes to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
-        to.plain(&(self.documents, self.surplus))?;
+        to.plain(&(self.documents, self.extra))?;
         to.bits(&self.classed)?;
         self.begins.save(to)?;
         self.members.save(to)
@@ -110,10 +110,10 @@ impl Classes {
 
     /// Restores the classes from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Classes> {
-        let (documents, surplus) = from.plain()?;
+        let (documents, extra) = from.plain()?;
         let classed = from.bits()?;
         let (begins, members) = (Numbers::restore(from)?, Numbers::restore(from)?);
-        Ok(Classes { classed, begins, members, documents, surplus })
+        Ok(Classes { classed, begins, members, documents, extra })
     }
 
     /// Returns the smallest document in the class of `doc`, or `doc` itself if it is unique.
@@ -125,14 +125,14 @@ impl Classes {
     }
 
     /// Returns whether `doc` is equal to a document with a smaller number.
-    pub fn is_surplus(&self, doc: u64) -> bool {
+    pub fn is_extra_copy(&self, doc: u64) -> bool {
         self.representative(doc) != doc
     }
 
     /// Returns whether no other document is equal to `doc`.
     #[inline]
     pub fn is_alone(&self, doc: u64) -> bool {
-        self.surplus == 0 || !self.classed.get(doc as usize)
+        self.extra == 0 || !self.classed.get(doc as usize)
     }
 
     /// Returns the documents in the class of `doc`, in ascending order, or no documents if `doc` is unique.
@@ -148,14 +148,14 @@ impl Classes {
 
     /// Returns the classes whose representatives are in a range of documents, ordered by representative.
     pub fn of(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
-        let range = if self.surplus == 0 { 0..0 } else { range.start..range.end.min(self.documents) };
+        let range = if self.extra == 0 { 0..0 } else { range.start..range.end.min(self.documents) };
         let classes = range.map(|doc| (doc, self.members(doc)));
         classes.filter(|(doc, class)| !class.is_empty() && class.get(0) == *doc).map(|(_, class)| class)
     }
 
     /// Returns the number of documents in classes, not counting the first document of each class.
-    pub fn surplus(&self) -> u64 {
-        self.surplus
+    pub fn extra_copies(&self) -> u64 {
+        self.extra
     }
 
     /// Returns the position of the class of `doc`, or 0 if `doc` is unique. The array is empty if there are no classes.
@@ -167,8 +167,8 @@ impl Classes {
 
 impl Copies for Classes {
     #[inline]
-    fn is_surplus(&self, doc: u64) -> bool {
-        Classes::is_surplus(self, doc)
+    fn is_extra_copy(&self, doc: u64) -> bool {
+        Classes::is_extra_copy(self, doc)
     }
 
     fn members(&self, doc: u64) -> Docs<'_> {

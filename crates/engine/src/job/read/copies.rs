@@ -43,7 +43,7 @@ pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
     )?;
     let equal = equal.finish()?;
     let classes = Classes::build(session, "copies", &equal)?;
-    running.end(hashes.rows(), classes.surplus(), hashes.spilled_bytes() + equal.spilled_bytes());
+    running.end(hashes.rows(), classes.extra_copies(), hashes.spilled_bytes() + equal.spilled_bytes());
     Ok(classes)
 }
 

@@ -60,7 +60,7 @@ impl Headings {
 
     /// Records the first lines of this batch for later runs.
     pub fn note(&self, session: &Session<'_>, copies: &Classes, earlier: &dyn Earlier) -> Result<()> {
-        let own = (session.base..session.documents()).filter(|&doc| !copies.is_surplus(doc));
+        let own = (session.base..session.documents()).filter(|&doc| !copies.is_extra_copy(doc));
         earlier.note_lines(session.engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
     }
 
@@ -81,7 +81,7 @@ impl Headings {
         let mut writer = lines.writer();
         for doc in 0..session.documents() {
             session.engine.go_on()?;
-            if let Some(heading) = self.of(doc).filter(|_| !copies.is_surplus(doc)) {
+            if let Some(heading) = self.of(doc).filter(|_| !copies.is_extra_copy(doc)) {
                 writer.push(&headings::row(documents, heading, doc)[..width])?;
             }
         }

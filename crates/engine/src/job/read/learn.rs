@@ -128,7 +128,7 @@ pub fn each_note<S>(
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
-                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                if copies.is_some_and(|copies| copies.is_extra_copy(doc)) {
                     continue;
                 }
                 let _long = session.engine.long_document(View::bytes(text, &columns, row))?;

@@ -93,7 +93,7 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
                 if let Some((intake, recorder)) = &mut taking {
                     intake.text(recorder, (batch, row), &document)?;
                 }
-                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                if copies.is_some_and(|copies| copies.is_extra_copy(doc)) {
                     continue;
                 }
                 if let Some((counting, thread)) = counting.zip(counter.as_mut()) {

@@ -186,7 +186,7 @@ impl<'s> Signing<'s> {
 
     /// Returns whether a document is an extra copy, which is not signed.
     pub fn leaves_out(&self, doc: u64) -> bool {
-        self.copies.is_some_and(|copies| copies.is_surplus(doc))
+        self.copies.is_some_and(|copies| copies.is_extra_copy(doc))
     }
 
     /// Signs a document whose text has this many bytes.

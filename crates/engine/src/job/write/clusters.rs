@@ -126,7 +126,7 @@ fn members(
     keep: &KeepOrder,
 ) -> Result<Sorted> {
     let link = Link::new(session);
-    let rows = (2 * (relation.pairs.rows() + relation.classes.surplus())).min(session.documents());
+    let rows = (2 * (relation.pairs.rows() + relation.classes.extra_copies())).min(session.documents());
     let shuffle = link.shuffle(session, &format!("{}-members", relation.label), rows)?;
     let mut writer = shuffle.writer();
     let mut push = |clusters: &mut Clusters<'_, Relation>, representative: u64, docs: Docs<'_>| -> Result<()> {

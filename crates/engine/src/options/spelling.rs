@@ -1,0 +1,147 @@
+//! Spells the options in a message as an interface does.
+//!
+//! Messages name options in backticks, without dashes:
+//!
+//! ```text
+//! in a message    `remove-if=pair`         `max-group`      `strict`
+//! command line    `--remove-if pair`       `--max-group`    `--strict`
+//! configuration   `remove-if = "pair"`     max-group        strict
+//! Python          `remove_if="pair"`       `max_group`      `strict`
+//! ```
+
+use std::borrow::Cow;
+
+use super::{Kind, OPTIONS, OptionSpec};
+
+/// Flags of single commands that messages name but the table of options lacks.
+pub const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
+
+/// Selects how options are spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spelling {
+    /// Flags of the command line.
+    Flags,
+    /// Keys of the configuration file.
+    Keys,
+    /// Keyword arguments of Python.
+    Keywords,
+}
+
+impl Spelling {
+    /// Returns the message with its options spelled this way. Everything else in backticks is unchanged.
+    pub fn of(self, message: &str) -> Cow<'_, str> {
+        let mut spelled = String::new();
+        let mut rest = message;
+        while let Some((before, after)) = rest.split_once('`') {
+            spelled += before;
+            match after.split_once('`').and_then(|(code, after)| Some((self.option(code)?, after))) {
+                Some((code, after)) => {
+                    spelled += &code;
+                    rest = after;
+                }
+                None => {
+                    spelled.push('`');
+                    rest = after;
+                }
+            }
+        }
+        match spelled.is_empty() {
+            true => Cow::Borrowed(message),
+            false => Cow::Owned(spelled + rest),
+        }
+    }
+
+    /// Returns an option with its value, if it has one; `None` if the text is not an option.
+    fn option(self, code: &str) -> Option<String> {
+        let (name, value) = code.split_once('=').map_or((code, None), |(name, value)| (name, Some(value)));
+        let option = OPTIONS.iter().find(|option| option.name == name);
+        if option.is_none() && !OTHER_FLAGS.contains(&name) {
+            return None;
+        }
+        let is_switch = option.is_some_and(|option| matches!(option.kind, Kind::Switch));
+        let is_size = option.is_some_and(|option| matches!(option.kind, Kind::Size));
+        Some(match (self, value) {
+            (Spelling::Flags, None) => format!("`--{name}`"),
+            (Spelling::Flags, Some("true")) if option.is_some_and(OptionSpec::is_plain_switch) => format!("`--{name}`"),
+            (Spelling::Flags, Some(value)) if is_switch => format!("`--{name}={value}`"),
+            (Spelling::Flags, Some(value)) if is_size => format!("`--{name} {}`", value.replace(' ', "")),
+            (Spelling::Flags, Some(value)) => format!("`--{name} {}`", in_shell(value)),
+            (Spelling::Keys, None) => name.to_owned(),
+            (Spelling::Keys, Some(value)) => format!("`{name} = {}`", in_quotes(value)),
+            // In Python, the document numbers of `explain` are row numbers.
+            (Spelling::Keywords, None) if name == "docs" => "`rows=True`".to_owned(),
+            (Spelling::Keywords, None) => format!("`{}`", name.replace('-', "_")),
+            (Spelling::Keywords, Some(value)) if is_switch => {
+                format!("`{}={}`", name.replace('-', "_"), if value == "true" { "True" } else { "False" })
+            }
+            (Spelling::Keywords, Some(value)) => format!("`{}={}`", name.replace('-', "_"), in_quotes(value)),
+        })
+    }
+}
+
+/// Quotes a value for the shell if it has to be quoted.
+fn in_shell(value: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| !letter.is_whitespace() && !"\"'`$&;|<>()*?[]{}\\!#~".contains(letter);
+    match value.chars().all(is_plain) || value.contains(['\'', '"']) {
+        true => Cow::Borrowed(value),
+        false => Cow::Owned(format!("'{value}'")),
+    }
+}
+
+/// Quotes a value, unless it is a number, a truth value, a placeholder such as DIR, or already quoted.
+fn in_quotes(value: &str) -> Cow<'_, str> {
+    let is_placeholder = value.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+    let is_number = value.parse::<f64>().is_ok();
+    match is_placeholder || is_number || matches!(value, "true" | "false") || value.contains('"') {
+        true => Cow::Borrowed(value),
+        false => Cow::Owned(format!("\"{value}\"")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_interface_has_its_own_spelling() {
+        let all = |message: &str| {
+            [Spelling::Flags, Spelling::Keys, Spelling::Keywords].map(|spelling| spelling.of(message).into_owned())
+        };
+        assert_eq!(
+            all("no rule; use `remove-if=pair` or `max-group`"),
+            [
+                "no rule; use `--remove-if pair` or `--max-group`",
+                "no rule; use `remove-if = \"pair\"` or max-group",
+                "no rule; use `remove_if=\"pair\"` or `max_group`",
+            ]
+        );
+        assert_eq!(
+            all("pass `out=DIR`, `threads=4`, `resume=false`, `strict=true` or `memory=1.5 GiB`"),
+            [
+                "pass `--out DIR`, `--threads 4`, `--resume=false`, `--strict` or `--memory 1.5GiB`",
+                "pass `out = DIR`, `threads = 4`, `resume = false`, `strict = true` or `memory = \"1.5 GiB\"`",
+                "pass `out=DIR`, `threads=4`, `resume=False`, `strict=True` or `memory=\"1.5 GiB\"`",
+            ]
+        );
+        assert_eq!(
+            all("`decide=\"minhsh\"`: pass `docs`"),
+            [
+                "`--decide \"minhsh\"`: pass `--docs`",
+                "`decide = \"minhsh\"`: pass docs",
+                "`decide=\"minhsh\"`: pass `rows=True`"
+            ]
+        );
+    }
+
+    #[test]
+    fn all_else_in_backticks_is_unchanged() {
+        for message in ["run `dupsift accept out` first", "`ulimit -n` is 4", "the rule `pair`", "a ` b", "plain", "`"]
+        {
+            for spelling in [Spelling::Flags, Spelling::Keys, Spelling::Keywords] {
+                assert_eq!(spelling.of(message), message);
+            }
+        }
+        // A command before an option does not hide it.
+        assert_eq!(Spelling::Flags.of("`dupsift run` needs `out`"), "`dupsift run` needs `--out`");
+    }
+}

@@ -1,0 +1,99 @@
+//! The record and the text of a dry run for programs; the command line logs the same lines.
+
+use serde::Serialize;
+
+use super::{estimated, plan, whole_corpus};
+use dupsift_engine::job::{Estimate, RunReport};
+use dupsift_engine::options::RunOptions;
+
+/// Holds the estimate for a run over a complete corpus. Field names are part of the interface.
+#[derive(Clone, Debug, Serialize)]
+pub struct DryRun {
+    /// Rows in all files, or within `limit`.
+    pub documents: u64,
+    /// Bytes of input files on disk.
+    pub input_bytes: u64,
+    /// The algorithms of the run, with all their parameters.
+    pub algorithms: Vec<String>,
+    /// Peak anonymous memory in bytes, excluding the allowance for the longest document.
+    pub memory_bytes: u64,
+    /// Approximate bytes of temporary files, excluding candidates to verify.
+    pub disk_bytes: u64,
+    /// The passes of the run, in order.
+    pub passes: Vec<PlannedPass>,
+    /// The result on a sample; null if none was asked for.
+    pub sample: Option<SampleEstimate>,
+}
+
+/// Describes one pass.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlannedPass {
+    /// The name of the pass.
+    pub name: &'static str,
+    /// The work of the pass, and the algorithms that take part.
+    pub does: String,
+    /// Bytes of text that the pass reads; 0 if only some documents are looked up.
+    pub read_bytes: u64,
+    /// Approximate bytes that the pass writes to temporary files.
+    pub disk_bytes: u64,
+}
+
+/// Estimates the result for the complete corpus from a run over a sample.
+#[derive(Clone, Debug, Serialize)]
+pub struct SampleEstimate {
+    /// Rows in the sample.
+    pub documents: u64,
+    /// Rows of the sample with a text.
+    pub used: u64,
+    /// Documents of the sample that were removed.
+    pub removed: u64,
+    /// Seconds that the run over the sample took.
+    pub seconds: f64,
+    /// The lowest and highest estimate of the share of documents in the complete corpus that would be removed, 0 to 1.
+    pub removed_share: [f64; 2],
+    /// The estimated seconds for the complete corpus, without the report and the cleaned corpus.
+    pub estimated_seconds: f64,
+}
+
+impl DryRun {
+    /// Returns the estimate of `run`, which has no sample, and of the result on a sample of its corpus.
+    pub fn new(run: &RunOptions, estimate: &Estimate, sample: Option<&RunReport>) -> DryRun {
+        let pass = |pass: &dupsift_engine::job::Pass| PlannedPass {
+            name: pass.name,
+            does: pass.does.clone(),
+            read_bytes: pass.reads,
+            disk_bytes: pass.writes,
+        };
+        DryRun {
+            documents: estimate.documents,
+            input_bytes: estimate.input_bytes,
+            algorithms: run.recipe.algorithms.iter().map(ToString::to_string).collect(),
+            memory_bytes: estimate.memory_bytes,
+            disk_bytes: estimate.disk_bytes,
+            passes: estimate.passes.iter().map(pass).collect(),
+            sample: sample.map(SampleEstimate::new),
+        }
+    }
+}
+
+impl SampleEstimate {
+    fn new(report: &RunReport) -> SampleEstimate {
+        let whole = whole_corpus(report);
+        SampleEstimate {
+            documents: report.documents.rows,
+            used: report.documents.used,
+            removed: whole.removed,
+            seconds: report.seconds,
+            removed_share: whole.removed_share,
+            estimated_seconds: whole.seconds,
+        }
+    }
+}
+
+/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `called` describes the
+/// recipe. The text ends with a line break.
+pub fn dry_run(called: &str, estimate: &Estimate, sample: Option<&RunReport>) -> String {
+    let passes = plan(&estimate.passes, sample.is_some());
+    let sample = sample.map_or_else(String::new, |report| format!("\n{}", estimated(report)));
+    format!("{called}: {}\n\n{passes}{sample}", estimate.lines.join("\n"))
+}
