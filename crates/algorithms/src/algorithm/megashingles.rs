@@ -25,7 +25,7 @@
 
 use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer};
 use super::kit::minwise::{FAMILY, Family, SEED};
-use super::kit::shingling::NGRAM;
+use super::kit::shingling::{NGRAM, word_texts};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, mix64};
@@ -108,6 +108,11 @@ impl MegashinglesSigner {
     fn megashingles(&self, shingles: &[u64], mut each: impl FnMut(u64)) {
         let mut minima = Vec::new();
         self.family.minima(shingles, &mut minima);
+        self.combine_groups(&mut minima, |key, _| each(key));
+    }
+
+    /// Passes each megashingle with the numbers of its two groups to `each`, in the order of the pairs of groups. Overwrites the minima.
+    fn combine_groups(&self, minima: &mut [u64], mut each: impl FnMut(u64, [usize; 2])) {
         // The supershingles overwrite the first minima, which have already been read.
         for group in 0..self.groups {
             let values = &minima[group * self.group_size..(group + 1) * self.group_size];
@@ -116,7 +121,7 @@ impl MegashinglesSigner {
         for g in 0..self.groups {
             for h in g + 1..self.groups {
                 let pair = mix64((g << 8 | h) as u64);
-                each(combine(combine(pair, minima[g]), minima[h]));
+                each(combine(combine(pair, minima[g]), minima[h]), [g, h]);
             }
         }
     }
@@ -157,6 +162,28 @@ impl Signer for MegashinglesSigner {
         out.leave_numbers(set);
     }
 
+    /// Returns two shingles for each megashingle: for each of its groups, the first shingle in the text that has one of the group's minima.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let mut set = Vec::new();
+        shingles(document.tokens(), self.ngram, self.circular, &mut set);
+        if set.is_empty() {
+            return vec![None; keys.len()];
+        }
+        let mut minima = Vec::new();
+        self.family.minima(&set, &mut minima);
+        let first = self.family.first_of_bands(&set, &minima, self.group_size);
+        let mut known = Vec::with_capacity(self.groups * self.groups);
+        self.combine_groups(&mut minima, |key, groups| known.push((u128::from(key), groups)));
+        let texts = word_texts(document, self.ngram, self.circular);
+        let words = |key: &u128| {
+            let (_, groups) = known.iter().find(|(known, _)| known == key)?;
+            let [one, other] = groups.map(|group| first[group].and_then(|at| texts.get(at)));
+            let (one, other) = (one?, other?);
+            Some(if one == other { one.to_string() } else { format!("{one} + {other}") })
+        };
+        keys.iter().map(words).collect()
+    }
+
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_nearest(window, |a, b| Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1)));
     }
@@ -165,8 +192,9 @@ impl Signer for MegashinglesSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign};
+    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
     use dupsift_core::hash::splitmix64;
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn keys(typed: &str, text: &str) -> Vec<u128> {
         sign(&Megashingles, typed, text).unwrap().into_iter().map(|row| row.1).collect()
@@ -184,6 +212,28 @@ mod tests {
         assert!(keys("circular=true", text).iter().zip(keys("", text)).any(|(a, b)| *a != b));
         // With wraparound, it does not matter where a text begins.
         assert_eq!(keys("circular=true", text), keys("circular=true", "птицу за окном Кот спит на окне и видит"));
+    }
+
+    #[test]
+    fn each_megashingle_has_shingles_of_the_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let words = |typed: &str, text: &str| {
+            words_of_rows(&MegashinglesSigner::new(&params(&Megashingles, typed)), &pipeline.analyse(text))
+        };
+        let text = "кот спит на окне и видит птицу за окном";
+        for typed in ["ngram=2", "ngram=2,groups=3,group_size=14,family=mersenne61", "ngram=2,family=multiply32"] {
+            let words = words(typed, text);
+            let shingles: Vec<&str> = words.iter().flat_map(|words| words.split(" + ")).collect();
+            assert!(shingles.iter().all(|one| text.contains(one)), "{words:?}");
+            assert!(shingles.iter().all(|one| one.split(' ').count() == 2), "{words:?}");
+            // The first megashingles contain the same group.
+            assert!(words[..2].iter().all(|words| words.starts_with(shingles[0])), "{words:?}");
+        }
+        assert_eq!(words("groups=2", "Нет. Да!"), ["нет. да"]);
+        let circular = words("groups=30,group_size=1,ngram=2,circular=true", "one two");
+        assert!(circular.iter().any(|words| words == "one two + two … one"), "{circular:?}");
+        let signer = MegashinglesSigner::new(&params(&Megashingles, ""));
+        assert_eq!(signer.words_of_keys(&pipeline.analyse("!"), &[1]), [None]);
     }
 
     #[test]

@@ -27,12 +27,12 @@
 
 use super::contract::banding::{Banding, LOWEST};
 use super::contract::{Algorithm, Corpus, Facts, SharedKey, SignatureScheme, Signer, Verify};
-use super::kit::minwise::{FAMILY, Family, SEED};
+use super::kit::minwise::{FAMILY, Family, SEED, band_keys};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
 use super::params::{Kind, ParamSpec, Params, Shorthand};
 use dupsift_core::error::Result;
-use dupsift_core::hash::{combine, mix64};
+use dupsift_core::hash::mix64;
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, order_by};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
@@ -118,45 +118,10 @@ struct MinHashSigner {
     verify: Option<Box<dyn Verify>>,
 }
 
-impl MinHashSigner {
-    /// Returns the key of each band.
-    fn keys(&self, minima: &[u64]) -> Vec<u64> {
-        let key = |(band, values): (usize, &[u64])| {
-            values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
-        };
-        minima.chunks_exact(self.rows).enumerate().map(key).collect()
-    }
-}
-
 impl Signer for MinHashSigner {
     /// Returns one shingle for each band: the first shingle in the text that has one of the band's minima.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
-        let mut shingles = Vec::new();
-        self.shingling.cut_all(document, &mut shingles);
-        if shingles.is_empty() {
-            return vec![None; keys.len()];
-        }
-        let (mut minima, mut own) = (Vec::new(), Vec::new());
-        self.family.minima(&shingles, &mut minima);
-        let mut first: Vec<Option<usize>> = vec![None; self.bands];
-        for (at, &shingle) in shingles.iter().enumerate() {
-            self.family.minima(&[shingle], &mut own);
-            let bands = own.chunks_exact(self.rows).zip(minima.chunks_exact(self.rows));
-            for (first, (own, minima)) in first.iter_mut().zip(bands) {
-                if first.is_none() && own.iter().zip(minima).any(|(own, minimum)| own == minimum) {
-                    *first = Some(at);
-                }
-            }
-            if first.iter().all(Option::is_some) {
-                break;
-            }
-        }
-        let (bands, texts) = (self.keys(&minima), self.shingling.texts(document));
-        let word = |&key: &u128| {
-            let band = bands.iter().position(|&band| u128::from(band) == key)?;
-            texts.get(first[band]?).map(|text| (*text).to_owned())
-        };
-        keys.iter().map(word).collect()
+        self.family.words_of_bands(&self.shingling.with_texts(document), self.rows, keys)
     }
 
     fn scheme(&self) -> SignatureScheme {
@@ -189,7 +154,7 @@ impl Signer for MinHashSigner {
         out.leave_numbers(shingles);
         // The minima of a family are not uniform in their low bits; a mixer turns each into one uniform byte.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
-        let keys = self.keys(&minima);
+        let keys = band_keys(&minima, self.rows);
         for (band, &key) in keys.iter().enumerate() {
             let others = keys.iter().cycle().skip(band + 1).take(keys.len() - 1);
             out.push(band as u32, key.into(), order_by(others.copied()), &sketch);

@@ -18,12 +18,14 @@ use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
 };
 use super::kit::sentences::Sentences;
+use super::kit::shingling::{Shingling, words_of_hashes};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Analysis;
-use dupsift_text::shingle::{distinct, shingles};
+use dupsift_text::shingle::distinct;
+use std::borrow::Cow;
 
 /// Implements the `repeats` algorithm.
 pub struct Repeats;
@@ -97,23 +99,33 @@ impl Algorithm for Repeats {
 /// Defines the features of a document.
 #[derive(Clone, Copy)]
 struct FeaturesOf {
-    shingles: bool,
-    ngram: usize,
+    /// `None` if the features are sentences.
+    shingling: Option<Shingling>,
 }
 
 impl FeaturesOf {
     fn new(params: &Params) -> FeaturesOf {
-        FeaturesOf { shingles: params.word("feature") == "shingles", ngram: params.count("ngram") }
+        let shingling = Shingling { ngram: params.count("ngram"), chars: false };
+        FeaturesOf { shingling: (params.word("feature") == "shingles").then_some(shingling) }
     }
 
     /// Writes the distinct features to `out`, in ascending order of their hashes.
     fn of(self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        if self.shingles {
-            shingles(document.tokens(), self.ngram, false, out);
-        } else {
-            Sentences.hashes(document, out);
+        match self.shingling {
+            Some(shingling) => shingling.cut_all(document, out),
+            None => Sentences.hashes(document, out),
         }
         distinct(out);
+    }
+
+    /// Returns the features in the order of the text, including repetitions, each with its text.
+    fn with_texts<'t>(self, document: &'t Analysis<'_>) -> Vec<(u64, Cow<'t, str>)> {
+        if let Some(shingling) = self.shingling {
+            return shingling.with_texts(document);
+        }
+        let mut texts = Vec::with_capacity(document.sentences().len());
+        Sentences::each(document, |hash, sentence| texts.push((hash, sentence.to_owned().into())));
+        texts
     }
 
     /// Appends the features; the previous contents of `out` do not change.
@@ -208,6 +220,11 @@ impl Signer for RepeatsSigner {
         }
     }
 
+    /// Returns the sentence or the shingle with each hash.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        words_of_hashes(&self.features.with_texts(document), keys)
+    }
+
     fn verify(&self) -> Option<&dyn Verify> {
         Some(&self.check)
     }
@@ -238,7 +255,7 @@ impl Verify for CommonShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, sign_with, similarity};
+    use crate::algorithm::kit::examples::{params, sign, sign_with, similarity, words_of_rows};
     use crate::corpus::CorpusStats;
     use dupsift_text::{Pipeline, TextOptions};
 
@@ -274,6 +291,23 @@ mod tests {
         };
         assert_eq!(similarity(check, &evidence(A), &evidence(B)), Ok(Some(0.8)));
         assert_eq!(similarity(check, &evidence(A), &evidence(C)), Ok(None));
+    }
+
+    #[test]
+    fn each_key_has_its_sentence_or_shingle() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let words = |typed: &str, text| {
+            let signer = Repeats.signer(&params(&Repeats, typed), &Corpus::new(3, &stats)).unwrap();
+            let mut words = words_of_rows(&*signer, &pipeline.analyse(text));
+            words.sort();
+            words
+        };
+        // With this share, each distinct feature is a key.
+        assert_eq!(words("share=0.01", "Один, два. Три! Четыре? ТРИ."), ["один два", "три", "четыре"]);
+        let shingles = words("share=0.01,feature=shingles,ngram=2", "Один, два. Три, 网页");
+        assert_eq!(shingles, ["два. три", "один, два", "три, 网", "网页"]);
+        assert!(words("", B).iter().all(|one| B.to_lowercase().contains(one)));
     }
 
     #[test]

@@ -17,7 +17,7 @@
 //! the square of their length; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
-use super::kit::passages::{Passage, lines, paragraphs};
+use super::kit::passages::{Passage, beginning, lines, paragraphs};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::measure::common;
@@ -25,6 +25,9 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::row::{Pair, RowShape, Signatures};
 use dupsift_text::Analysis;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Implements the `segments` algorithm.
 pub struct Segments;
@@ -130,28 +133,27 @@ impl Cutter {
         let cutter = Cutter { mode, size, least: params.count("min_seg_words"), salt: 0 };
         Cutter { salt: hash64(cutter.name().as_bytes()), ..cutter }
     }
-}
 
-impl FeatureKind for Cutter {
-    fn name(&self) -> String {
-        format!("segments:{}:{}:{}", self.mode, self.size, self.least)
-    }
-
-    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let salt = self.salt;
-        let mut words = document.words();
+    /// Passes the fingerprint and the place of each segment to `each`, in order.
+    fn cut(&self, document: &Analysis<'_>, mut each: impl FnMut(u64, Place)) {
+        let words = document.words();
+        let mut add_words = |place: Range<usize>| {
+            let part = &words[place.clone()];
+            if part.len() >= self.least {
+                each(part.iter().fold(self.salt, |hash, word| combine(hash, word.hash)), Place::Words(place));
+            }
+        };
         match self.mode {
             "words" => {
-                let parts = words.chunks(self.size).filter(|part| part.len() >= self.least);
-                out.extend(parts.map(|part| part.iter().fold(salt, |hash, word| combine(hash, word.hash))));
+                let starts = (0..words.len()).step_by(self.size);
+                starts.for_each(|start| add_words(start..words.len().min(start + self.size)));
             }
             "equal" => {
+                let mut start = 0;
                 for part in (1..=self.size).rev() {
-                    let (now, rest) = words.split_at(words.len().div_ceil(part));
-                    words = rest;
-                    if now.len() >= self.least {
-                        out.push(now.iter().fold(salt, |hash, word| combine(hash, word.hash)));
-                    }
+                    let end = start + (words.len() - start).div_ceil(part);
+                    add_words(start..end);
+                    start = end;
                 }
             }
             mode => {
@@ -165,13 +167,31 @@ impl FeatureKind for Cutter {
                 let mut passage = Passage::default();
                 for place in places {
                     passage.clear();
-                    passage.add(&document.text()[place]);
+                    passage.add(&document.text()[place.clone()]);
                     if passage.half_words() >= 2 * self.least {
-                        out.push(combine(salt, passage.fingerprint()));
+                        each(combine(self.salt, passage.fingerprint()), Place::Text(place));
                     }
                 }
             }
         }
+    }
+}
+
+/// Holds the place of a segment in its document.
+enum Place {
+    /// A range of word numbers.
+    Words(Range<usize>),
+    /// A range in the normalized text.
+    Text(Range<usize>),
+}
+
+impl FeatureKind for Cutter {
+    fn name(&self) -> String {
+        format!("segments:{}:{}:{}", self.mode, self.size, self.least)
+    }
+
+    fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.cut(document, |fingerprint, _| out.push(fingerprint));
     }
 }
 
@@ -245,6 +265,23 @@ impl Signer for SegmentsSigner<'_> {
         }
     }
 
+    /// Returns the beginning of the first segment with each fingerprint.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let mut places = BTreeMap::new();
+        self.cutter.cut(document, |fingerprint, place| {
+            places.entry(u128::from(fingerprint)).or_insert(place);
+        });
+        let of_words = OnceCell::new();
+        let text = |place: &Place| match place {
+            Place::Text(place) => beginning(&document.text()[place.clone()]),
+            Place::Words(words) => {
+                let places = &of_words.get_or_init(|| document.places())[words.clone()];
+                beginning(&document.text()[places[0].start..places[places.len() - 1].end])
+            }
+        };
+        keys.iter().map(|key| places.get(key).map(text)).collect()
+    }
+
     fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
@@ -280,7 +317,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign};
+    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
     use crate::algorithm::kit::in_memory::{all_pairs, run};
     use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};
@@ -313,6 +350,32 @@ mod tests {
         let rows = |text| sign(&Segments, "", text).unwrap();
         assert_eq!(rows("One, two: \"three\" four-five six."), rows("\n ONE two three four five six"));
         assert_ne!(rows("One two three four five six."), rows("One two three four five seven."));
+    }
+
+    #[test]
+    fn each_key_has_the_beginning_of_its_segment() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let words = |typed: &str, text: &str| {
+            let typed = format!("min_common=1,{typed}");
+            let signer = Segments.signer(&params(&Segments, &typed), &Corpus::new(9, &stats)).unwrap();
+            let mut words = words_of_rows(&*signer, &pipeline.analyse(text));
+            words.sort();
+            words
+        };
+        let text = "One, two.\nThree\n\nfour FIVE\n\nsix, seven!\n\nOne two three";
+        assert_eq!(words("min_seg_words=2", text), ["four five", "one, two. three", "six, seven!"]);
+        assert_eq!(
+            words("min_seg_words=2,segment=lines,size=3", text),
+            ["one, two. three four five", "six, seven! one two three"]
+        );
+        let of_words = ["five six, seven! one", "one, two. three four", "two three"];
+        assert_eq!(words("min_seg_words=2,segment=words,size=4", text), of_words);
+        // A segment of words ends with its last word.
+        let equal = ["five six, seven", "one two three", "one, two. three four"];
+        assert_eq!(words("min_seg_words=1,segment=equal,size=3", text), equal);
+        assert_eq!(words("min_seg_words=9", &"网".repeat(300)), ["网".repeat(200) + "…"]);
+        assert_eq!(words("min_seg_words=9,segment=words", &"w ".repeat(150)), ["w ".repeat(49) + "w"]);
     }
 
     #[test]

@@ -191,6 +191,12 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
+    /// Returns the core words that the key is made of, and whether they are words of the text. Empty if there are none.
+    fn signed_core(&self, document: &Analysis<'_>) -> (String, bool) {
+        let core = self.core(document);
+        if core.is_empty() && self.body { (self.core_of_body(document), true) } else { (core, false) }
+    }
+
     /// Returns the fingerprints of the largest segments, largest first; ties keep the order of the text.
     fn segments(&self, document: &Analysis<'_>) -> Vec<u64> {
         let (text, places) = (document.text(), paragraphs(document));
@@ -227,6 +233,11 @@ impl CoreWordsSigner<'_> {
     }
 }
 
+/// Returns the key of the core words.
+fn key(core: &str) -> u128 {
+    hash64(core.as_bytes()).into()
+}
+
 impl Signer for CoreWordsSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         // The sketch holds the fingerprints of the segments, padded with 0.
@@ -235,14 +246,12 @@ impl Signer for CoreWordsSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut core = self.core(document);
-        if core.is_empty() {
-            if !self.body {
-                let there = Field::ALL.iter().any(|&field| document.has_column(field));
-                return out.none(if there { "no title, keywords or description" } else { "no column" });
-            }
-            core = self.core_of_body(document);
+        let (core, is_of_text) = self.signed_core(document);
+        if is_of_text {
             out.flag("core words of the text");
+        } else if core.is_empty() {
+            let there = Field::ALL.iter().any(|&field| document.has_column(field));
+            return out.none(if there { "no title, keywords or description" } else { "no column" });
         }
         let segments = self.segments(document);
         if core.is_empty() || segments.is_empty() {
@@ -255,7 +264,13 @@ impl Signer for CoreWordsSigner<'_> {
         for (bytes, fingerprint) in sketch.as_chunks_mut::<8>().0.iter_mut().zip(&segments) {
             *bytes = fingerprint.to_be_bytes();
         }
-        out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
+        out.push(0, key(&core), 0, &sketch[..8 * self.segments]);
+    }
+
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let (core, _) = self.signed_core(document);
+        let own = Some(key(&core)).filter(|_| !core.is_empty());
+        keys.iter().map(|&key| (own == Some(key)).then(|| core.clone())).collect()
     }
 
     /// Requires `min_common` common segments, or all segments of a document that has fewer.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::algorithm::kit::examples::params;
+use crate::algorithm::kit::examples::{params, words_of_rows};
 use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
 use dupsift_core::hash::splitmix64;
 use dupsift_text::FieldValue::{NoColumn, Null, Text};
@@ -40,6 +40,20 @@ fn worked_core() {
     assert_eq!(signer("core=2", &stats).core(&document), "новости погода");
     let nothing = pipeline.analyse("текст").with_fields([Null, Text(" - "), NoColumn]);
     assert_eq!(signer("", &stats).core(&nothing), "");
+}
+
+#[test]
+fn the_key_has_the_core_words() {
+    let stats = CorpusStats::none();
+    let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+    let document = pipeline.analyse("слова").with_fields([Text("Погода в Москве"), Text("погода, прогноз"), NoColumn]);
+    let words = words_of_rows(&signer("", &stats), &document);
+    assert_eq!(words, [signer("", &stats).core(&document)]);
+    assert_eq!(words[0].split(' ').count(), 4);
+    let body = CoreWordsSigner { body: true, ..signer("", &stats) };
+    assert_eq!(words_of_rows(&body, &pipeline.analyse("Б а. Б!")), ["а б"]);
+    let nothing = pipeline.analyse("!");
+    assert_eq!(body.words_of_keys(&nothing, &[key("")]), [None]);
 }
 
 #[test]

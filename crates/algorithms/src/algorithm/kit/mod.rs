@@ -35,7 +35,7 @@ pub mod examples {
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use dupsift_core::hash::hash64;
     use dupsift_core::row::{Pair, Score, Signatures};
-    use dupsift_text::{Pipeline, TextOptions};
+    use dupsift_text::{Analysis, Pipeline, TextOptions};
 
     /// The first document.
     pub const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
@@ -110,6 +110,17 @@ pub mod examples {
             Some(reason) => Err(reason),
             None => Ok(out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect()),
         }
+    }
+
+    /// Returns the words of a document's rows, in order. Checks that each row has words and that an unknown key has none.
+    pub fn words_of_rows(signer: &dyn Signer, document: &Analysis<'_>) -> Vec<String> {
+        let mut out = Signatures::default();
+        signer.sign(document, &mut out);
+        assert_eq!(out.reason(), None);
+        let keys: Vec<u128> = out.rows(0).map(|row| row.key).chain([7]).collect();
+        let mut words = signer.words_of_keys(document, &keys);
+        assert_eq!((words.len(), words.pop()), (keys.len(), Some(None)));
+        words.into_iter().map(|words| words.expect("each key has words")).collect()
     }
 
     /// Returns the only key that a single-signature algorithm emits for a text.

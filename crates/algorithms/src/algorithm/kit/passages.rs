@@ -52,6 +52,15 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
     paragraphs.map(|lines| lines[0].place.start..lines[lines.len() - 1].place.end).collect()
 }
 
+/// Maximum number of characters in the readable form of a passage.
+const MOST_SHOWN: usize = 200;
+
+/// Returns a text in readable form: the beginning and an ellipsis if the text is long.
+pub fn beginning(text: &str) -> String {
+    let text = text.trim();
+    text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
+}
+
 fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -154,6 +163,13 @@ mod tests {
         ] {
             assert_eq!(cut(raw), expected, "{raw:?}");
         }
+    }
+
+    #[test]
+    fn long_texts_are_shortened() {
+        assert_eq!(beginning(" Слово. "), "Слово.");
+        assert_eq!(beginning(&"网".repeat(200)), "网".repeat(200));
+        assert_eq!(beginning(&"网".repeat(201)), "网".repeat(200) + "…");
     }
 
     #[test]

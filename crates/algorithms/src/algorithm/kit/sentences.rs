@@ -21,18 +21,25 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
 /// Counts the sentences of documents, identified by the hash of their canonical form.
 pub struct Sentences;
 
+impl Sentences {
+    /// Passes the hash and the canonical form of each sentence to `each`, in order.
+    pub fn each(document: &Analysis<'_>, mut each: impl FnMut(u64, &str)) {
+        let mut canonical = String::new();
+        for sentence in document.sentences() {
+            canonical.clear();
+            document.write_sentence(sentence, &mut canonical);
+            each(hash64(canonical.as_bytes()), &canonical);
+        }
+    }
+}
+
 impl FeatureKind for Sentences {
     fn name(&self) -> String {
         "sentences".into()
     }
 
     fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let mut canonical = String::new();
-        for sentence in document.sentences() {
-            canonical.clear();
-            document.write_sentence(sentence, &mut canonical);
-            out.push(hash64(canonical.as_bytes()));
-        }
+        Sentences::each(document, |hash, _| out.push(hash));
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The `ngram` parameter.
@@ -61,18 +63,15 @@ impl Shingling {
         }
     }
 
-    /// Returns the texts of the document's shingles, in the order of [`Shingling::cut_all`].
-    pub fn texts<'t>(&self, document: &'t Analysis<'_>) -> Vec<&'t str> {
-        if document.tokens().is_empty() {
-            return Vec::new();
-        }
-        if self.chars {
-            return char_windows(document.text(), self.ngram).collect();
-        }
-        let mut tokens = Vec::with_capacity(document.tokens().len());
-        document.each_token(&mut |token| tokens.push(token));
-        let text = |window: &[Range<usize>]| &document.text()[window[0].start..window[window.len() - 1].end];
-        tokens.windows(self.ngram.min(tokens.len())).map(text).collect()
+    /// Returns the hashes of [`Shingling::cut_all`], each with the text of its shingle.
+    pub fn with_texts<'t>(&self, document: &'t Analysis<'_>) -> Vec<(u64, Cow<'t, str>)> {
+        let mut hashes = Vec::new();
+        self.cut_all(document, &mut hashes);
+        let texts = match self.chars {
+            true => char_windows(document.text(), self.ngram).map(Cow::Borrowed).collect(),
+            false => word_texts(document, self.ngram, false),
+        };
+        hashes.into_iter().zip(texts).collect()
     }
 
     /// Appends the hashes of the document's distinct shingles in ascending order. The previous contents of `out` do not change.
@@ -82,6 +81,31 @@ impl Shingling {
         distinct(&mut own);
         out.append(&mut own);
     }
+}
+
+/// Returns the texts of the shingles that [`shingles`] cuts from the document's tokens, in the same order. A shingle that wraps around has an
+/// ellipsis between the end and the beginning of the document.
+pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) -> Vec<Cow<'t, str>> {
+    let mut tokens = Vec::with_capacity(document.tokens().len());
+    document.each_token(&mut |token| tokens.push(token));
+    if tokens.is_empty() {
+        return Vec::new();
+    }
+    let text = |window: &[Range<usize>]| &document.text()[window[0].start..window[window.len() - 1].end];
+    let windows = tokens.windows(ngram.min(tokens.len()));
+    let mut texts: Vec<Cow<'t, str>> = windows.map(|window| Cow::Borrowed(text(window))).collect();
+    if circular && tokens.len() >= ngram {
+        let wrapped =
+            |start: usize| format!("{} … {}", text(&tokens[start..]), text(&tokens[..start + ngram - tokens.len()]));
+        texts.extend((tokens.len() - ngram + 1..tokens.len()).map(wrapped).map(Cow::Owned));
+    }
+    texts
+}
+
+/// Returns, for each key, the text that has this hash, or `None` if there is none.
+pub fn words_of_hashes(texts: &[(u64, Cow<'_, str>)], keys: &[u128]) -> Vec<Option<String>> {
+    let known: BTreeMap<u128, &str> = texts.iter().map(|(hash, text)| ((*hash).into(), &**text)).collect();
+    keys.iter().map(|key| known.get(key).map(|text| (*text).to_owned())).collect()
 }
 
 #[cfg(test)]
@@ -101,8 +125,28 @@ mod tests {
             let document = pipeline.analyse(text);
             let mut hashes = Vec::new();
             Shingling { ngram, chars }.cut_all(&document, &mut hashes);
-            let texts = Shingling { ngram, chars }.texts(&document);
-            assert_eq!((texts.as_slice(), texts.len()), (expected, hashes.len()), "{text}");
+            let (found, texts): (Vec<u64>, Vec<_>) =
+                Shingling { ngram, chars }.with_texts(&document).into_iter().unzip();
+            assert_eq!(texts, expected, "{text}");
+            assert_eq!(found, hashes, "{text}");
+        }
+    }
+
+    #[test]
+    fn circular_shingles_have_texts_too() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        for (ngram, text, expected) in [
+            (3, "A b, c. D", &["a b, c", "b, c. d", "c. d … a", "d … a b"][..]),
+            (4, "a b c d", &["a b c d", "b c d … a", "c d … a b", "d … a b c"]),
+            (1, "a b", &["a", "b"]),
+            (3, "a b", &["a b"]),
+            (3, "!", &[]),
+        ] {
+            let document = pipeline.analyse(text);
+            let mut hashes = Vec::new();
+            shingles(document.tokens(), ngram, true, &mut hashes);
+            assert_eq!(word_texts(&document, ngram, true), expected, "{text}");
+            assert_eq!(hashes.len(), expected.len(), "{text}");
         }
     }
 

@@ -19,13 +19,34 @@ pub struct Marks {
     pub by_chars: bool,
 }
 
+/// Holds the three parts of a document.
+#[derive(Debug)]
+pub struct Parts {
+    /// The units of all groups. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
+    string: String,
+    /// The end of each part in the string.
+    ends: [usize; 3],
+}
+
+impl Parts {
+    /// Returns the texts of the parts.
+    pub fn texts(&self) -> [&str; 3] {
+        let [first, second, third] = self.ends;
+        [&self.string[..first], &self.string[first..second], &self.string[second..third]]
+    }
+
+    /// Returns the hashes of the parts.
+    pub fn hashes(&self) -> [u64; 3] {
+        self.texts().map(|part| hash64(part.as_bytes()))
+    }
+}
+
 /// Holds the units next to one mark: up to two on its left, and up to two on its right.
 pub type Group<'t> = [Option<&'t str>; 4];
 
 impl Marks {
-    /// Returns the hashes of three parts, or `None` if there are fewer than three groups. If the parts cannot be equally large, earlier
-    /// parts are larger. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
-    pub fn parts(&self, document: &Analysis<'_>) -> Option<[u64; 3]> {
+    /// Returns three parts, or `None` if there are fewer than three groups. If the parts cannot be equally large, earlier parts are larger.
+    pub fn parts(&self, document: &Analysis<'_>) -> Option<Parts> {
         let groups = self.groups(document);
         if groups.len() < 3 {
             return None;
@@ -47,12 +68,8 @@ impl Marks {
         if self.by_chars {
             ends.extend(string.char_indices().map(|(at, c)| at + c.len_utf8()));
         }
-        let mut start = 0;
-        Some([ends.len().div_ceil(3), (2 * ends.len()).div_ceil(3), ends.len()].map(|count| {
-            let part = &string.as_bytes()[start..ends[count - 1]];
-            start = ends[count - 1];
-            hash64(part)
-        }))
+        let counts = [ends.len().div_ceil(3), (2 * ends.len()).div_ceil(3), ends.len()];
+        Some(Parts { string, ends: counts.map(|count| ends[count - 1]) })
     }
 
     /// Returns the groups of a document in order, each with at least one unit. Units never extend past the next mark. White space and all
@@ -170,7 +187,7 @@ mod tests {
     #[test]
     fn worked_parts() {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
-        let parts = |marks: Marks, text: &str| marks.parts(&pipeline.analyse(text));
+        let parts = |marks: Marks, text: &str| marks.parts(&pipeline.analyse(text)).map(|parts| parts.hashes());
         let hashes = |parts: [&str; 3]| Some(parts.map(|part| hash64(part.as_bytes())));
         assert_eq!(
             parts(PLAIN, EXAMPLE),

@@ -18,6 +18,7 @@
 mod marks;
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
+use crate::algorithm::kit::passages::beginning;
 use crate::algorithm::kit::title::longest;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
@@ -136,11 +137,44 @@ const TITLE: u32 = 0;
 const SKETCH: usize = 16;
 
 impl MarksSigner {
-    /// Returns the hash of the title, or `None` if it has no letter or digit.
-    fn title(&self, document: &Analysis<'_>) -> Option<u64> {
+    /// Returns the title with its hash, or `None` if it has no letter or digit.
+    fn title<'t>(&self, document: &'t Analysis<'_>) -> Option<(&'t str, u64)> {
         let title = document.field(Field::Title)?.text();
         let title = if self.strip_suffix { &title[longest(title)] } else { title };
-        title.contains(char::is_alphanumeric).then(|| hash64(title.as_bytes()))
+        title.contains(char::is_alphanumeric).then(|| (title, hash64(title.as_bytes())))
+    }
+
+    /// Passes the position, the key and the set of parts of each row to `each`. The set has one bit per part and is 0 for the title.
+    fn keys(&self, parts: &[u64; 3], title: Option<u64>, mut each: impl FnMut(u32, u64, u32)) {
+        // If the titles are equal, this many parts must agree; if they differ, at least this many.
+        let mut size = self.parts_with_title;
+        if size == 0 {
+            if let Some(title) = title {
+                each(TITLE, title, 0);
+            }
+            size = self.parts;
+        }
+        let mut keys = [0; 3];
+        let mut count = 0;
+        for set in 1..8u32 {
+            if set.count_ones() as usize != size {
+                continue;
+            }
+            let chosen = parts.iter().enumerate().filter(|(part, _)| set >> part & 1 == 1);
+            let key = chosen.fold(0, |key, (_, &part)| combine(key, part));
+            let position = if self.any_order { 1 } else { set };
+            // Equal parts make equal keys.
+            if self.any_order && keys[..count].contains(&key) {
+                continue;
+            }
+            keys[count] = key;
+            count += 1;
+            each(position, key, set);
+            // Without a title, all three parts must agree, so the key of any two parts finds all pairs of the document.
+            if title.is_none() && self.parts == 3 {
+                break;
+            }
+        }
     }
 
     fn judge_rows(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
@@ -174,8 +208,9 @@ impl Signer for MarksSigner {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let Some(mut parts) = self.marks.parts(document) else { return out.none("fewer than three punctuation marks") };
-        let title = self.title(document);
+        let Some(parts) = self.marks.parts(document) else { return out.none("fewer than three punctuation marks") };
+        let mut parts = parts.hashes();
+        let title = self.title(document).map(|(_, hash)| hash);
         if title.is_none() {
             if self.parts > 3 {
                 let there = document.has_column(Field::Title);
@@ -189,36 +224,32 @@ impl Signer for MarksSigner {
         let half = |hash: u64| (hash >> 32) as u32;
         let halves = [half(parts[0]), half(parts[1]), half(parts[2]), title.map_or(0, |title| half(title).max(1))];
         let sketch: [u8; SKETCH] = bytemuck::cast(halves.map(u32::to_be_bytes));
+        self.keys(&parts, title, |position, key, _| out.push(position, key.into(), 0, &sketch));
+    }
 
-        // If the titles are equal, this many parts must agree; if they differ, at least this many.
-        let mut size = self.parts_with_title;
-        if size == 0 {
-            if let Some(title) = title {
-                out.push(TITLE, title.into(), 0, &sketch);
-            }
-            size = self.parts;
+    /// Returns the title, or the parts that make the key, with ` | ` between groups and ` / ` between parts.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let Some(found) = self.marks.parts(document) else { return vec![None; keys.len()] };
+        let (hashes, texts) = (found.hashes(), found.texts());
+        let mut parts = [0, 1, 2].map(|part| (hashes[part], texts[part]));
+        if self.any_order {
+            parts.sort_unstable();
         }
-        let mut keys = [0; 3];
-        let mut count = 0;
-        for set in 1..8u32 {
-            if set.count_ones() as usize != size {
-                continue;
+        let title = self.title(document);
+        let mut sets = Vec::with_capacity(4);
+        let hashes = parts.map(|(hash, _)| hash);
+        self.keys(&hashes, title.map(|(_, hash)| hash), |_, key, set| sets.push((u128::from(key), set)));
+        let words = |key: &u128| {
+            let (_, set) = sets.iter().find(|(known, _)| known == key)?;
+            if *set == 0 {
+                return title.map(|(title, _)| title.to_owned());
             }
             let chosen = parts.iter().enumerate().filter(|(part, _)| set >> part & 1 == 1);
-            let key = chosen.fold(0, |key, (_, &part)| combine(key, part));
-            let position = if self.any_order { 1 } else { set };
-            // Equal parts make equal keys.
-            if self.any_order && keys[..count].contains(&key) {
-                continue;
-            }
-            keys[count] = key;
-            count += 1;
-            out.push(position, key.into(), 0, &sketch);
-            // Without a title, all three parts must agree, so the key of any two parts finds all pairs of the document.
-            if title.is_none() && self.parts == 3 {
-                break;
-            }
-        }
+            let shown: Vec<String> =
+                chosen.map(|(_, (_, text))| beginning(&text.trim_end().replace(" \n", " | "))).collect();
+            Some(shown.join(" / "))
+        };
+        keys.iter().map(words).collect()
     }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
@@ -233,12 +264,13 @@ impl Signer for MarksSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign};
+    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
     use crate::algorithm::kit::in_memory::{all_pairs, run_beside};
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::splitmix64;
     use dupsift_text::FieldValue;
     use dupsift_text::FieldValue::{NoColumn, Null, Text};
+    use dupsift_text::{Pipeline, TextOptions};
 
     const EXAMPLE: &str = "今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。";
 
@@ -248,6 +280,37 @@ mod tests {
         let stats = CorpusStats::none();
         let unreachable = SentenceMarks.signer(&params(&SentenceMarks, "threshold=4.6"), &Corpus::new(9, &stats));
         assert!(unreachable.err().unwrap().to_string().contains("have 4.5 points"));
+    }
+
+    #[test]
+    fn each_key_has_the_title_or_its_parts() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let words = |typed: &str, title| {
+            let signer = SentenceMarks.signer(&params(&SentenceMarks, typed), &Corpus::new(9, &stats)).unwrap();
+            words_of_rows(&*signer, &pipeline.analyse(EXAMPLE).with_fields([title, NoColumn, NoColumn]))
+        };
+        let title = Text("Погода - Сайт");
+        let parts = ["很 好 我 们 | 园 玩 大 家", "高 兴 你 觉 | 么 样 明 天", "天 见"];
+        let of = |parts: &[&str]| parts.join(" / ");
+        let two = [of(&parts[..2]), of(&[parts[0], parts[2]]), of(&parts[1..])];
+        assert_eq!(words("", title), two);
+        assert_eq!(words("", Null), two[..1]);
+        let mut any_order = words("any_order=true,threshold=1,title_weight=0.5", title);
+        any_order.sort();
+        assert_eq!(any_order, {
+            let mut parts = parts;
+            parts.sort();
+            parts
+        });
+        assert_eq!(words("threshold=1.5", title)[0], "погода - сайт");
+        assert_eq!(words("threshold=1.5,strip_suffix=true", title)[0], "погода");
+        assert_eq!(
+            words("cut=chars,threshold=1,title_weight=0", Null),
+            ["很好我们园玩", "大家高兴你觉", "么样明天天见"]
+        );
+        let signer = SentenceMarks.signer(&params(&SentenceMarks, ""), &Corpus::new(9, &stats)).unwrap();
+        assert_eq!(signer.words_of_keys(&pipeline.analyse("one. two."), &[0]), [None]);
     }
 
     /// Checks the pairs of the example with modified parts and titles, by document number.

@@ -30,13 +30,12 @@ mod shingle_set;
 use crate::algorithm::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Growth, Needs, SignatureScheme, Signer, Verify,
 };
-use crate::algorithm::kit::minwise::{Family, SEED};
-use crate::algorithm::kit::shingling::NGRAM;
+use crate::algorithm::kit::minwise::{Family, SEED, band_keys};
+use crate::algorithm::kit::shingling::{NGRAM, words_of_hashes};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use all_pairs::{AllPairs, SIZE, Size};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window, order_by};
 use dupsift_text::Analysis;
 use rarest::{RarestJoin, by_rarest};
@@ -241,10 +240,7 @@ impl Signer for ShinglesSigner<'_> {
             Join::Lsh { rows, family, .. } => {
                 let mut minima = Vec::new();
                 family.minima(&set, &mut minima);
-                let key = |(band, values): (usize, &[u64])| {
-                    values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
-                };
-                let keys: Vec<u64> = minima.chunks_exact(*rows).enumerate().map(key).collect();
+                let keys = band_keys(&minima, *rows);
                 for (band, &key) in keys.iter().enumerate() {
                     let others = keys.iter().cycle().skip(band + 1).take(keys.len() - 1);
                     out.push(band as u32, key.into(), order_by(others.copied()), &size.to_bytes());
@@ -252,6 +248,16 @@ impl Signer for ShinglesSigner<'_> {
             }
         }
         out.leave_numbers(set);
+    }
+
+    /// Returns the shingle with the hash, or, for a band, the first shingle in the text that has one of the band's minima. The keys of
+    /// `join=exact` represent no shingles.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        match &self.join {
+            Join::Exact(_) => vec![None; keys.len()],
+            Join::Rarest(..) => words_of_hashes(&self.sets.with_texts(document), keys),
+            Join::Lsh { rows, family, .. } => family.words_of_bands(&self.sets.with_texts(document), *rows, keys),
+        }
     }
 
     /// Returns whether the sizes of two sets allow them to be similar.
@@ -301,12 +307,44 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign};
+    use crate::algorithm::kit::examples::{params, sign, words_of_rows};
     use crate::algorithm::kit::in_memory::{all_pairs, run, texts};
+    use dupsift_text::{Pipeline, TextOptions};
 
     fn similarity(typed: &str, a: &str, b: &str) -> Option<(f32, u16)> {
         let found = run(&Shingles, typed, &[a.to_string(), b.to_string()]);
         found.pairs.get(&(0, 1)).map(|pair| (pair.score.similarity, pair.matched))
+    }
+
+    #[test]
+    fn each_key_has_a_shingle_of_the_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(9, &stats);
+        let words = |typed: &str, text: &str| {
+            words_of_rows(&*Shingles.signer(&params(&Shingles, typed), &corpus).unwrap(), &pipeline.analyse(text))
+        };
+        let text = "кот спит на окне и видит птицу";
+        for typed in ["", "sketch=min_s,s=4", "sketch=mod_m,m=2", "seed_code=true", "unit=grapheme"] {
+            let words = words(&format!("join=lsh,bands=20,rows=3,{typed}"), text);
+            assert_eq!(words.len(), 20);
+            assert!(words.iter().all(|one| text.contains(one) && one.chars().count() == 5), "{typed}: {words:?}");
+        }
+        let bands = words("join=lsh,bands=20,unit=word,ngram=2", text);
+        assert!(bands.iter().all(|one| text.contains(one) && one.split(' ').count() == 2), "{bands:?}");
+        let contained = |typed: &str, text| {
+            let mut words = words(&format!("measure=containment,join=rarest,{typed}"), text);
+            words.sort();
+            words
+        };
+        assert_eq!(contained("ngram=3", "аб вг аб"), [" аб", " вг", "аб ", "б в", "вг ", "г а"]);
+        assert_eq!(contained("ngram=3,spaces=false", "аб вг"), ["абв", "бвг"]);
+        assert_eq!(contained("ngram=2,unit=word", "One, two; three"), ["one, two", "two; three"]);
+        assert_eq!(contained("ngram=2,unit=grapheme", "x\u{301}yz"), ["x\u{301}y", "yz"]);
+        assert_eq!(contained("", "да"), ["да"]);
+        let signer = |typed| Shingles.signer(&params(&Shingles, typed), &corpus).unwrap();
+        assert_eq!(signer("join=exact").words_of_keys(&pipeline.analyse(text), &[1, 2]), [None, None]);
+        assert_eq!(signer("join=lsh").words_of_keys(&pipeline.analyse("!"), &[1]), [None]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m; their
 //! number grows with the text and may be zero for a short text.
 
+use std::borrow::Cow;
+
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 use super::all_pairs::Size;
@@ -10,13 +12,14 @@ use super::bitmap::{self, Folded};
 use super::rarest::least;
 use crate::algorithm::contract::FeatureKind;
 use crate::algorithm::kit::prefix::Term;
+use crate::algorithm::kit::shingling::word_texts;
 use crate::algorithm::params::Params;
 use crate::corpus::CorpusStats;
 use crate::measure::{common, common_at_least};
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, hash64, mix64};
 use dupsift_text::Analysis;
-use dupsift_text::shingle::{char_shingles, distinct, shingles};
+use dupsift_text::shingle::{char_windows, distinct, shingles};
 
 const GRAPHEMES: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
@@ -123,10 +126,8 @@ impl ShingleSets {
         let units = if self.unit == "word" {
             shingles(document.tokens(), self.ngram, false, out);
             document.tokens().len()
-        } else if self.spaces {
-            self.cut_characters(document.text(), out)
         } else {
-            self.cut_characters(&document.text().replace(' ', ""), out)
+            self.each_window(&self.characters(document), |window| out.push(hash64(window.as_bytes())))
         };
         let short = units < self.ngram;
         // The article's code counts L - N shingles, so a text of N characters has no shingles. In dupsift, such a text is one shingle.
@@ -136,19 +137,40 @@ impl ShingleSets {
         short
     }
 
-    /// Appends the fingerprints of windows of characters or graphemes. Returns the number of these units.
-    fn cut_characters(&self, text: &str, out: &mut Vec<u64>) -> usize {
+    /// Returns the text that is cut into windows of characters or graphemes.
+    fn characters<'t>(&self, document: &'t Analysis<'_>) -> Cow<'t, str> {
+        if self.spaces { document.text().into() } else { document.text().replace(' ', "").into() }
+    }
+
+    /// Passes the windows of characters or graphemes to `each`, in order. Returns the number of these units.
+    fn each_window(&self, text: &str, mut each: impl FnMut(&str)) -> usize {
         if self.unit != "grapheme" {
-            char_shingles(text, self.ngram, out);
+            char_windows(text, self.ngram).for_each(each);
             return text.chars().count();
         }
         let bounds: Vec<usize> = GRAPHEMES.segment_str(text).collect();
         let units = bounds.len().saturating_sub(1);
         if units > 0 {
             let ends = bounds.iter().skip(self.ngram.min(units));
-            out.extend(bounds.iter().zip(ends).map(|(&start, &end)| hash64(&text.as_bytes()[start..end])));
+            bounds.iter().zip(ends).for_each(|(&start, &end)| each(&text[start..end]));
         }
         units
+    }
+
+    /// Returns the fingerprints of a document's set in the order of the text, including repetitions, each with the text of its shingle.
+    pub fn with_texts<'t>(&self, document: &'t Analysis<'_>) -> Vec<(u64, Cow<'t, str>)> {
+        let (mut all, mut set) = (Vec::new(), Vec::new());
+        self.cut(document, &mut all);
+        self.of(document, &mut set);
+        let texts = if self.unit == "word" {
+            word_texts(document, self.ngram, false)
+        } else {
+            let mut texts = Vec::with_capacity(all.len());
+            self.each_window(&self.characters(document), |window| texts.push(Cow::Owned(window.to_owned())));
+            texts
+        };
+        // `seed_code` drops the last shingle, and a sketch does not keep all of them.
+        all.into_iter().zip(texts).filter(|(hash, _)| set.binary_search(hash).is_ok()).collect()
     }
 
     /// Returns the size of a document's set, and whether the set is a single shingle of the whole text. Writes the sorted set to `set`.

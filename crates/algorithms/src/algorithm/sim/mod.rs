@@ -164,8 +164,8 @@ impl SimSigner<'_> {
         }
     }
 
-    /// Returns the heaviest keywords, rarest first, and the digest of their sorted list.
-    fn keywords(&self, document: &Analysis<'_>) -> (Vec<Term>, u128) {
+    /// Returns the heaviest keywords, rarest first, and their sorted list, separated by spaces.
+    fn keywords(&self, document: &Analysis<'_>) -> (Vec<Term>, String) {
         let mut heaviest = Heaviest::new(self.words);
         let length = document.words().len();
         for (counted, &frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -176,14 +176,14 @@ impl SimSigner<'_> {
         }
         let (weights, mut words): (Vec<f64>, Vec<&str>) = heaviest.weighed().unzip();
         let term = |(&weight, word): (&f64, &&str)| {
-            let hash = hash64(word.as_bytes());
+            let hash = hash_of(word);
             // The weight is rounded as in the row, so that the bounds and the distance use the same number.
             Term { hash, weight: f64::from((weight as f32).max(f32::MIN_POSITIVE)), df: self.stats.df(hash) }
         };
         let mut terms: Vec<Term> = weights.iter().zip(&words).map(term).collect();
         rare_first(&mut terms);
         words.sort_unstable();
-        (terms, md5(words.join(" ").as_bytes()))
+        (terms, words.join(" "))
     }
 
     /// Returns the distance between the keyword lists of two rows. If `met` is given and is not their first common keyword, returns
@@ -221,6 +221,16 @@ impl SimSigner<'_> {
     }
 }
 
+/// Returns the key of the digest for a list of keywords.
+fn digest_of(list: &str) -> u128 {
+    md5(list.as_bytes())
+}
+
+/// Returns the hash of a keyword, which is also its key.
+fn hash_of(word: &str) -> u64 {
+    hash64(word.as_bytes())
+}
+
 /// Returns the keywords in a row: hash and weight.
 fn keywords(sketch: &[u8]) -> impl Iterator<Item = (u64, f64)> {
     sketch.chunks_exact(KEYWORD).filter_map(|bytes| {
@@ -256,7 +266,7 @@ impl Signer for SimSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let (terms, digest) = self.keywords(document);
+        let (terms, list) = self.keywords(document);
         if terms.is_empty() {
             return out.none("no keywords");
         }
@@ -264,17 +274,28 @@ impl Signer for SimSigner<'_> {
             return out.none("fewer keywords than min_keywords");
         }
         if !self.compares() {
-            return out.push(MD5, digest, 0, &[]);
+            return out.push(MD5, digest_of(&list), 0, &[]);
         }
         let sketch = sketch(&terms, self.words);
         if self.by_digest {
-            out.push(MD5, digest, 0, &sketch);
+            out.push(MD5, digest_of(&list), 0, &sketch);
         }
         if self.by_distance {
             // The quadratic distance is never below 1 - cos, so the same lists contain its pairs.
             let lists = leading(&rests(&terms), 1.0 - self.delta);
             terms[..lists].iter().for_each(|term| out.push(SIM, term.hash.into(), 0, &sketch));
         }
+    }
+
+    /// Returns the list of keywords for the digest, and one keyword for any other key.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let (_, list) = self.keywords(document);
+        let digest = digest_of(&list);
+        let words = |&key: &u128| match key == digest {
+            true => Some(list.clone()).filter(|list| !list.is_empty()),
+            false => list.split(' ').find(|word| u128::from(hash_of(word)) == key).map(str::to_owned),
+        };
+        keys.iter().map(words).collect()
     }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {

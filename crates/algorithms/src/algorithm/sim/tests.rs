@@ -1,7 +1,7 @@
 //! Tests `sim` on worked examples, and compares it with the definition.
 
 use super::*;
-use crate::algorithm::kit::examples::{params, sign, sign_with};
+use crate::algorithm::kit::examples::{params, sign, sign_with, words_of_rows};
 use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 
 fn distance(typed: &str, a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
@@ -42,6 +42,26 @@ fn distances_of_the_worked_vectors() {
         let five = |last| [(1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0), (last, 1.0)];
         assert!((distance(typed, &five(5), &five(6)) - 0.2).abs() < 1e-12);
     }
+}
+
+#[test]
+fn each_key_has_a_keyword_or_the_list() {
+    let pipeline = dupsift_text::Pipeline::new(&dupsift_text::TextOptions::default()).unwrap();
+    let stats = CorpusStats::none();
+    let signer = |typed| Sim.signer(&params(&Sim, typed), &Corpus::new(9, &stats)).unwrap();
+    let document = pipeline.analyse("в б б а а а г");
+    let words = |typed| words_of_rows(&*signer(typed), &document);
+    assert_eq!(words("words=3,combine=md5_only"), ["а б в"]);
+    assert_eq!(words("words=3,combine=and"), ["а б в"]);
+    let (all, keywords) = (words("words=3"), words("words=3,combine=sim_only"));
+    assert_eq!((&*all[0], &all[1..]), ("а б в", &keywords[..]));
+    assert!(
+        !keywords.is_empty() && keywords.iter().all(|word| ["а", "б", "в"].contains(&word.as_str())),
+        "{keywords:?}"
+    );
+    // A word that is no keyword has no key.
+    assert_eq!(signer("words=3").words_of_keys(&document, &[hash64("г".as_bytes()).into()]), [None]);
+    assert_eq!(signer("").words_of_keys(&pipeline.analyse("!"), &[md5(b"")]), [None]);
 }
 
 #[test]

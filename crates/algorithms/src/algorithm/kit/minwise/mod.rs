@@ -12,7 +12,8 @@ mod multiply32;
 
 use crate::algorithm::params::{Kind, ParamSpec};
 use dupsift_core::cpu::Level;
-use dupsift_core::hash::{mix64, splitmix64};
+use dupsift_core::hash::{combine, mix64, splitmix64};
+use std::borrow::Cow;
 
 /// The `family` parameter.
 pub const FAMILY: ParamSpec = ParamSpec {
@@ -89,6 +90,49 @@ impl Family {
             }
         }
     }
+
+    /// Returns, for each band of `rows` minima of these shingles, the position of the first shingle that has one of the minima.
+    pub fn first_of_bands(&self, shingles: &[u64], minima: &[u64], rows: usize) -> Vec<Option<usize>> {
+        let mut first = vec![None; minima.len() / rows];
+        let mut own = Vec::new();
+        for (at, &shingle) in shingles.iter().enumerate() {
+            self.minima(&[shingle], &mut own);
+            let bands = own.chunks_exact(rows).zip(minima.chunks_exact(rows));
+            for (first, (own, minima)) in first.iter_mut().zip(bands) {
+                if first.is_none() && own.iter().zip(minima).any(|(own, minimum)| own == minimum) {
+                    *first = Some(at);
+                }
+            }
+            if first.iter().all(Option::is_some) {
+                break;
+            }
+        }
+        first
+    }
+
+    /// Returns, for each key, the text of the first shingle that has one of the minima of the key's band, or `None` if no band of these
+    /// shingles has the key.
+    pub fn words_of_bands(&self, shingles: &[(u64, Cow<'_, str>)], rows: usize, keys: &[u128]) -> Vec<Option<String>> {
+        if shingles.is_empty() {
+            return vec![None; keys.len()];
+        }
+        let hashes: Vec<u64> = shingles.iter().map(|shingle| shingle.0).collect();
+        let mut minima = Vec::new();
+        self.minima(&hashes, &mut minima);
+        let (bands, first) = (band_keys(&minima, rows), self.first_of_bands(&hashes, &minima, rows));
+        let word = |&key: &u128| {
+            let band = bands.iter().position(|&band| u128::from(band) == key)?;
+            Some(shingles[first[band]?].1.to_string())
+        };
+        keys.iter().map(word).collect()
+    }
+}
+
+/// Returns the key of each band of `rows` minima.
+pub fn band_keys(minima: &[u64], rows: usize) -> Vec<u64> {
+    let key =
+        |(band, values): (usize, &[u64])| values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value));
+    minima.chunks_exact(rows).enumerate().map(key).collect()
 }
 
 #[cfg(test)]
