@@ -209,7 +209,7 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");
     // The number of comparisons is 21,500 x 21,499 / 2, because extra copies are not compared.
-    for part in ["cosine would need about 2.3e8 comparisons", "with 21,499 others", "up to 19,999; use join=heavy"] {
+    for part in ["cosine would need about 2.3e8 comparisons", "with 21,499 others", "at most 19,999; use join=heavy"] {
         assert!(error.to_string().contains(part), "{error}");
     }
     assert!(!out.exists());

@@ -156,9 +156,9 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     // Other options change the result.
     for (more, says) in [
         (&["--corpus", "keep"][..], "corpus: none in the published run, keep in this run"),
-        (&["--keep", "length asc"], "keep "),
-        (&["--remove-if", "pair"], "remove-if "),
-        (&["--chain", "remove", "--remove-if", "pair"], "chain "),
+        (&["--keep", "length asc"], "keep: "),
+        (&["--remove-if", "pair"], "remove-if: "),
+        (&["--chain", "remove", "--remove-if", "pair"], "chain: "),
     ] {
         place.again(1, more).ends_with(2).says(&["already published", "with different options", says, "`--overwrite"]);
         place.again(0, more).ends_with(2).says(&["with different options", says, "`--batch"]);
