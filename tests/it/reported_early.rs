@@ -214,7 +214,7 @@ fn a_truth_that_says_nothing_is_an_error() {
     evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
     evaluate(
         "{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n",
-        &["no pair of two documents", "1 names the same document twice"],
+        &["no pair of two documents", "1 contains the same document twice"],
     );
     evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 contains an unknown id"]);
     let alone = "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n";

@@ -313,7 +313,7 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     std::fs::set_permissions(&other, permissions).unwrap();
     let mut command = Command::new(&other);
     command.args(place.command(&[]).get_args());
-    Ran::of(command.output().unwrap()).ends_with(0).says(&["another build"]);
+    Ran::of(command.output().unwrap()).ends_with(0).says(&["a different build"]);
     assert!(place.resumed().is_empty());
 }
 

@@ -347,7 +347,7 @@ mod tests {
                 flipped[at] ^= 1 << bit;
                 refused(&flipped);
             }
-            assert!(refused(&whole[..at]).contains("bytes instead of 43"));
+            assert!(refused(&whole[..at]).contains("bytes instead of 40"));
         }
         refused(&[&whole[..], b"x"].concat());
         let other = save_file(dir.path(), "other.saved", b"same bytes of a file").expect("saved");
