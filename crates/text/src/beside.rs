@@ -76,7 +76,7 @@ impl Frequency {
 
 /// A source of word frequencies.
 pub trait Frequencies: Sync {
-    /// Appends the frequency of each word, given by its hash, in the same order; [`Frequency::UNKNOWN`] for unknown words.
+    /// Appends the frequencies of words, which are given by their hashes, in the same order; [`Frequency::UNKNOWN`] for unknown words.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);
 }
 

@@ -1,4 +1,4 @@
-//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only these.
+//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only the counts.
 
 use super::beside::Frequency;
 use super::pool;

@@ -172,7 +172,7 @@ impl Normal {
     }
 }
 
-/// Converts bytes to a string if they are UTF-8. They are checked with vector code, in a tenth of the time of the standard library.
+/// Converts bytes to a string if they are UTF-8. The check uses vector code and takes a tenth of the time that the standard library takes.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
@@ -192,7 +192,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the length in bytes, without spaces, that a stretch has after [`normal_word`]. Does not allocate.
+/// Returns the length of a stretch after [`normal_word`], in bytes and without spaces. Does not allocate.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -211,8 +211,8 @@ impl fmt::Write for Visible {
     }
 }
 
-/// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Such characters are the soft
-/// hyphen, zero-width space and joiners, direction marks, variation selectors, Hangul fillers, tags and others.
+/// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Examples are the soft
+/// hyphen, zero-width space and joiners, direction marks, variation selectors, Hangul fillers and tags.
 fn is_invisible(c: char) -> bool {
     c >= '\u{AD}' && IGNORABLE.contains(c)
 }
@@ -259,7 +259,7 @@ fn is_cyrillic(c: char) -> bool {
 }
 
 /// Returns whether the character is ASCII, basic Cyrillic, Han, or a common punctuation mark or symbol. Any combination of these characters
-/// is in NFC and visible. Other characters may be as well.
+/// is in NFC and visible. Other characters may also be in NFC and visible.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,

@@ -1,4 +1,4 @@
-//! `decomposition` (A11): compares documents with similar length and a common rare word by their common subsequence.
+//! `decomposition` (A11): compares documents of similar length that share a rare word, by their common subsequence.
 //!
 //! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates well, that lists
 //! of documents with a common feature are found, and that recall and precision are practically complete. The steps in this file are

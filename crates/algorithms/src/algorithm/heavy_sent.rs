@@ -1,4 +1,4 @@
-//! `heavy_sent` (A5): compares the two heaviest sentences, by the sum of TF IDF over their words.
+//! `heavy_sent` (A5): compares the two heaviest sentences; the weight of a sentence is the sum of TF-IDF over its words.
 //!
 //! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the counts, O(words)
 //! and one lookup per distinct word, one row per document.

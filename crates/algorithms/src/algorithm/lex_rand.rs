@@ -11,9 +11,9 @@
 //! | --- | --- | --- | --- | --- |
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
-//! The 2004 paper uses 10 random lexicons and the complete one; the `seed` preset follows a summary that mentions 11 random lexicons and
-//! 30%. Limits: if a long document is edited, some word of the lexicon always changes. Documents that only share a template have few words
-//! in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
+//! The 2004 paper uses 10 random lexicons and the complete lexicon; the `seed` preset follows a summary that mentions 11 random lexicons
+//! and 30%. Limits: if a long document is edited, some word of the lexicon always changes. Documents that only share a template have few
+//! words in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! lexicon words of a document: бор гать лес река

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The terms of a table are sorted by hash, so one count for each df yields all ranks. A rank takes five bytes in a mapped file, at the
-//! position of its term. The df of a rank is found in a short list, because few different values occur.
+//! position of its term. The df of a rank is found in a short list, because few different df values occur.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;

@@ -1,4 +1,4 @@
-//! Signs of random projections: the number of signs out of 512 in which two vectors differ estimates the angle between them.
+//! Signs of random projections: the number of signs (out of 512) in which two vectors differ is an estimate of the angle between them.
 //!
 //! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random rotation of the
 //! hashed vector, as in Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for angular distance. Cost: four

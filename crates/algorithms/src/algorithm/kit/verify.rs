@@ -113,7 +113,7 @@ fn unpack(evidence: &[u64]) -> (&[u32], &[u32]) {
     (&units[..characters], &units[from..from + words])
 }
 
-/// Checks the cosine of 1 + ln tf over the words, without stop words.
+/// Checks the cosine of two texts whose words have the weight 1 + ln tf, without stop words.
 struct Cosine {
     threshold: f64,
 }

@@ -14,9 +14,10 @@
 //! | `overlap` | the ratio of common to all sampled shingles, at the higher of the two levels, reaches `threshold` |
 //! | `ladder` | for every j, the smallest shingle divisible by 2^j is equal: about log2 n values |
 //!
-//! Limits: `equal` compares complete samples, so a few changed words hide a pair. One word changes ten shingles of a pair; at a rate of
-//! 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or none; `min_shingles` skips small
-//! documents. In `overlap`, a shingle shared by many documents costs the square of their number, up to `--max-candidates`.
+//! Limits: `equal` compares complete samples, so a few changed words hide a pair. One changed word affects ten shingles of a pair; at a
+//! sampling rate of 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or none;
+//! `min_shingles` skips small documents. In `overlap`, the cost of a shingle shared by many documents is the square of their number, up
+//! to `--max-candidates`.
 //!
 //! ```text
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31

@@ -170,7 +170,7 @@ impl MarksSigner {
             keys[count] = key;
             count += 1;
             each(position, key, set);
-            // Without a title, all three parts must agree, so the key of any two parts finds all pairs of the document.
+            // Without a title, all three parts must agree, so the key of any two parts is enough to find all pairs of the document.
             if title.is_none() && self.parts == 3 {
                 break;
             }

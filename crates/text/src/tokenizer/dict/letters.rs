@@ -15,7 +15,7 @@ pub struct Letters {
     pub(super) other: u16,
 }
 
-/// A number that no character has.
+/// A number that is not assigned to any character.
 const UNKNOWN: u16 = 0;
 
 /// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.

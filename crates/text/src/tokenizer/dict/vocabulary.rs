@@ -56,7 +56,7 @@ impl<'d> Vocabulary<'d> {
     /// Returns the lines of the dictionary from this word on.
     fn from(&self, word: &str) -> &'d str {
         let lines = self.dictionary;
-        // The searched line begins within this range or at its end.
+        // The line to find begins within this range or at its end.
         let (mut low, mut high) = (0, lines.len());
         while low < high {
             let middle = lines.floor_char_boundary(low.midpoint(high));

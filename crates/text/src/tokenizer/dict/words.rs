@@ -87,8 +87,8 @@ impl Pair {
     }
 }
 
-/// The number of bits in an entry of a row, which are above the number of pairs before the entry. The next constant is the number of
-/// entries in a row.
+/// The number of pair bits in an entry of a row. They are stored above the number of pairs before the entry. The next constant is
+/// the number of entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
 /// Letters below this number are frequent: they have bits in the rows.
