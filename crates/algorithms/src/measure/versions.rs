@@ -32,7 +32,7 @@ const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
-/// The maximum number of other documents about as similar as the partner in a pair; more of them make a crowd.
+/// The maximum number of other documents about as similar as the partner in a pair; a larger number is a crowd.
 pub const CROWD: usize = 10;
 
 /// Holds the limits of the rule.
@@ -60,10 +60,10 @@ pub struct Versions {
     pub titles: u64,
     /// The minimum cosine of a pair with the same template that is reported.
     pub templates: f64,
-    /// The maximum share of its occurrences by which a word of the title may be rarer in the other text.
+    /// The maximum share by which a word of the title may be less frequent in the other text.
     pub title: f64,
-    /// The share of a text's weight in shared rare words that compensates for a changed title; five times as much if the missing word is
-    /// repeated. A word is rare if at most `titles` documents contain it.
+    /// The share of a text's weight in shared rare words that compensates for a changed title; five times this share is required if the
+    /// missing word is repeated. A word is rare if at most `titles` documents contain it.
     pub rare: f64,
 }
 

@@ -195,7 +195,8 @@ mod tests {
         assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
-    /// Two groups, each with near documents, that are similar to each other: a pair across the groups finds all of the other group first.
+    /// Two groups, each with near documents, that are similar to each other: for a pair across the groups, the search visits all of the
+    /// other group first.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);

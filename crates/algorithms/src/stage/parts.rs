@@ -142,7 +142,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Adds an amount to this one.
+    /// Adds an amount to this amount.
     pub fn add(&mut self, more: Amount) {
         self.documents += more.documents;
         self.characters += more.characters;

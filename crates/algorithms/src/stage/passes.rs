@@ -1,5 +1,5 @@
 //! passes: describes a plan: the passes, which algorithms take part in each, and approximately how much each pass reads from the corpus and
-//! writes to temporary files. The description is made before any work; `--dry-run` prints it, and the estimate is its sum.
+//! writes to temporary files. The description is made before any work. `--dry-run` prints it, and the estimate is the sum over its passes.
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
@@ -111,7 +111,7 @@ impl Passes<'_> {
         (does.join("; "), writes + rows)
     }
 
-    /// Returns the algorithms that sign at this time, with the bytes of their rows and of the evidence that they record.
+    /// Returns the algorithms that sign at this time, and the number of bytes in their rows and in the evidence that they record.
     fn signing(&self, when: Signs) -> (String, u64) {
         let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
         if at.is_empty() {

@@ -37,11 +37,11 @@ pub struct Bounds {
 /// States why a document is kept although it forms a pair with a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stays {
-    /// No kept document contains enough of its 3-grams.
+    /// No kept document contains enough of the document's 3-grams.
     OwnText,
     /// The document contains a kept document, but no kept document contains it.
     Larger,
-    /// A kept document contains its 3-grams, but too few of its numbers.
+    /// A kept document contains enough of the document's 3-grams, but too few of its numbers.
     OwnNumbers,
 }
 
@@ -70,8 +70,8 @@ impl Bounds {
         contained.grams.share().is_some_and(|share| share >= self.grams)
     }
 
-    /// Returns why a document is kept although it forms a pair with a kept document, given how much of each the other contains. Returns
-    /// `None` if it may be removed.
+    /// Returns why a document is kept although it forms a pair with a kept document, given how much of each document the other
+    /// contains. Returns `None` if it may be removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,

@@ -1,6 +1,6 @@
 //! versions: decides, from two texts alone, whether they are versions of one text or whether one contains the other.
 //!
-//! Three conditions must all hold; docs/versions.md has the corpora that the shares were measured on:
+//! Three conditions must all hold; docs/versions.md describes the corpora on which the shares were measured:
 //!
 //! 1. The texts share enough: one contains at least the share T of the distinct 3-grams of the other.
 //! 2. The facts agree: the other text contains at least the share `NUMBERS` of the distinct numbers in the text with fewer numbers, or at

@@ -47,7 +47,7 @@ const MARK: u16 = 0x8000;
 const MARKED: usize = 4;
 /// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and maximum number of documents that probe them.
 const BLOCK: usize = 1 << 10;
-/// Number of similar documents from which a document is expected to become the head of a crowd.
+/// A document with at least this many similar documents is expected to become the head of a crowd.
 const FOUND: usize = 16;
 /// Number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
