@@ -78,18 +78,19 @@ impl Normal {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Nearly every text is already composed. This is checked while the text is copied; if it is not composed, the work starts over.
+        // Nearly every text is already composed. The check runs while the text is copied; if the text is not composed, the work starts
+        // over.
         let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this. It is checked anyway, because offsets would overflow otherwise.
+        // The limit on the raw text guarantees this. The length is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
     /// Normalizes a text that is in NFC and has no invisible characters. Returns `None` for a text that may violate these conditions,
-    /// unless the caller is `certain` that it does not.
+    /// unless the caller is `certain` that the text satisfies them.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -273,7 +274,7 @@ fn is_surely_composed(c: char) -> bool {
 /// paths are shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // The output is written incrementally: a piece may become eleven times as long, and it would otherwise be in memory twice.
+    // The output is written incrementally: a piece may become eleven times as long, and would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }

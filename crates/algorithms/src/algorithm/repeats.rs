@@ -212,8 +212,8 @@ impl Signer for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares `needed` features with this one shares at least one of its first features. Features that occur only once
-        // match no other document.
+        // A document that shares `needed` features with this document shares at least one of this document's first features. Features
+        // that occur only once match no other document.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {

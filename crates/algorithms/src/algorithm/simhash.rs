@@ -31,7 +31,7 @@ use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window}
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// Maximum number of tables. Each adds one row per document, and a row's position must fit in 16 bits.
+/// Maximum number of tables. Each table adds one row per document, and a row's position must fit in 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
 /// Implements the `simhash` algorithm.

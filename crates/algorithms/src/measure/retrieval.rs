@@ -3,7 +3,7 @@
 //!
 //! A figure whose denominator is 0 is undefined rather than 0 or 1: an algorithm that reports nothing has no precision.
 
-/// Holds the four figures. Each is `None` if it is undefined.
+/// Holds the four figures. Each figure is `None` if it is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Retrieval {
     /// Precision P: correct items divided by found items.

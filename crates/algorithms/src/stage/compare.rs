@@ -266,7 +266,8 @@ mod tests {
         check(tally.union(&[0, 1, 2]), &|_| true);
     }
 
-    /// Over many seeds, the mean is within three standard errors of the truth, and the intervals cover it about as often as they claim.
+    /// Over many seeds, the mean is within three standard errors of the truth, and the share of intervals that contain the truth is close
+    /// to the confidence level.
     #[test]
     fn a_sample_is_right_on_average() {
         let pool = pool(20_000);

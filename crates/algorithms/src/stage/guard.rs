@@ -1,7 +1,7 @@
 //! Guards check whether the input and the planned removals look plausible. They need only counts.
 //!
-//! A guard that fires is always reported, and the previous output stays in place. It fires if so little was read, or so much would be
-//! removed or paired, that the result may reflect damaged input rather than duplicates.
+//! A guard that fires is always reported, and the previous output stays in place. A guard fires if so little was read, or so much
+//! would be removed or paired, that the result may reflect damaged input rather than duplicates.
 
 use dupsift_core::number::{counted, counted_as, thousands};
 

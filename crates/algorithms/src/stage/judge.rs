@@ -1,4 +1,4 @@
-//! judge: decides from their texts, independently of any algorithm, whether two documents are duplicates.
+//! judge: decides whether two documents are duplicates, from their texts and independently of any algorithm.
 //!
 //! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).

@@ -120,7 +120,7 @@ impl Passes<'_> {
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
             let width = bound.layout(self.size.documents).width() as u64;
-            // The evidence has two numbers per distinct word, which take about as much as the text.
+            // The evidence has two numbers per distinct word, which take about as many bytes as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };

@@ -13,7 +13,7 @@ use std::fmt;
 use crate::measure::Contained;
 use dupsift_core::error::{Error, Result};
 
-/// The maximum number of kept partners that a document is compared with, the most similar partners first.
+/// The maximum number of kept partners with which a document is compared; the most similar partners come first.
 pub const MOST_LOOKED_AT: usize = 20;
 
 /// Defines the condition for removing a document.

@@ -70,8 +70,8 @@ impl Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best document that it forms a pair with, the end of its chain, or the document that replaced its text in an
-    /// earlier run.
+    /// The kept document: the best document with which it forms a pair, the end of its chain, or the document that replaced its text in
+    /// an earlier run.
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
     pub found: Option<(usize, f32)>,
@@ -132,7 +132,7 @@ impl Lists<'_> {
         heads.set(class, doc + 1);
     }
 
-    /// Lists a document, whatever the number of listed documents, and counts it.
+    /// Lists a document, regardless of the number of listed documents, and counts it.
     fn put(&mut self, relation: usize, class: u64, doc: u64) {
         self.next[relation].set(doc, self.heads[relation].get(class));
         self.heads[relation].set(class, doc + 1);

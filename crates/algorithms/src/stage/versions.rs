@@ -20,7 +20,7 @@ use dupsift_text::Analysis;
 pub const ENOUGH: f64 = 0.8;
 /// The minimum share of the numbers in the text with fewer numbers for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
-/// The minimum share of the 3-grams of each text for the facts to agree whatever the numbers.
+/// The minimum share of the 3-grams of each text for the facts to agree regardless of the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
 /// The maximum surplus of one word over the other text, as a share of a text's words.
 const SURPLUS: f64 = Versions::DEFAULT.word;

@@ -169,7 +169,7 @@ fn cut_characters<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns the number of words to reserve memory for, which is rarely smaller than the number of words in the text.
+/// Returns the number of words for which memory is reserved. It is rarely smaller than the number of words in the text.
 ///
 /// A list that grows holds its old and new memory at the same time; scanning every character beforehand pays off for a long text but not
 /// for a short one. Unused memory is never touched and costs nothing.

@@ -23,7 +23,7 @@ pub const BITS: u32 = 512;
 pub const WORDS: usize = BITS as usize / 64;
 /// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
-/// Number of coordinates that terms are hashed to, and size of each part. A term has one coordinate in each part.
+/// Number of coordinates to which terms are hashed, and the size of each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
 const PART: usize = 256;
 /// Number of coordinates whose signs are used.

@@ -7,7 +7,7 @@
 
 use super::bits::Bits;
 
-/// Maximum number of tables in a scheme. Each costs one row per document.
+/// Maximum number of tables in a scheme. Each table costs one row per document.
 const MAX_TABLES: u64 = 120;
 
 /// Holds a complete scheme of block tables.
@@ -49,7 +49,7 @@ impl<V: Bits> Blocks<V> {
         self.distance
     }
 
-    /// Returns the number of tables. Each adds one row per document.
+    /// Returns the number of tables. Each table adds one row per document.
     pub fn tables(&self) -> usize {
         self.tables.len()
     }

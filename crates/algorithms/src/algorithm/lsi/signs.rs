@@ -79,12 +79,13 @@ impl AllPairs {
         self.blocks
     }
 
-    /// Returns the shape of the rows. The key identifies two blocks, and the order shows which of them a row belongs to.
+    /// Returns the shape of the rows. The key identifies two blocks, and the order shows which of the two blocks contains the row's
+    /// document.
     pub fn shape(&self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
 
-    /// Emits one row for each block that the document's own block is compared with, including itself.
+    /// Emits one row for each block with which the document's own block is compared; its own block is one of them.
     pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
         let own = document.raw_hash() as u64 % self.blocks;
         let sketch = rounded(vector);

@@ -173,7 +173,7 @@ const COMPLETE: &str = "finds every pair, except in groups of more than 256 docu
 enum Join<'c> {
     /// Compares all documents with each other.
     Exact(AllPairs),
-    /// Compares documents if one contains one of the rarest shingles of the other.
+    /// Compares two documents if one document contains one of the rarest shingles of the other.
     Rarest(RarestJoin, &'c CorpusStats),
     /// Compares documents that agree in a band.
     Lsh { bands: usize, rows: usize, family: Family },

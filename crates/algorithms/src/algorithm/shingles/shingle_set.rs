@@ -45,7 +45,7 @@ pub enum Measure {
     SeedCode,
 }
 
-/// Defines the shingles that a text is cut into.
+/// Defines the shingles into which a text is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
     /// Number of units in a shingle.

@@ -186,8 +186,8 @@ impl SimSigner<'_> {
         (terms, words.join(" "))
     }
 
-    /// Returns the distance between the keyword lists of two rows. If `met` is given and is not their first common keyword, returns
-    /// `None`.
+    /// Returns the distance between the keyword lists of two rows. Returns `None` if `met` is given but is not their first common
+    /// keyword.
     fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
         let (mut product, mut first) = (0.0, true);
         for (hash, weight) in keywords(a.sketch) {

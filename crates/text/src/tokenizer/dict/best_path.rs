@@ -5,7 +5,7 @@
 //! characters are passed to the model of unknown words, unless they form a dictionary word.
 //!
 //! Between two punctuation marks, there are only about eight characters. Therefore, many runs are processed together, one kind of lookup
-//! after the other. This way, loops are long, and the processor waits for memory only once for many characters.
+//! after the other. As a result, loops are long, and the processor waits for memory only once for many characters.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -148,7 +148,7 @@ impl Cutter {
         &self.letters
     }
 
-    /// Adds a run of 1 to 65,535 characters, all of which may join others.
+    /// Adds a run of 1 to 65,535 characters, all of which may join other characters.
     #[inline]
     pub fn add(&self, run: impl Iterator<Item = u16>, batch: &mut Batch) {
         batch.runs.push(batch.letters.len() as u32);
@@ -188,8 +188,8 @@ impl Cutter {
 
     /// Finds the words that begin at each character, and their weights.
     ///
-    /// Each step prefetches the memory that the next one reads, and lists are filled without branches: the processor cannot predict whether
-    /// a word continues, and it would wait for memory after a misprediction.
+    /// Each step prefetches the memory that the next step reads, and lists are filled without branches: the processor cannot predict
+    /// whether a word continues, and it would wait for memory after a misprediction.
     fn look_up(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();

@@ -70,7 +70,7 @@ impl<'d> Vocabulary<'d> {
         &lines[low..]
     }
 
-    /// Returns the frequency that makes a word slightly more probable than the words that it would be split into.
+    /// Returns the frequency that makes a word slightly more probable than the words into which it would be split.
     fn suggest(&self, word: &str) -> u64 {
         let total = float::ln(self.total as f64);
         let sum = self.cut(word).iter().fold(0.0, |sum, part| {
