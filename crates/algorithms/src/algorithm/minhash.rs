@@ -152,7 +152,7 @@ impl Signer for MinHashSigner {
         let mut minima = Vec::new();
         self.family.minima(&shingles, &mut minima);
         out.leave_numbers(shingles);
-        // The minima of a family are not uniform in their low bits; a mixer turns each into one uniform byte.
+        // The minima of a family are not uniform in their low bits; a mixer turns each minimum into one uniform byte.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
         let keys = band_keys(&minima, self.rows);
         for (band, &key) in keys.iter().enumerate() {

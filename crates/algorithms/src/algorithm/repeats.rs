@@ -154,7 +154,7 @@ impl Learner for RepeatsLearner {
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // Three copies briefly exist at the same time: the filter, the numbers that are passed on, and the signer's own filter. The size
-        // does not depend on the machine's memory, because it determines which documents are suspects.
+        // does not depend on the machine's memory, because the size determines which documents are suspects.
         let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {

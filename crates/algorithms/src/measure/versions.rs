@@ -40,7 +40,7 @@ pub const CROWD: usize = 10;
 pub struct Versions {
     /// The minimum cosine of a pair, which is also used as the next best cosine if there is no other partner.
     pub least: f64,
-    /// The share of the numbers in the text with fewer numbers that must be in the other text.
+    /// The minimum share of numbers that must also be in the other text, for the text with fewer numbers.
     pub numbers: f64,
     /// The share of each text's 3-grams that must be in the other text if the numbers differ.
     pub both: f64,

@@ -29,9 +29,9 @@ pub struct Clusters<'c, C> {
     classes: &'c C,
     /// `None` if there are no pairs, in which case every class is a cluster.
     forest: Option<Forest<'c>>,
-    /// The number of the best document in each cluster plus one, indexed by root.
+    /// For each root, one plus the number of the best document in its cluster.
     best: Slots<'c>,
-    /// The bits of the similarity to the class of the best document plus one, indexed by representative.
+    /// For each representative, one plus the bits of the similarity to the class of the best document.
     similarities: &'c mut [u32],
 }
 

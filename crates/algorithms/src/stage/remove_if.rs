@@ -6,7 +6,7 @@
 //!
 //! The direction matters. If one text is another text with an addition, only the smaller text may be removed.
 //!
-//! Source: containment is Broder 1997; requiring it for removal but not for pairing is dupsift's own rule.
+//! Source: Broder 1997 defines containment; requiring containment for removal but not for pairing is dupsift's own rule.
 
 use std::fmt;
 

@@ -313,7 +313,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Checks that the classes of bytes only save work: a search character by character finds the same words.
+        /// Checks that the classes of bytes only save work: a character-by-character search finds the same words.
         #[test]
         fn classes_give_the_words_of_characters(
             parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)

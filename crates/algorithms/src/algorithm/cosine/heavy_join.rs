@@ -220,8 +220,8 @@ impl HeavyJoin {
         std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)
     }
 
-    /// Returns the fingerprints that all documents of a window share. If two different terms have the same fingerprint, it is returned
-    /// twice.
+    /// Returns the fingerprints that all documents of a window share. If two different terms have the same fingerprint, that
+    /// fingerprint is returned twice.
     fn common(&self, window: &Window<'_>, sketches: &dyn Sketches) -> Vec<u16> {
         let count = |prints: &[u16], print: u16| prints.iter().filter(|&&one| one == print).count();
         let prints = |at: usize| self.numbers(sketches, window.row(at).doc);

@@ -34,7 +34,7 @@ const LANES: usize = 8;
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
-/// Returns the maximum number of differing signs for vectors that reach the cosine. About 2 in 10,000 such pairs exceed this number.
+/// Returns the maximum number of differing signs for vectors that reach this cosine. About 2 in 10,000 such pairs exceed this number.
 pub fn most_differing(cosine: f64) -> u32 {
     // Slightly below the given cosine, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;

@@ -1,9 +1,9 @@
 //! Finds all pairs of bit vectors within a Hamming distance by block tables (Manku, Jain, Das Sarma 2007).
 //!
 //! f bits are split into b blocks (bounds floor(i f / b)). Two vectors within distance k differ in at most k blocks, so they agree in at
-//! least b - k blocks. One table for each choice of b - k blocks, keyed by their bits, finds every pair. A pair may agree in several
-//! tables, but is reported only in the first of them. More blocks mean longer keys, more tables and fewer chance candidates. The scheme is
-//! chosen so that keys have at least log2(number of documents) bits.
+//! least b - k blocks. One table for each choice of b - k blocks, keyed by the bits of these blocks, is enough to find every pair. A pair
+//! may agree in several tables, but is reported only in the first of them. More blocks mean longer keys, more tables and fewer chance
+//! candidates. The scheme is chosen so that keys have at least log2(number of documents) bits.
 
 use super::bits::Bits;
 

@@ -95,7 +95,7 @@ impl AllPairs {
         }
     }
 
-    /// Finds the pairs between two blocks, or within one, whose vectors may reach the threshold.
+    /// Finds the pairs between two blocks, or within one block, whose vectors may reach the threshold.
     pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let judge = |a: &Row<'_>, b: &Row<'_>| {
             (most(a.sketch, b.sketch) >= self.threshold).then(|| Pair::new(a.doc, b.doc, Score::EQUAL, 1))

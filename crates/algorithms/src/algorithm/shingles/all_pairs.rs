@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    /// Pages with the same template: 60 elements shared by all, and ten shared by a few pages.
+    /// Pages with the same template: 60 elements are shared by all pages, and ten by a few pages.
     #[test]
     fn pages_of_a_template_are_compared_in_proportion() {
         let page = |n: u64| -> BTreeSet<u64> {

@@ -32,7 +32,7 @@ impl<'d> Vocabulary<'d> {
         Merged { dictionary: entries(self.dictionary).peekable(), added: added.peekable() }
     }
 
-    /// Adds a word or changes its frequency. The default frequency is the lowest frequency with which the word would not be split.
+    /// Adds a word or changes its frequency. The default frequency is the lowest frequency at which the word is not split.
     pub fn add(&mut self, word: &'d str, frequency: Option<u64>) {
         let frequency = frequency.unwrap_or_else(|| self.suggest(word));
         self.total = self.total + frequency - self.frequency(word).unwrap_or(0);
