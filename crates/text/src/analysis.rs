@@ -219,7 +219,7 @@ impl<'a> Analysis<'a> {
         if end == self.raw.len() {
             return None;
         }
-        // Includes the start of the text, because `known` begins with the first Han character of the text.
+        // The analyzed part includes the start of the text, because `known` begins with the first Han character of the text.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)

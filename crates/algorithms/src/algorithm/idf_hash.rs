@@ -137,7 +137,7 @@ impl KeySigner for IdfHashSigner {
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        // Number of bits of the hash that compares the strings; the eight string hashes are too weak to rely on.
+        // Number of bits in the hash with which strings are compared; the eight string hashes are too weak to rely on.
         SignatureScheme::one_key(96)
     }
 }

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(rows("k_random=11,include_base=false", &text(0..30)).len(), 11);
         assert_eq!(rows("k_random=0", &text(0..30)), [(0, rows("", &text(0..30))[0].1)]);
         assert_ne!(rows("seed=7", &text(0..30))[1], rows("", &text(0..30))[1]);
-        // Nothing is removed: all lexicons equal the complete one.
+        // Nothing is removed: all lexicons equal the complete lexicon.
         assert!(rows("p=0", &text(0..30)).windows(2).all(|two| two[0].1 == two[1].1));
     }
 

@@ -10,7 +10,8 @@
 //! | 13 x 7 (`threshold=0.8`) | 0.10 | 0.67 | 0.95 | 1.0 |
 //!
 //! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in
-//! pairs with similarity 0.8, a band of 7 is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of them through.
+//! pairs with similarity 0.8, a band of 7 minima is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of them
+//! through.
 //!
 //! Limits: pages that share a template and little else are in fact similar, so they are reported. The estimate is coarse for documents with
 //! few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other. Without

@@ -104,7 +104,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     })
 }
 
-/// Returns the parameters of an algorithm: its own and the shared parameters.
+/// Returns the parameters of an algorithm: its own parameters and the shared parameters.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {

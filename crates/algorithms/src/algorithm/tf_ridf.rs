@@ -151,7 +151,7 @@ mod tests {
         assert!(ridf(1000, 1000, 5000).abs() < 0.01);
     }
 
-    /// "пули" occurs ten times in each of its documents, "сразу" once in each of its hundred.
+    /// "пули" occurs ten times in each of its documents, "сразу" once in each of its hundred documents.
     #[test]
     fn bursty_words_are_chosen_and_ties_go_by_the_alphabet() {
         let stats =

@@ -145,7 +145,8 @@ pub struct Dfs<'r> {
 }
 
 impl Dfs<'_> {
-    /// Returns the df of the term with this rank, which must not be lower than the previous rank. Returns 1 for a rank beyond the last.
+    /// Returns the df of the term with this rank, which must not be lower than the previous rank. Returns 1 for a rank beyond the last
+    /// rank.
     #[inline]
     pub fn of(&mut self, rank: u64) -> u64 {
         if rank >= self.first_common {

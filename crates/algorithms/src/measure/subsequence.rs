@@ -206,7 +206,7 @@ impl Table {
         // Positions farther from their row than this cannot contribute to a subsequence of length `least`.
         let (left, right) = (self.places - least, second.len() - least);
         let mut state = State { ones: vec![u64::MAX; self.blocks], top: 0 };
-        // For each number, its first entry within the band, which advances with the rows.
+        // For each number, its first entry within the band; the entries advance with the rows.
         let mut from = self.begins.clone();
         let (mut settled, mut found, mut next_look) = (0, 0, 64);
         for (row, &number) in second.iter().enumerate() {

@@ -112,7 +112,7 @@ impl Both {
         self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
     }
 
-    /// Returns the text that is better contained in the other: 0 for the first, 1 for the second; 0 if both are equal.
+    /// Returns the text that is better contained in the other text: 0 for the first text, 1 for the second; 0 if both are equal.
     pub fn inner(&self) -> usize {
         let [a, b] = self.shares();
         usize::from(a < b)

@@ -46,8 +46,8 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         Chooser { bounds, better, stays: BTreeMap::new(), not_looked_at: 0 }
     }
 
-    /// Chooses for one document. `look` returns how much of the document a kept document contains, and vice versa, or `None` for an exact
-    /// copy. `beyond` is the number of kept partners that are not in `partners`.
+    /// Chooses a partner for one document. `look` returns how much of the document a kept document contains, and vice versa, or `None`
+    /// for an exact copy. `beyond` is the number of kept partners that are not in `partners`.
     ///
     /// # Errors
     /// Returns the errors of `look`.

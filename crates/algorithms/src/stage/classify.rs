@@ -58,7 +58,7 @@ pub fn classify(
     Pair { related: Some(related), ..pair }
 }
 
-/// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not.
+/// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not reported.
 pub fn is_reported(rule: &Versions, pair: &Pair) -> bool {
     !pair.is_template() || f64::from(pair.score.similarity) >= rule.templates
 }

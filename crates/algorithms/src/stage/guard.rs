@@ -1,4 +1,4 @@
-//! Guards check whether the input and the planned removals look plausible. They need only counts.
+//! Guards check whether the input and the planned removals look plausible. Guards need only counts.
 //!
 //! A guard that fires is always reported, and the previous output stays in place. A guard fires if so little was read, or so much
 //! would be removed or paired, that the result may reflect damaged input rather than duplicates.
@@ -57,7 +57,7 @@ pub struct ReadCounts {
     pub files: u64,
 }
 
-/// Returns the guards on the input that fired. `share` is the maximum share of rows, or of bytes of files, that may be broken; `None`
+/// Returns the guards on the input that fired. `share` is the maximum share of rows, or of file bytes, that may be broken; `None`
 /// uses the default for this many rows.
 pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;

@@ -220,7 +220,8 @@ mod tests {
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
         assert_eq!((none, cut), (0, 80 * 80));
-        // Up to 2 x 16 partners are skipped, each with a search among the near partners; eight times the size takes three more steps.
+        // Up to 2 x 16 partners are skipped, each with a search among the near partners; in a list of eight times the size, a search takes
+        // three more steps.
         assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
     }
 

@@ -247,7 +247,7 @@ mod tests {
             }
             let text = letter.to_string();
             assert_eq!(counts(&text), counted, "{letter:?}");
-            // The letter next to it has bytes that do not determine the script.
+            // The adjacent letter has bytes that do not determine its script.
             counted[OTHER] += 1;
             assert_eq!(counts(&(text + "α")), counted, "{letter:?}");
         }

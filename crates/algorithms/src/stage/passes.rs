@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(names(&passes), ["first pass", "group", "decide", "tables"]);
         assert_eq!(passes[0].does, "record rows; find exact copies; sign: exact");
         assert_eq!(passes[1].does, "pair documents with equal keys: exact");
-        // A row has a key of 16 bytes and a document of 4.
+        // A row has a 16-byte key and a 4-byte document number.
         assert_eq!((passes[0].reads, passes[0].writes), (30_000, 1000 * (120 + 20)));
         assert_eq!(passes[1].writes, 1000 * 48);
     }

@@ -35,7 +35,7 @@ impl Chosen {
         self.algorithm.needs(&self.params).stats()
     }
 
-    /// Returns whether the algorithm compares web addresses, so the texts of a pair may have little in common.
+    /// Returns whether the algorithm compares web addresses; if so, the texts of a pair may have little in common.
     pub fn compares_addresses(&self) -> bool {
         self.algorithm.name() == "exact" && self.params.word("form") == "url"
     }

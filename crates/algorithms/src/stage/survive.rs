@@ -73,7 +73,7 @@ pub struct Removal {
     /// The kept document: the best document with which it forms a pair, the end of its chain, or the document that replaced its text in
     /// an earlier run.
     pub kept: u64,
-    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
+    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
     /// How much of the document the kept document contains, if that was computed.
     pub contained: Option<Contained>,

@@ -48,7 +48,7 @@ impl Relation for Plain {
     }
 }
 
-/// Returns lists for this many relations. They have only heads if one relation is enough.
+/// Returns lists for this many relations. The lists have only heads if one relation is enough.
 fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
     let (heads, rest) = memory.split_at_mut(relations);
     let (counts, next) = rest.split_at_mut(rest.len() / 2);

@@ -59,7 +59,7 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
 
-/// Checks the second condition. The text with fewer numbers has the larger share; if one text has none, nothing can disagree.
+/// Checks the second condition. The text with fewer numbers has the larger share; if one text has no numbers, nothing can disagree.
 fn facts_agree(both: &[Contained; 2]) -> bool {
     let shares = both.iter().filter_map(|one| one.numbers.share());
     let agree = both.iter().any(|one| one.numbers.all == 0) || shares.fold(0.0, f64::max) >= NUMBERS;

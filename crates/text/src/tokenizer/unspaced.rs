@@ -1,6 +1,6 @@
 //! Splits scripts without spaces other than Chinese: kana, Thai, Lao, Khmer, Burmese.
 //!
-//! With `tokenizer=dict` and `tokenizer=jieba`, they are split with the dictionaries of icu_segmenter. icu_segmenter searches for the
+//! With `tokenizer=dict` and `tokenizer=jieba`, these scripts are split with the dictionaries of icu_segmenter, which searches for the
 //! longest match and uses no floating-point model, so the result is the same on every machine. A run of Katakana is one word, according
 //! to UAX #29. Otherwise, each character with its marks (a grapheme cluster) is a word.
 

@@ -89,7 +89,7 @@ mod tests {
             let banding = Banding::for_threshold(threshold);
             assert!(banding.bands * banding.rows <= MOST_MINIMA, "{threshold}: {banding:?}");
             assert!(banding.lets_through(threshold) >= 1.0 - MISSED, "{threshold}: {banding:?}");
-            // One band fewer would miss too many pairs.
+            // With one band fewer, too many pairs would be missed.
             let fewer = Banding { bands: banding.bands - 1, ..banding };
             assert!(fewer.lets_through(threshold) < 1.0 - MISSED, "{threshold}: {banding:?}");
         }

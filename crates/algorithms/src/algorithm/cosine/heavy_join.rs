@@ -1,4 +1,4 @@
-//! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
+//! The join by heavy terms: which rows a document emits, and which documents with the same key are candidates.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
 //! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. Each document

@@ -67,10 +67,10 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // Integers, because sums that overflow wrap around and are the same on every machine.
+        // The sums are integers, because sums that overflow wrap around and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
-            // Four coordinates and four signs.
+            // These bits select four coordinates and four signs.
             let mut bits = mix64(term.hash ^ self.seed);
             let weight = (term.weight * UNIT) as i32;
             for part in hashed.as_chunks_mut::<PART>().0 {
@@ -85,7 +85,7 @@ impl SignSketch {
         transform(&mut wide);
         let mut turned = [0; WIDE];
         for (row, lanes) in wide.as_chunks::<LANES>().0.iter().enumerate() {
-            // Scaled down so that the second transform stays within range.
+            // The values are scaled down so that the second transform stays within range.
             lanes.iter().enumerate().for_each(|(lane, &value)| turned[lane * (WIDE / LANES) + row] = value >> 2);
         }
         flip(&mut turned, &self.flips[1]);

@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn documents_on_both_sides_of_a_border_meet() {
-        // The texts have 199 and 200 shingles of five words, which gives levels 1 and 2, so only the next level of the
-        // shorter text can match.
+        // The texts have 199 and 200 shingles of five words, so their levels are 1 and 2, and only the next level of
+        // the shorter text can match.
         let meets = |n: usize| {
             let text = |words: usize| (0..words).map(|at| format!("word{n}of{at} ")).collect::<String>();
             let (shorter, longer) = (keys("", &text(203)), keys("", &text(204)));

@@ -21,7 +21,7 @@
 //!
 //! Documents with the same template share most of their probing elements, and form a [crowd](super::crowds) in the window of each of
 //! these elements. The documents of a crowd are compared only in a few windows: each document marks four of its probing elements that
-//! many other documents contain. Documents with the same elements mark the same four.
+//! many other documents contain. Documents with the same elements mark the same four elements.
 
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
 use crate::algorithm::kit::prefix::{Term, rare_first};

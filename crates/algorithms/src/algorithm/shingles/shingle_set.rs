@@ -39,9 +39,9 @@ pub enum Sketch {
 pub enum Measure {
     /// |A n B| / |A u B|.
     Resemblance,
-    /// |A n B| / |A|, and / |B|.
+    /// |A n B| / |A| and |A n B| / |B|.
     Containment,
-    /// The code of the article that this algorithm follows: Dice, without the last shingle, repetitions counted.
+    /// The code of the article that this algorithm follows: Dice, without the last shingle, and with repetitions counted.
     SeedCode,
 }
 

@@ -1,8 +1,8 @@
 //! `sim`: two texts are a pair if their heaviest keywords are the same, or if the vectors of their weights point in nearly the same
 //! direction.
 //!
-//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two for
-//! the angle. Each row holds the keywords, so texts are not read a second time.
+//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two
+//! rows for the angle. Each row holds the keywords, so texts are not read a second time.
 //!
 //! ```text
 //! printed:  SIM = MD5(sort(T_i)) / sqrt(sum W_ia sum W_ja) < delta         which cannot be evaluated

@@ -89,8 +89,8 @@ pub struct Cutter {
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words. The model is given by the characters that it covers and a function
-    /// that builds it for given letters.
+    /// Returns a cutter for a dictionary and a model of unknown words. The model is described by the characters that it covers and by a
+    /// function that builds the model for given letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
