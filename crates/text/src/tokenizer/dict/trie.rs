@@ -7,8 +7,8 @@ use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
     /// Builds the tree of `count` words in ascending order, each with its frequency and its nonzero frequency class. Words with a character
-    /// that never joins other characters are skipped. Also returns, for each letter, the class of the word that consists of this letter, or
-    /// 0.
+    /// that never joins other characters are skipped. Also returns, for each letter, the class of the word that consists of this
+    /// letter, or 0.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
