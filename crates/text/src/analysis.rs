@@ -94,8 +94,8 @@ impl<'a> Analysis<'a> {
         document
     }
 
-    /// Sets the fields (such as the title), the word frequencies, the number of times the corpus counts include the text, and the scope.
-    /// Works in place because copying an analysis is expensive.
+    /// Sets the fields (such as the title), the word frequencies, the number of times that the text is included in the corpus counts,
+    /// and the scope. Works in place because copying an analysis is expensive.
     pub fn stands(
         &mut self,
         values: FieldValues<'a>,
@@ -130,8 +130,8 @@ impl<'a> Analysis<'a> {
         self.scope
     }
 
-    /// Returns the number of times that the corpus counts include this text, at least 1. A word occurs in no other text if its document
-    /// frequency is no larger than this number.
+    /// Returns how many times this text is included in the corpus counts; at least 1. A word whose document frequency does not exceed
+    /// this number occurs in no other text.
     pub fn times(&self) -> u64 {
         self.times
     }
@@ -141,7 +141,7 @@ impl<'a> Analysis<'a> {
         self.raw
     }
 
-    /// Returns `hash128` of the raw text, which is equal for exact copies.
+    /// Returns the `hash128` of the raw text; exact copies have equal hashes.
     pub fn raw_hash(&self) -> u128 {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
@@ -219,7 +219,7 @@ impl<'a> Analysis<'a> {
         if end == self.raw.len() {
             return None;
         }
-        // Includes the start of the text, because `known` begins with the first Han character of the text.
+        // The analyzed part includes the start of the text, because `known` begins with the first Han character of the text.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)
@@ -288,8 +288,8 @@ impl<'a> Analysis<'a> {
         let mut writer = StartsWriter::new(out);
         let text = self.text();
         for word in self.words().iter().filter(|word| word.han) {
-            // Only words of letters have stems, so a word of Han characters is in the text itself. Each Han character has three or four
-            // bytes, so the byte length of a short word determines its number of characters.
+            // Words of Han characters have no stems, so they are in the text itself. Each Han character has three or four bytes, so the
+            // byte length of a short word determines its number of characters.
             writer.word(match word.end - word.start {
                 3 => 1,
                 6 => 2,
@@ -299,7 +299,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Returns how many characters the dictionary has split into words for this document so far.
+    /// Returns the number of characters in this document that have been split into words with the dictionary so far.
     pub fn segmented(&self) -> u64 {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }
@@ -335,8 +335,8 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// Returns the tokens of shingles, in order: each word that does not consist of Han characters, and each Han character, regardless of
-    /// the tokenizer. Never loads the Chinese dictionary.
+    /// Returns the shingle tokens in order: each word that does not consist of Han characters, and each Han character, regardless of the
+    /// tokenizer. Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }

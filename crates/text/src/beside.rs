@@ -56,7 +56,7 @@ impl Frequency {
     /// The frequency of a word that was not counted, as if only this document contained it.
     pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1, rank: u64::MAX };
 
-    /// The maximum number of documents (40 bits) and of occurrences (48 bits) in a word table.
+    /// The maximum numbers of documents (40 bits) and occurrences (48 bits) in a word table.
     pub const MOST: (u64, u64) = ((1 << 40) - 1, (1 << 48) - 1);
 
     /// Packs the frequency into 16 bytes; a rank has 40 bits.
@@ -76,7 +76,7 @@ impl Frequency {
 
 /// A source of word frequencies.
 pub trait Frequencies: Sync {
-    /// Appends the frequency of each word, given by its hash, in the same order; [`Frequency::UNKNOWN`] for unknown words.
+    /// Appends the frequencies of words, which are given by their hashes, in the same order; [`Frequency::UNKNOWN`] for unknown words.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);
 }
 

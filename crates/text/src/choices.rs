@@ -59,8 +59,8 @@ pub struct TextOptions {
     pub traditional: bool,
     /// Whether Russian and English words are stemmed.
     pub stem: bool,
-    /// Stop words, one per entry, in any spelling. They are normalized in the same way as texts. An entry that the tokenizer splits into
-    /// several words has no effect.
+    /// Stop words, one per entry, in any spelling. Stop words are normalized in the same way as texts. An entry that the tokenizer
+    /// splits into several words has no effect.
     pub stop_words: Vec<String>,
     /// The contents of a user dictionary, with lines `word [frequency [tag]]`, for the `dict` and `jieba` tokenizers. A word without a
     /// frequency gets a frequency that is just high enough that the word is not split. Only runs of Han characters are looked up.

@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 use super::pool;
 use super::word::{Counted, Word};
 
-/// Counts words with a hash table: each slot holds the number of a distinct word, counted from 1.
+/// Counts words with a hash table: each slot holds the number of a distinct word, starting at 1.
 ///
 /// The processor cannot predict whether a word is new, so the code does not branch on it: every word is written after the distinct words,
 /// and remains there if it is new.

@@ -17,7 +17,7 @@ const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
 /// A line that ends with one of these characters is an incomplete sentence.
 const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'];
 
-/// The first line of a text that is not white space.
+/// The first nonblank line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// A hash of the line's normal form; the lowest bit is set if the line may be a title.
@@ -58,7 +58,7 @@ pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
     first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
 }
 
-/// Returns the first line that is not white space, and whether that line may be a title.
+/// Returns the first nonblank line, and whether that line may be a title.
 fn first_line(raw: &str) -> Option<(&str, bool)> {
     // Only the beginnings of the first two lines are read.
     let raw = raw.trim_start();

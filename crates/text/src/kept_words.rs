@@ -1,4 +1,4 @@
-//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only these.
+//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only the counts.
 
 use super::beside::Frequency;
 use super::pool;
@@ -15,7 +15,7 @@ pub struct KeptWords<'a> {
     pub(super) words: usize,
     /// The letters of the words.
     pub(super) letters: &'a str,
-    /// The words of the first line, unless that is the whole text.
+    /// The words of the first line, unless that line is the whole text.
     pub(super) first_line: Option<Box<KeptWords<'a>>>,
 }
 

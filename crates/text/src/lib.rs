@@ -1,4 +1,4 @@
-//! Turns bytes into words, as every algorithm sees a document.
+//! Turns the bytes of a document into the words that all algorithms use.
 //!
 //! ```text
 //! raw text --normal--> NFC --sentence--> pieces --normal--> lower case, NFKC, single spaces     Analysis::text

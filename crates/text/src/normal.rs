@@ -78,18 +78,19 @@ impl Normal {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Nearly every text is already composed. This is checked while the text is copied; if it is not composed, the work starts over.
+        // Nearly every text is already composed. The check runs while the text is copied; if the text is not composed, the work starts
+        // over.
         let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this. It is checked anyway, because offsets would overflow otherwise.
+        // The limit on the raw text guarantees this. The length is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
     /// Normalizes a text that is in NFC and has no invisible characters. Returns `None` for a text that may violate these conditions,
-    /// unless the caller is `certain` that it does not.
+    /// unless the caller is `certain` that the text satisfies them.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -172,7 +173,7 @@ impl Normal {
     }
 }
 
-/// Converts bytes to a string if they are UTF-8. They are checked with vector code, in a tenth of the time of the standard library.
+/// Converts bytes to a string if they are UTF-8. The check uses vector code and takes a tenth of the time that the standard library takes.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
@@ -192,7 +193,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the length in bytes, without spaces, that a stretch has after [`normal_word`]. Does not allocate.
+/// Returns the length of a stretch after [`normal_word`], in bytes and without spaces. Does not allocate.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -211,8 +212,8 @@ impl fmt::Write for Visible {
     }
 }
 
-/// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Such characters are the soft
-/// hyphen, zero-width space and joiners, direction marks, variation selectors, Hangul fillers, tags and others.
+/// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Examples are the soft
+/// hyphen, zero-width space and joiners, direction marks, variation selectors, Hangul fillers and tags.
 fn is_invisible(c: char) -> bool {
     c >= '\u{AD}' && IGNORABLE.contains(c)
 }
@@ -259,7 +260,7 @@ fn is_cyrillic(c: char) -> bool {
 }
 
 /// Returns whether the character is ASCII, basic Cyrillic, Han, or a common punctuation mark or symbol. Any combination of these characters
-/// is in NFC and visible. Other characters may be as well.
+/// is in NFC and visible. Other characters may also be in NFC and visible.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
@@ -273,7 +274,7 @@ fn is_surely_composed(c: char) -> bool {
 /// paths are shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // The output is written incrementally: a piece may become eleven times as long, and it would otherwise be in memory twice.
+    // The output is written incrementally: a piece may become eleven times as long, and would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }

@@ -50,12 +50,12 @@ pub fn number_words(text: &str) -> Vec<(usize, u64)> {
     found
 }
 
-/// Returns `char::is_alphabetic`; the most common letters need no lookup in its tables.
+/// Returns the same as `char::is_alphabetic`, without a table lookup for the most common letters.
 fn is_letter(c: char) -> bool {
     is_common_letter(c) || c.is_alphabetic()
 }
 
-/// Returns `char::is_alphanumeric`; the most common letters need no lookup in its tables.
+/// Returns the same as `char::is_alphanumeric`, without a table lookup for the most common letters.
 fn is_in_word(c: char) -> bool {
     is_common_letter(c) || c.is_alphanumeric()
 }
@@ -117,7 +117,7 @@ fn of_numerals(row: &str) -> Option<u64> {
             }
             single = Some(digit).filter(|digit| *digit > 0);
         } else if let Some(unit) = unit(c) {
-            // Only ten may stand without a digit before it.
+            // Only the unit ten may appear without a digit before it.
             let digit = single.take().or((unit == 10).then_some(1))?;
             if unit >= smallest {
                 return None;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Thousands separators other than commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
-/// The maximum number of groups in a number; more groups than this are a list of numbers.
+/// The maximum number of groups in a number; a longer sequence of groups is a list of numbers.
 const MAX_GROUPS: usize = 3;
 
 /// Returns the numbers in a normalized text in order, as written. A number consists of digits, with a single `.`, `,` or `:` between two

@@ -1,4 +1,4 @@
-//! Prepares the options for text once, for use by every thread.
+//! Prepares the text options once, for use by every thread.
 
 use std::ops::Range;
 
@@ -66,12 +66,12 @@ impl Pipeline {
         self.identity.clone()
     }
 
-    /// Returns whether words of Han characters come from a dictionary, so that it saves time to record them.
+    /// Returns whether words of Han characters come from a dictionary; if so, recording them saves time.
     pub fn has_dictionary(&self) -> bool {
         self.has_dictionary
     }
 
-    /// Returns whether the user specified stop words.
+    /// Returns whether stop words were specified.
     pub fn has_stop_words(&self) -> bool {
         !self.stop_words.is_empty()
     }
@@ -132,7 +132,7 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary; if words were already found, they save work.
+    /// Splits a text into shingle tokens without the Chinese dictionary; reuses the words if they were already found.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));

@@ -91,7 +91,7 @@ pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 
-/// Frees the lists that the last document on this thread left. Call this if no other document follows, so that their memory is available
+/// Frees the lists that the last document on this thread left. Call this if no other document follows, so that the memory is available
 /// for other work.
 pub fn free() {
     POOL.set(Pool::NONE);

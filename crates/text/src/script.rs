@@ -25,7 +25,7 @@ pub enum Class {
     BetweenDigits,
     /// `"`, which joins two Hebrew letters and ends any other word.
     Quote,
-    /// Any other character that UAX #29 has rules for.
+    /// Any other character for which UAX #29 has rules.
     Other,
     /// A Chinese character.
     Han,

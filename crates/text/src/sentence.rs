@@ -1,9 +1,9 @@
 //! Splits a text into sentences.
 //!
-//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. It
-//! always ends after U+3002, U+FF01, U+FF1F and U+FF61. It also ends at a blank line (white space with two line breaks) or U+2029, which
-//! extractors write between blocks. A single line break is not a boundary. Further marks and closing quotation marks or brackets right
-//! after a boundary belong to the piece before it.
+//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. A
+//! piece always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space with two line breaks) or
+//! U+2029, which extractors write between blocks. A single line break is not a boundary. Further marks and closing quotation marks or
+//! brackets right after a boundary belong to the piece before it.
 //!
 //! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII marks, for which other rules apply. These
 //! rules also split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.

@@ -1,8 +1,8 @@
-//! `decomposition` (A11): compares documents with similar length and a common rare word by their common subsequence.
+//! `decomposition` (A11): compares documents of similar length that share a rare word, by their common subsequence.
 //!
-//! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates well, that lists
-//! of documents with a common feature are found, and that recall and precision are practically complete. The steps in this file are
-//! dupsift's interpretation, and find every pair that reaches the threshold of the following measure:
+//! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates documents well,
+//! that lists of documents with a common feature are found, and that recall and precision are practically complete. The steps in this
+//! file are dupsift's interpretation, and find every pair that reaches the threshold of the following measure:
 //!
 //! ```text
 //! sim(a, b) = 2 LCS(a, b) / (|a| + |b|) over words >= tau

@@ -1,6 +1,6 @@
 //! `exact` (A0): finds exact copies by a digest of the whole text.
 //!
-//! Source: Zelenkov, Segalovich 2007, the baseline "MD5". Cost: O(bytes), one row per document. Limits: a copy is missed if one character
+//! Source: Zelenkov, Segalovich 2007, the "MD5" baseline. Cost: O(bytes), one row per document. Limits: a copy is missed if one character
 //! or the template around the text differs; markup must be removed first. The digest has 128 bits, so chance collisions are negligible at
 //! any size. A text without a visible character has no signature.
 //!

@@ -1,7 +1,7 @@
 //! `fingerprint`: compares the heaviest words with their counts.
 //!
-//! Source: a Chinese survey of page deduplication, "information fingerprint". Cost: O(words), one row per document; a first pass for the
-//! corpus counts with `weight=tf_over_df`.
+//! Source: the "information fingerprint" method in a Chinese survey of page deduplication. Cost: O(words), one row per document; a first
+//! pass for the corpus counts with `weight=tf_over_df`.
 //!
 //! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy. This is much stricter than comparing
 //! the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips

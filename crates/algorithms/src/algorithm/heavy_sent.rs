@@ -1,4 +1,4 @@
-//! `heavy_sent` (A5): compares the two heaviest sentences, by the sum of TF IDF over their words.
+//! `heavy_sent` (A5): compares the two heaviest sentences; the weight of a sentence is the sum of TF-IDF over its words.
 //!
 //! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the counts, O(words)
 //! and one lookup per distinct word, one row per document.
@@ -9,9 +9,9 @@
 //!   0.4, 1.3, 0.0  ->  "кот спит" + "птица улетела"
 //! ```
 //!
-//! Limits: longer sentences weigh more, so the results are close to those of `long_sent`, with the same risks: notices and licenses (set
-//! `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing. Signatures are
-//! comparable only within one statistics snapshot.
+//! Limits: longer sentences weigh more, so the results are close to the results of `long_sent`, with the same risks: notices and
+//! licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing.
+//! Signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};

@@ -1,14 +1,14 @@
 //! `idf_hash`: hashes the rarest words of a document as one string, with one of eight classic functions, and compares the hashes.
 //!
-//! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP. Cost: a
-//! first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.
+//! Source: the "hash algorithm" method in a Chinese survey of page deduplication. The survey compares ELF, RS, JS, PJW, BKDR, SDBM,
+//! DJB and AP. Cost: a first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.
 //!
-//! The distinct words are sorted by descending idf = ln(N / df), ties alphabetically. The first 70% of them, at least one, are the string.
+//! The distinct words are sorted by descending idf = ln(N / df), ties alphabetically. The first 70% of them, at least one, form the string.
 //! Documents with equal hashes are compared by their strings, and only equal strings are duplicates. So the key is the 32-bit hash,
 //! followed by 96 bits of another hash of the string. Therefore the choice among the eight functions does not change any pair. `cargo bench
-//! --bench string_hashes` counts how many different strings each of them maps to the same value. The survey reports hundreds of collisions
-//! among a thousand strings. Hashes of 32 bits cannot produce that many, so the survey must have counted after a reduction to the size of a
-//! table.
+//! --bench string_hashes` counts how many different strings each function maps to the same value. The survey reports hundreds of collisions
+//! among a thousand strings. Hashes of 32 bits cannot produce that many, so the survey must have counted after reducing the hashes to the
+//! size of a table.
 //!
 //! Limits: the string contains the rarest words by construction, so any typo changes it. The method is nearly an exact comparison of the
 //! sets of words. Signatures are comparable only within one statistics snapshot.
@@ -137,7 +137,7 @@ impl KeySigner for IdfHashSigner {
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        // Number of bits of the hash that compares the strings; the eight string hashes are too weak to rely on.
+        // Number of bits in the hash with which strings are compared; the eight string hashes are too weak to rely on.
         SignatureScheme::one_key(96)
     }
 }

@@ -1,4 +1,4 @@
-//! Properties that hold for all algorithms.
+//! Tests properties that hold for all algorithms.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;

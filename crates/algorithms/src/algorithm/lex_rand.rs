@@ -11,9 +11,9 @@
 //! | --- | --- | --- | --- | --- |
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
-//! The 2004 paper uses 10 random lexicons and the complete one; the `seed` preset follows a summary that mentions 11 random lexicons and
-//! 30%. Limits: if a long document is edited, some word of the lexicon always changes. Documents that only share a template have few words
-//! in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
+//! The 2004 paper uses 10 random lexicons and the complete lexicon; the `seed` preset follows a summary that mentions 11 random lexicons
+//! and 30%. Limits: if a long document is edited, some word of the lexicon always changes. Documents that only share a template have few
+//! words in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! lexicon words of a document: бор гать лес река
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(rows("k_random=11,include_base=false", &text(0..30)).len(), 11);
         assert_eq!(rows("k_random=0", &text(0..30)), [(0, rows("", &text(0..30))[0].1)]);
         assert_ne!(rows("seed=7", &text(0..30))[1], rows("", &text(0..30))[1]);
-        // Nothing is removed: all lexicons equal the complete one.
+        // Nothing is removed: all lexicons equal the complete lexicon.
         assert!(rows("p=0", &text(0..30)).windows(2).all(|two| two[0].1 == two[1].1));
     }
 

@@ -288,7 +288,7 @@ mod tests {
         ] {
             for (p, expected) in table {
                 let common = (p * UNION as f64).round() as u64;
-                // A different seed for each tenth of the pairs, so that the hash functions differ.
+                // Uses a different seed for each tenth of the pairs, so that the hash functions differ.
                 let hits: u64 = (0..10)
                     .map(|seed| {
                         let typed = format!("group_size={group_size},seed={seed}");

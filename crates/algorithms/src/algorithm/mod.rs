@@ -1,8 +1,8 @@
 //! The algorithms: one file or folder each, the contract they implement, and a list of all algorithms.
 //!
 //! To add an algorithm, write its file and add two lines to this file, both in alphabetical order: its `mod` and its entry in
-//! [`ALGORITHMS`]. Help, checks, property tests, golden files and documentation iterate over that list. docs/dev/add-an-algorithm.md has
-//! the steps and an example.
+//! [`ALGORITHMS`]. Help, checks, property tests, golden files and documentation all use that list. docs/dev/add-an-algorithm.md has the
+//! steps and an example.
 
 pub mod contract;
 pub mod kit;
@@ -104,7 +104,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     })
 }
 
-/// Returns the parameters of an algorithm: its own and the shared parameters.
+/// Returns the parameters of an algorithm: its own parameters and the shared parameters.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {

@@ -1,7 +1,8 @@
-//! `near_page`: the most frequent keywords, which make up a share of all keywords. Their number is rounded down to whole intervals.
+//! `near_page`: compares the most frequent keywords of each document. Their number is a share of all keywords, rounded down to whole
+//! intervals.
 //!
-//! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words), one sort of the distinct words, one row per
-//! document.
+//! Source: the "near page discovery" method in a Chinese survey of page deduplication. Cost: O(words), one sort of the distinct
+//! words, one row per document.
 //!
 //! A document has sum1 distinct keywords. sum2 is the share `percentage` of sum1, and sum3 is sum2 rounded down to a multiple of
 //! `interval`. The sum3 most frequent keywords (ties in reverse alphabetical order) are sorted in reverse alphabetical order and hashed.

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The optimum of 11.5 corresponds to a word that occurs in one of 98,716 documents. In a smaller corpus no word is that rare, so the
-//! rarest words weigh the most; `auto` moves the optimum to words in five documents of this corpus, whatever its size. Limits:
-//! signatures are comparable only within one statistics snapshot.
+//! rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its
+//! size. Limits: signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::by_count::ByCount;

@@ -21,7 +21,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, such as `jaccard:0.7`.
     Verify(&'static [&'static str]),
-    /// A margin: `none`, `0.1`, `either:0.1` or `either:0.1:0.3`, see [`Margin`].
+    /// A margin: `none`, `0.1`, `either:0.1` or `either:0.1:0.3`; see [`Margin`].
     Margin,
 }
 

@@ -1,8 +1,8 @@
 //! `random_projection`: compares 384 signs of random projections. A few of them may differ.
 //!
 //! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates if at least 372 are
-//! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature and 64 bits, one
-//! row of 68 bytes per document, then one row per block for each distinct vector.
+//! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature for every 64
+//! bits, one row of 68 bytes per document, then one row per block for each distinct vector.
 //!
 //! Each token has a random vector of +1 and -1. The vector is the output of a generator seeded with the token's hash, so no table of
 //! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the

@@ -1,4 +1,5 @@
-//! `repeats`: finds documents in which most sentences also occur in other documents, and pairs those that share most of their sentences.
+//! `repeats`: finds documents in which most sentences also occur in other documents, and pairs documents that share most of their
+//! sentences.
 //!
 //! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is dupsift's
 //! interpretation and remains a parameter. A first pass inserts each feature of a document once into the filter. A document is a suspect
@@ -149,11 +150,11 @@ impl Learner for RepeatsLearner {
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         /// The share of single features that may be counted as repeated, if there is enough memory.
         const RATE: f64 = 1e-3;
-        /// Number of copies of the filter that exist at the same time while it is passed on.
+        /// Number of copies of the filter that exist at the same time while the filter is passed on.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // Three copies briefly exist at the same time: the filter, the numbers that are passed on, and the signer's own filter. The size
-        // does not depend on the machine's memory, because it determines which documents are suspects.
+        // does not depend on the machine's memory, because the size determines which documents are suspects.
         let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
@@ -185,7 +186,7 @@ impl Signer for RepeatsSigner {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["common_features"],
-            // The number of rarest features that a typical page is indexed under.
+            // The number of rarest features under which a typical page is indexed.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -211,8 +212,8 @@ impl Signer for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares `needed` features with this one shares at least one of its first features. Features that occur once match
-        // no document.
+        // A document that shares `needed` features with this document shares at least one of this document's first features. Features
+        // that occur only once match no other document.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -279,7 +280,7 @@ mod tests {
         let keys =
             |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
         let (a, b) = (keys(A).unwrap(), keys(B).unwrap());
-        // Two of the five features are chosen, but "пять" occurs only once and matches no document.
+        // Two of the five features are chosen, but "пять" occurs only once and matches no other document.
         assert_eq!((a.len(), b.len()), (1, 1));
         assert_eq!(a, b);
         assert_eq!(keys(C), Err("too few repeated features"));

@@ -37,7 +37,8 @@ fn other_signatures_are_another_revision() {
             signer.sign(&pipeline.analyse(text).counted_over(&stats).with_fields(fields), &mut out);
             out.rows(doc as u64).for_each(|row| layout.encode(&row, &mut bytes));
             out.sketch_of_document().iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-            // An index keeps the keys of the second round for its documents. Their scheme depends on the planned size of the index.
+            // An index keeps the keys of the second round for its documents. The scheme of these keys depends on the planned size of the
+            // index.
             let Some(shape) = planned.scheme().probe_shape() else { continue };
             for row in out.rows(doc as u64) {
                 let mut probes = Signatures::default();

@@ -1,8 +1,8 @@
 //! `segments`: cuts documents into segments, each with a fingerprint. Documents that share enough fingerprints are duplicates.
 //!
 //! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first pass for the
-//! fingerprint counts, O(text) for the cutting, one row for each fingerprint that may find a pair, and computing the fingerprints of the
-//! candidates a second time.
+//! fingerprint counts, O(text) for the cutting, one row for each fingerprint that another document may share, and a second computation
+//! of the candidates' fingerprints.
 //!
 //! A pair shares at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents order their
 //! fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first, and a
@@ -256,8 +256,8 @@ impl Signer for SegmentsSigner<'_> {
         }
         counted.sort_unstable();
         let enough = (counted.len() + 1).saturating_sub(self.min_common).max(1);
-        // If the counts cover the corpus, a segment that occurs only in this document finds no pair. At least one row is needed: without
-        // rows, a document would have no signature, and its exact copies would have no pairs.
+        // If the counts cover the corpus, a segment that occurs only in this document cannot lead to a pair. At least one row is needed:
+        // without rows, a document would have no signature, and its exact copies would have no pairs.
         let alone = |df: u64| df <= 1 && self.stats.covers();
         let useless = counted[..enough].iter().take_while(|one| alone(one.0)).count();
         for (_, fingerprint) in &counted[useless.min(enough - 1)..enough] {

@@ -11,9 +11,9 @@
 //! V = (+3, +1, -2, -1, 0, +5) -> 110001
 //! ```
 //!
-//! The papers leave the features open. dupsift uses words with their counts for scripts written with spaces, and character pairs for Han.
-//! `preset=s3` reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes short
-//! strings poorly.
+//! The papers do not specify the features. dupsift uses words with their counts for scripts written with spaces, and character pairs for
+//! Han. `preset=s3` reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes
+//! short strings poorly.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
@@ -31,7 +31,7 @@ use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window}
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// Maximum number of tables. Each adds one row per document, and a row's position must fit in 16 bits.
+/// Maximum number of tables. Each table adds one row per document, and a row's position must fit in 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
 /// Implements the `simhash` algorithm.

@@ -186,7 +186,7 @@ mod tests {
             (plain.weight(2, stats.idf_bm25(stats.df(hash64("окно".as_bytes()))), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs()
                 < 1e-12
         );
-        // If a word is in more than half of the documents, more occurrences give it less weight.
+        // If a word is in more than half of the documents, more occurrences lower its weight.
         let common = stats.idf_bm25(stats.df(hash64("кот".as_bytes())));
         assert!(plain.weight(3, common, 4) < plain.weight(1, common, 4));
 

@@ -145,13 +145,13 @@ mod tests {
             |documents, df, cf| Ridf::new(&counted(documents, 9, &[])).of(&Frequency { df, cf, ..Frequency::UNKNOWN });
         assert!((ridf(3, 1, 1) + 0.162_041).abs() < 1e-6);
         assert!((ridf(1000, 10, 100) - 2.253_002).abs() < 1e-6);
-        // Words that never occur twice in a document tend to 0 from below.
+        // The RIDF of words that never occur twice in a document tends to 0 from below.
         assert!(ridf(1_000_000, 1, 1) < 0.0 && ridf(1_000_000, 1, 1) > -1e-6);
         // A word in every document has the highest possible frequency, so its RIDF is almost 0.
         assert!(ridf(1000, 1000, 5000).abs() < 0.01);
     }
 
-    /// "пули" occurs ten times in each of its documents, "сразу" once in each of its hundred.
+    /// "пули" occurs ten times in each of its documents, "сразу" once in each of its hundred documents.
     #[test]
     fn bursty_words_are_chosen_and_ties_go_by_the_alphabet() {
         let stats =

@@ -1,4 +1,5 @@
-//! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if the longest sentence, or two of the three longest, agree.
+//! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if they have the same longest sentence, or share two of their
+//! three longest sentences.
 //!
 //! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No publication
 //! explains the "5"; the constants are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the

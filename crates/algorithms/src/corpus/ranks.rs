@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The terms of a table are sorted by hash, so one count for each df yields all ranks. A rank takes five bytes in a mapped file, at the
-//! position of its term. The df of a rank is found in a short list, because few different values occur.
+//! position of its term. The df of a rank is found in a short list, because few different df values occur.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
@@ -145,7 +145,8 @@ pub struct Dfs<'r> {
 }
 
 impl Dfs<'_> {
-    /// Returns the df of the term with this rank, which must not be lower than the previous rank. Returns 1 for a rank beyond the last.
+    /// Returns the df of the term with this rank, which must not be lower than the previous rank. Returns 1 for a rank beyond the last
+    /// rank.
     #[inline]
     pub fn of(&mut self, rank: u64) -> u64 {
         if rank >= self.first_common {

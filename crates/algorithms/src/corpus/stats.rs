@@ -53,7 +53,7 @@ impl CorpusStats {
     }
 
     /// Returns whether every document that is signed was counted. Only then do the counts prove that a term occurs in no document other
-    /// than this one and its copies; with frozen counts, an unknown term may occur in many documents.
+    /// than the signed document and its copies; with frozen counts, an unknown term may occur in many documents.
     pub fn covers(&self) -> bool {
         self.covers
     }
@@ -122,7 +122,7 @@ impl CorpusStats {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 
-    /// Returns the id of these counts. Equal corpora with the same tokenizer have the same id, whatever the order of their documents.
+    /// Returns the id of these counts. Equal corpora with the same tokenizer have the same id, regardless of the order of their documents.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
     }

@@ -217,7 +217,7 @@ mod tests {
     fn a_part_that_fails_lets_no_other_wait() {
         let parts: Vec<Vec<u64>> = (0..20).map(|at| (at * 100..at * 100 + 50).collect()).collect();
         let (_, results) = write(&parts, 4, 64, &[3]);
-        // All parts before the failed one are written; no part after it got a position.
+        // All parts before the failed part are written; no part after it got a position.
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 3);
         assert_eq!(results.len(), 20);
     }

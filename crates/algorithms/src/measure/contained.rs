@@ -135,7 +135,7 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// Returns how the titles of two texts differ. Both are given as written by [`write_contents`].
+/// Returns how the titles of two texts differ. Both texts are given as written by [`write_contents`].
 pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     title_difference([a, b].map(|contents| {
         let [_, title, grams] = parts(contents);

@@ -12,7 +12,7 @@ pub const MOST_STEPS: u64 = 700_000_000;
 /// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
 ///
 /// # Errors
-/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison takes more than `MOST_STEPS`.
+/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison takes more than `MOST_STEPS` steps.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
     lcs_similarity_within(a, b, threshold, MOST_STEPS)
 }

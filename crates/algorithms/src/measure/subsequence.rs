@@ -2,9 +2,9 @@
 //!
 //! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 where the
 //! subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first sequence contains it,
-//! and the blocks that a carry passes through. So a text of many different words costs a few steps per word, whatever the width of the
-//! band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many differences are abandoned as
-//! soon as that is clear.
+//! and the blocks that a carry passes through. So a text of many different words costs a few steps per word, regardless of the width of
+//! the band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many differences are
+//! abandoned as soon as that is clear.
 //!
 //! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair that would take more steps is [`Undecided`].
 
@@ -25,7 +25,7 @@ const WIDEN: usize = 2;
 const LETTERS: usize = 1 << 11;
 /// The number of steps per row, not counting its blocks.
 const ROW_STEPS: u64 = 4;
-/// The number of steps to number an element and enter it in the tables; a new element also waits for its own memory.
+/// The number of steps to number an element and enter it in the tables; a new element also costs a wait for memory.
 const ENTRY_STEPS: u64 = 16;
 const NUMBER_STEPS: u64 = 128;
 /// The number of steps up to which positions and numbers fit in 32 bits.
@@ -206,7 +206,7 @@ impl Table {
         // Positions farther from their row than this cannot contribute to a subsequence of length `least`.
         let (left, right) = (self.places - least, second.len() - least);
         let mut state = State { ones: vec![u64::MAX; self.blocks], top: 0 };
-        // For each number, its first entry within the band, which advances with the rows.
+        // For each number, its first entry within the band; the entries advance with the rows.
         let mut from = self.begins.clone();
         let (mut settled, mut found, mut next_look) = (0, 0, 64);
         for (row, &number) in second.iter().enumerate() {

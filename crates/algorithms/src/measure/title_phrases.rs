@@ -171,7 +171,7 @@ mod tests {
             format!("Rules of the {county} branch\nThe {body} branch of the office shall obey.")
         };
         assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "Yilan")), Some(Phrase));
-        // It is enough if one text repeats its phrase, but not if neither does; a phrase that the other text contains does not count.
+        // At least one of the two texts must repeat its phrase; a phrase that the other text contains does not count.
         assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "same")), Some(Phrase));
         assert_eq!(of(&rules("Hualien", "same"), &rules("Yilan", "same")), None);
         assert_eq!(of(&rules("Hualien", "Yilan"), &rules("Yilan", "Yilan")), None);

@@ -30,8 +30,8 @@ const REPEATED: f64 = 5.0;
 /// Holds the comparison of one text's first line with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
-    /// How much rarer a word of the first line is in the other text, as a share of its occurrences, for the word with the largest share.
-    /// The value is 1 if the other text lacks the word, and 0 if there is no title.
+    /// The largest share by which a word of the first line is less frequent in the other text than in this text. The value is 1 if the
+    /// other text lacks the word, and 0 if there is no title.
     pub missing: f64,
     /// The word with that share, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
     pub word: u64,

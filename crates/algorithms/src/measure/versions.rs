@@ -32,7 +32,7 @@ const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
-/// The maximum number of other documents about as similar as the partner in a pair; more of them make a crowd.
+/// The maximum number of other documents about as similar as the partner in a pair; a larger number is a crowd.
 pub const CROWD: usize = 10;
 
 /// Holds the limits of the rule.
@@ -40,7 +40,7 @@ pub const CROWD: usize = 10;
 pub struct Versions {
     /// The minimum cosine of a pair, which is also used as the next best cosine if there is no other partner.
     pub least: f64,
-    /// The share of the numbers in the text with fewer numbers that must be in the other text.
+    /// The minimum share of numbers that must also be in the other text, for the text with fewer numbers.
     pub numbers: f64,
     /// The share of each text's 3-grams that must be in the other text if the numbers differ.
     pub both: f64,
@@ -60,10 +60,10 @@ pub struct Versions {
     pub titles: u64,
     /// The minimum cosine of a pair with the same template that is reported.
     pub templates: f64,
-    /// The maximum share of its occurrences by which a word of the title may be rarer in the other text.
+    /// The maximum share by which a word of the title may be less frequent in the other text.
     pub title: f64,
-    /// The share of a text's weight in shared rare words that compensates for a changed title; five times as much if the missing word is
-    /// repeated. A word is rare if at most `titles` documents contain it.
+    /// The share of a text's weight in shared rare words that compensates for a changed title; five times this share is required if the
+    /// missing word is repeated. A word is rare if at most `titles` documents contain it.
     pub rare: f64,
 }
 
@@ -112,7 +112,7 @@ impl Both {
         self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
     }
 
-    /// Returns the text that is better contained in the other: 0 for the first, 1 for the second; 0 if both are equal.
+    /// Returns the text that is better contained in the other text: 0 for the first text, 1 for the second; 0 if both are equal.
     pub fn inner(&self) -> usize {
         let [a, b] = self.shares();
         usize::from(a < b)

@@ -58,7 +58,7 @@ impl<'c> Bound<'c> {
         RowLayout::new(self.scheme.shape, documents).scoped(self.scoped)
     }
 
-    /// Returns the layout of its second-round rows, if the method emits any.
+    /// Returns the layout of the algorithm's second-round rows, if the method emits any.
     pub fn probe_layout(&self, documents: u64) -> Option<RowLayout> {
         self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }

@@ -12,8 +12,8 @@ pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -
     Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
 }
 
-/// Splits the partners into the partners that a document is compared with (the most similar or, among equally similar partners, the best)
-/// and the rest.
+/// Splits the partners of a document into the partners to compare (the most similar or, among equally similar partners, the best) and the
+/// rest.
 pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (&mut [Partner], &mut [Partner]) {
     let preferred = |a: &Partner, b: &Partner| {
         let similar = b.found.1.total_cmp(&a.found.1);
@@ -35,8 +35,8 @@ pub struct Chooser<B> {
     better: B,
     /// The number of documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<Stays, u64>,
-    /// The number of kept partners that these documents were not compared with. A partner that several algorithms found may count once for
-    /// each algorithm.
+    /// The number of kept partners with which these documents were not compared. A partner that several algorithms found may count once
+    /// for each algorithm.
     pub not_looked_at: u64,
 }
 
@@ -46,8 +46,8 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         Chooser { bounds, better, stays: BTreeMap::new(), not_looked_at: 0 }
     }
 
-    /// Chooses for one document. `look` returns how much of the document a kept document contains, and vice versa, or `None` for an exact
-    /// copy. `beyond` is the number of kept partners that are not in `partners`.
+    /// Chooses a partner for one document. `look` returns how much of the document a kept document contains, and vice versa, or `None`
+    /// for an exact copy. `beyond` is the number of kept partners that are not in `partners`.
     ///
     /// # Errors
     /// Returns the errors of `look`.
@@ -79,8 +79,8 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         self.look_at(doc, partners, look).map(|(chosen, ..)| chosen)
     }
 
-    /// Returns the chosen partner, the reason to keep the document if no partner was chosen, and the number of partners that the document
-    /// was not compared with.
+    /// Returns the chosen partner, the reason to keep the document if no partner was chosen, and the number of partners with which the
+    /// document was not compared.
     fn look_at<E>(
         &self,
         doc: u64,

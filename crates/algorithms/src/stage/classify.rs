@@ -1,8 +1,8 @@
 //! classify: applies the rule that distinguishes versions from pages with the same template to each pair, using all data about its two
 //! documents.
 //!
-//! It runs after the check of candidates, because the next best partner of a document is chosen among judged pairs, and before the last
-//! check, which can only remove pairs.
+//! The rule runs after the check of candidates, because the next best partner of a document is chosen among judged pairs, and before
+//! the last check, which can only remove pairs.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ pub fn classify(
     Pair { related: Some(related), ..pair }
 }
 
-/// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not.
+/// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not reported.
 pub fn is_reported(rule: &Versions, pair: &Pair) -> bool {
     !pair.is_template() || f64::from(pair.score.similarity) >= rule.templates
 }

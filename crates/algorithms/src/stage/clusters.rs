@@ -2,8 +2,8 @@
 //! documents to it.
 //!
 //! A class of equal documents is one node, identified by its smallest document. The driver provides the arrays, and so decides where they
-//! are stored. They have one number per document, all 0 at the start. A driver that processes one component at a time numbers the documents
-//! of each component from 0.
+//! are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a time numbers the
+//! documents of each component from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -29,9 +29,9 @@ pub struct Clusters<'c, C> {
     classes: &'c C,
     /// `None` if there are no pairs, in which case every class is a cluster.
     forest: Option<Forest<'c>>,
-    /// The number of the best document in each cluster plus one, indexed by root.
+    /// For each root, one plus the number of the best document in its cluster.
     best: Slots<'c>,
-    /// The bits of the similarity to the class of the best document plus one, indexed by representative.
+    /// For each representative, one plus the bits of the similarity to the class of the best document.
     similarities: &'c mut [u32],
 }
 

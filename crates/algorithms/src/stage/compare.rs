@@ -1,12 +1,12 @@
 //! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
 //!
-//! Only duplicates in the pool of all pairs that any of the algorithms found are counted (pooling, as in the 2007 study: Spärck Jones and
+//! Only duplicates in the pool (all pairs that at least one algorithm found) are counted (pooling, as in the 2007 study: Spärck Jones and
 //! van Rijsbergen 1975). Duplicates that no algorithm found are missed; the oracle of `compare` covers them.
 //!
 //! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
 //! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm with
-//! few pairs has a rate of 1. The samples of different algorithms overlap as far as their pairs do (permanent random numbers: Brewer, Early
-//! and Joyce 1972).
+//! few pairs has a rate of 1. The samples of different algorithms overlap to the extent that their pairs overlap (permanent random numbers:
+//! Brewer, Early and Joyce 1972).
 //!
 //! [`super::estimate`] estimates the number of duplicates in a part of the pool from its judged pairs.
 
@@ -63,8 +63,8 @@ const MOST_PENDING: usize = 1 << 16;
 /// on the number of pairs or of different sets of finders.
 pub struct Tally {
     algorithms: usize,
-    /// For each algorithm, the bits of the related algorithms, including itself: by definition, these find all or some
-    /// of its pairs.
+    /// For each algorithm, the bits of the related algorithms, including itself: by definition, these algorithms find
+    /// all or some of its pairs.
     related: Vec<u64>,
     sampling: Sampling,
     /// The counts for each set of finders. In practice there are few such sets.
@@ -266,7 +266,8 @@ mod tests {
         check(tally.union(&[0, 1, 2]), &|_| true);
     }
 
-    /// Over many seeds, the mean is within three standard errors of the truth, and the intervals cover it about as often as they claim.
+    /// Over many seeds, the mean is within three standard errors of the truth, and the share of intervals that contain the truth is close
+    /// to the confidence level.
     #[test]
     fn a_sample_is_right_on_average() {
         let pool = pool(20_000);

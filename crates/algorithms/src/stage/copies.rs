@@ -11,9 +11,9 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout, number};
 use dupsift_text::Analysis;
 
-/// The number of bytes in a row: the hash of the text, and the document.
+/// The number of bytes in a row, which holds the hash of the text and the document.
 pub const ROW: usize = 24;
-/// The number of leading bytes in a row that identify its group: the hash.
+/// The number of leading bytes in a row that identify its group; they hold the hash.
 pub const GROUP: usize = 16;
 
 /// Returns the row of one document. Texts without a visible character are never copies of each other.

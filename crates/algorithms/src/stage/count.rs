@@ -33,7 +33,7 @@ impl Tally<'_> {
         }
     }
 
-    /// Counts one document; a document without words does not count.
+    /// Counts one document; a document without words is not counted.
     pub fn add(&mut self, document: &Analysis<'_>) {
         if let Some(counts) = self.words.as_mut().filter(|_| !document.words().is_empty()) {
             counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));

@@ -1,8 +1,8 @@
 //! estimate: estimates the number of duplicates from the judged pairs of a sample, with confidence intervals.
 //!
 //! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so its duplicates are
-//! estimated as its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and Smith 1979), and the strata
-//! are added up. The same is done for any part of the pool, such as the pairs of one algorithm.
+//! estimated as its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and Smith 1979), and the
+//! estimates of all strata are added up. The same is done for any part of the pool, such as the pairs of one algorithm.
 //!
 //! **The interval.** The confidence level is 95%. The share of a stratum has Wilson's interval (1927), corrected for a finite population.
 //! The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the intervals of

@@ -20,7 +20,7 @@ use dupsift_core::row::{self, Docs, Pair, Related};
 pub const COPY: u16 = 1 << 15;
 
 /// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact copies
-/// are marked as copies instead of with a rule of the method.
+/// are marked as copies, without a rule of the method.
 #[inline]
 pub fn of_class(
     scheme: &SignatureScheme,

@@ -143,7 +143,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Returns the sums of both counts.
+    /// Returns the sum of two sets of counts.
     pub fn plus(self, other: Compared) -> Compared {
         let Compared { made, left_out, far } = other;
         Compared { made: self.made + made, left_out: self.left_out + left_out, far: self.far + far }

@@ -1,13 +1,13 @@
-//! Guards check whether the input and the planned removals look plausible. They need only counts.
+//! Guards check whether the input and the planned removals look plausible. Guards need only counts.
 //!
-//! A guard that fires is always reported, and the previous output stays in place. It fires if so little was read, or so much would be
-//! removed or paired, that the result may reflect damaged input rather than duplicates.
+//! A guard that fires is always reported, and the previous output stays in place. A guard fires if so little was read, or so much
+//! would be removed or paired, that the result may reflect damaged input rather than duplicates.
 
 use dupsift_core::number::{counted, counted_as, thousands};
 
 /// The factor by which the false-positive rate of a stream's filter may exceed its planned rate.
 pub const TIMES_RATE: f64 = 10.0;
-/// With fewer pairs, the number of pairs per document is not checked.
+/// With fewer pairs than this, the number of pairs per document is not checked.
 const FEW_PAIRS: u64 = 1000;
 /// Corpora with fewer rows may have a larger share of broken rows: one broken row in ten proves nothing.
 const FEW_ROWS: u64 = 100;
@@ -57,7 +57,7 @@ pub struct ReadCounts {
     pub files: u64,
 }
 
-/// Returns the guards on the input that fired. `share` is the maximum share of rows, or of bytes of files, that may be broken; `None`
+/// Returns the guards on the input that fired. `share` is the maximum share of rows, or of file bytes, that may be broken; `None`
 /// uses the default for this many rows.
 pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;
@@ -143,7 +143,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
-/// Checks the text that is cut from kept documents, in characters.
+/// Checks the amount of text that is cut from kept documents, in characters.
 pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     let measured = characters as f64 / of.max(1) as f64;
     (characters as f64 > share * of as f64).then(|| Fired {
@@ -158,9 +158,9 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// A removed document with more near-duplicates than this, about as similar as the kept document, looks like a page from a template. In
-/// three collections with one template each, 30% to 43% of the documents that `minhash` removes have more such near-duplicates; in six
-/// collections of prose, mail and news, 1% to 10% do.
+/// A removed document looks like a page from a template if it has more near-duplicates than this that are about as similar as the kept
+/// document. In three collections with one template each, 30% to 43% of the documents that `minhash` removes have more such
+/// near-duplicates; in six collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
 /// The maximum amount by which these near-duplicates may be less similar than the kept document.
 pub const AS_NEAR: f32 = 0.05;

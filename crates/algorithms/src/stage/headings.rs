@@ -11,7 +11,7 @@ use dupsift_text::Heading;
 /// The number of bytes in the hash of a line.
 pub const GROUP: usize = 8;
 
-/// Returns the number of bytes in a row: the hash of the line, and the document.
+/// Returns the number of bytes in a row, which holds the hash of the line and the document.
 pub fn width(documents: u64) -> usize {
     GROUP + doc_width(documents)
 }

@@ -1,4 +1,4 @@
-//! judge: decides from their texts, independently of any algorithm, whether two documents are duplicates.
+//! judge: decides whether two documents are duplicates, from their texts and independently of any algorithm.
 //!
 //! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
@@ -7,7 +7,7 @@
 //! |b|) on characters ([`crate::measure::lcs_similarity`]), applied to the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
 //! that lengths and character counts do not decide. `lcs` counts pages with the same template and different facts as duplicates.
 //!
-//! Paraphrases are not recognized. `lcs` and `words` do not recognize texts with reordered sentences either.
+//! Paraphrases are not recognized. `lcs` and `words` also do not recognize texts with reordered sentences.
 
 use std::fmt;
 
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(judged("lcs:0.9", "a b c d", "a b c e"), (None, false));
         assert_eq!(judged("words:0.7", "one two three four", "one two three five"), (Some(0.75), false));
         assert_eq!(judged("words:0.8", "one two three four", "one two three five"), (None, false));
-        // One shingle of five words in three: a b c d e, b c d e f; b c d e f, c d e f g.
+        // The texts share one of three five-word shingles: a b c d e, b c d e f; b c d e f, c d e f g.
         assert_eq!(judged("jaccard:0.3", "a b c d e f", "b c d e f g").0, Some(1.0 / 3.0));
         assert_eq!(judged("jaccard:0.4", "a b c d e f", "b c d e f g").0, None);
         for judge in ["versions:0.01", "lcs:0.01", "words:0.01", "jaccard:0.01"] {

@@ -6,7 +6,7 @@
 use dupsift_core::row::number;
 use dupsift_text::Analysis;
 
-/// The number of bytes in a row that orders notes: the hash of the text, and the position of the note.
+/// The number of bytes in a row that orders notes. A row holds the hash of the text and the position of the note.
 pub const ROW: usize = 24;
 /// The number of bytes in the hash.
 pub const GROUP: usize = 16;

@@ -13,9 +13,9 @@ pub const LCS_UNITS: usize = 200_000;
 pub struct Overlap {
     /// The size of the intersection divided by the size of the union; 1 for two empty sets.
     pub jaccard: f64,
-    /// The share of the first set's elements that the second contains; `None` for an empty set.
+    /// The share of the first set's elements that the second set contains; `None` for an empty set.
     pub a_in_b: Option<f64>,
-    /// The share of the second set's elements that the first contains; `None` for an empty set.
+    /// The share of the second set's elements that the first set contains; `None` for an empty set.
     pub b_in_a: Option<f64>,
 }
 

@@ -6,7 +6,7 @@
 
 use dupsift_core::row::{Pair, PairLayout};
 
-/// Returns the pair from all rows of its two documents, sorted by all their bytes.
+/// Merges all rows of two documents, which must be sorted by all their bytes, into one pair.
 #[inline]
 pub fn merge(layout: PairLayout, occurrences: &[u8]) -> Option<Pair> {
     let rows = occurrences.chunks_exact(layout.width());

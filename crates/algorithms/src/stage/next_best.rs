@@ -195,7 +195,8 @@ mod tests {
         assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
-    /// Two groups, each with near documents, that are similar to each other: a pair across the groups finds all of the other group first.
+    /// Two groups, each with near documents, that are similar to each other: for a pair across the groups, the search visits all of the
+    /// other group first.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);
@@ -219,7 +220,8 @@ mod tests {
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
         assert_eq!((none, cut), (0, 80 * 80));
-        // Up to 2 x 16 partners are skipped, each with a search among the near partners; eight times the size takes three more steps.
+        // Up to 2 x 16 partners are skipped, each with a search among the near partners; in a list of eight times the size, a search takes
+        // three more steps.
         assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
     }
 

@@ -1,4 +1,4 @@
-//! note: the values that are recorded for every document, whatever the algorithms.
+//! note: the values that are recorded for every document, regardless of the algorithms.
 
 use dupsift_text::{Analysis, Heading};
 

@@ -64,10 +64,10 @@ const NONE: usize = 5;
 /// Holds the first bytes of a text, and two more bytes.
 type Beginning = [u8; LOOKED_AT + 2];
 
-/// Returns the number of characters at the beginning of a text by script, from Han to others.
+/// Returns the number of characters at the beginning of a text by script, from Han to other letters.
 ///
-/// The first bytes of most characters determine the script and are counted many at a time; if there are other characters, each one is
-/// examined.
+/// The first bytes of most characters determine the script and are counted many at a time; if there are other characters, each
+/// character is examined.
 fn counts(text: &str) -> [u64; 5] {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut bytes = [0; LOOKED_AT + 2];
@@ -142,7 +142,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Adds an amount to this one.
+    /// Adds an amount to this amount.
     pub fn add(&mut self, more: Amount) {
         self.documents += more.documents;
         self.characters += more.characters;
@@ -247,7 +247,7 @@ mod tests {
             }
             let text = letter.to_string();
             assert_eq!(counts(&text), counted, "{letter:?}");
-            // The letter next to it has bytes that do not determine the script.
+            // The adjacent letter has bytes that do not determine its script.
             counted[OTHER] += 1;
             assert_eq!(counts(&(text + "α")), counted, "{letter:?}");
         }

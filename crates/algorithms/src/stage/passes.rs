@@ -1,5 +1,5 @@
 //! passes: describes a plan: the passes, which algorithms take part in each, and approximately how much each pass reads from the corpus and
-//! writes to temporary files. The description is made before any work; `--dry-run` prints it, and the estimate is its sum.
+//! writes to temporary files. The description is made before any work. `--dry-run` prints it, and the estimate is the sum over its passes.
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
@@ -111,7 +111,7 @@ impl Passes<'_> {
         (does.join("; "), writes + rows)
     }
 
-    /// Returns the algorithms that sign at this time, with the bytes of their rows and of the evidence that they record.
+    /// Returns the algorithms that sign at this time, and the number of bytes in their rows and in the evidence that they record.
     fn signing(&self, when: Signs) -> (String, u64) {
         let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
         if at.is_empty() {
@@ -120,7 +120,7 @@ impl Passes<'_> {
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
             let width = bound.layout(self.size.documents).width() as u64;
-            // The evidence has two numbers per distinct word, which take about as much as the text.
+            // The evidence has two numbers per distinct word, which take about as many bytes as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(names(&passes), ["first pass", "group", "decide", "tables"]);
         assert_eq!(passes[0].does, "record rows; find exact copies; sign: exact");
         assert_eq!(passes[1].does, "pair documents with equal keys: exact");
-        // A row has a key of 16 bytes and a document of 4.
+        // A row has a 16-byte key and a 4-byte document number.
         assert_eq!((passes[0].reads, passes[0].writes), (30_000, 1000 * (120 + 20)));
         assert_eq!(passes[1].writes, 1000 * 48);
     }

@@ -59,8 +59,8 @@ impl Plan {
         let learns: Vec<usize> =
             recipe.learners(&Corpus::new(documents, &none))?.into_iter().map(|(at, _)| at).collect();
         let counts = !known && (needs.any() || !learns.is_empty());
-        // If words are kept, one pass is enough: algorithms that need no counts sign in it. If there is a second pass, all algorithms
-        // wait for it: extra copies are known by then and need no rows.
+        // If words are kept, one pass is enough: algorithms that need no counts sign in that pass. If there is a second pass, all
+        // algorithms wait for it: extra copies are known by then and need no rows.
         let keeps = recipe.keeps_words(!learns.is_empty(), prefilters);
         let signs = recipe.algorithms.iter().map(|chosen| match (counts, keeps) {
             (false, _) => Signs::First,

@@ -1,8 +1,8 @@
 //! prefilter: removes signature rows that match no other row, with a counting Bloom filter.
 //!
-//! A first pass inserts the group (position and key) of every row into a filter; the second keeps only rows whose group was inserted twice.
-//! A filter never undercounts, so no pair is lost. Grouping is exact, so no pair is added. Most documents are unique, and their rows are
-//! neither sorted nor written to disk.
+//! A first pass inserts the group (position and key) of every row into a filter; the second pass keeps only rows whose group was inserted
+//! at least twice. A filter never undercounts, so no pair is lost. Grouping is exact, so no pair is added. Most documents are unique, and
+//! their rows are neither sorted nor written to disk.
 
 use super::bound::Bound;
 use dupsift_core::hash::combine;
@@ -49,7 +49,7 @@ impl Prefilter {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }
 
-    /// Returns the description of an algorithm's filter in run.json after this many rows, or `None` if it has no filter.
+    /// Returns the description of an algorithm's filter for run.json, after this many rows, or `None` if it has no filter.
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);

@@ -15,7 +15,7 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label: with prefix and suffix, it names folders and files, whose names have at most 255 bytes.
+/// The maximum length of a label. With a prefix and a suffix, a label is the name of a folder or file, which has at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.
@@ -35,7 +35,7 @@ impl Chosen {
         self.algorithm.needs(&self.params).stats()
     }
 
-    /// Returns whether the algorithm compares web addresses, so the texts of a pair may have little in common.
+    /// Returns whether the algorithm compares web addresses; if so, the texts of a pair may have little in common.
     pub fn compares_addresses(&self) -> bool {
         self.algorithm.name() == "exact" && self.params.word("form") == "url"
     }
@@ -131,9 +131,9 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Returns whether the words of first lines are kept, or `None` if words are not kept while they are counted. Kept words save signing a
-    /// second read of the texts. Words are kept if all algorithms that need counts use only counted words, and no other pass is needed: no
-    /// algorithm learns, and rows are not prefiltered.
+    /// Returns whether the words of first lines are kept, or `None` if words are not kept while they are counted. If words are kept,
+    /// signing does not need to read the texts a second time. Words are kept if all algorithms that need counts use only counted words, and
+    /// no other pass is needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {

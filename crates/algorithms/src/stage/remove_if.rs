@@ -6,14 +6,14 @@
 //!
 //! The direction matters. If one text is another text with an addition, only the smaller text may be removed.
 //!
-//! Source: containment is Broder 1997; requiring it for removal but not for pairing is dupsift's own rule.
+//! Source: Broder 1997 defines containment; requiring containment for removal but not for pairing is dupsift's own rule.
 
 use std::fmt;
 
 use crate::measure::Contained;
 use dupsift_core::error::{Error, Result};
 
-/// The maximum number of kept partners that a document is compared with, the most similar partners first.
+/// The maximum number of kept partners with which a document is compared; the most similar partners come first.
 pub const MOST_LOOKED_AT: usize = 20;
 
 /// Defines the condition for removing a document.
@@ -37,11 +37,11 @@ pub struct Bounds {
 /// States why a document is kept although it forms a pair with a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stays {
-    /// No kept document contains enough of its 3-grams.
+    /// No kept document contains enough of the document's 3-grams.
     OwnText,
     /// The document contains a kept document, but no kept document contains it.
     Larger,
-    /// A kept document contains its 3-grams, but too few of its numbers.
+    /// A kept document contains enough of the document's 3-grams, but too few of its numbers.
     OwnNumbers,
 }
 
@@ -70,8 +70,8 @@ impl Bounds {
         contained.grams.share().is_some_and(|share| share >= self.grams)
     }
 
-    /// Returns why a document is kept although it forms a pair with a kept document, given how much of each the other contains. Returns
-    /// `None` if it may be removed.
+    /// Returns why a document is kept although it forms a pair with a kept document, given how much of each document the other
+    /// contains. Returns `None` if it may be removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,

@@ -2,7 +2,7 @@
 //!
 //! Documents are visited in order of preference. A document is removed if it may be removed in favor of a document kept before it;
 //! otherwise, it is kept. So no kept document may be removed in favor of another document kept before it, and each removed document has a
-//! kept partner. The partners of a document are the documents that it forms a pair with, and a rule selects one of them (`choose`): the
+//! kept partner. The partners of a document are the documents with which it forms a pair, and a rule selects one of them (`choose`): the
 //! best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
@@ -54,7 +54,7 @@ pub enum Settled {
     /// The document was removed.
     Removed,
     /// The document is new, and a document with the same text was removed in favor of this kept document. So it is removed as well: in
-    /// favor of the partner that the rule selects, or else in favor of this document.
+    /// favor of the partner that the rule selects, or else in favor of this kept document.
     Copy(u64),
 }
 
@@ -70,10 +70,10 @@ impl Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best document that it forms a pair with, the end of its chain, or the document that replaced its text in an
-    /// earlier run.
+    /// The kept document: the best document with which it forms a pair, the end of its chain, or the document that replaced its text in
+    /// an earlier run.
     pub kept: u64,
-    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
+    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
     /// How much of the document the kept document contains, if that was computed.
     pub contained: Option<Contained>,
@@ -132,7 +132,7 @@ impl Lists<'_> {
         heads.set(class, doc + 1);
     }
 
-    /// Lists a document, whatever the number of listed documents, and counts it.
+    /// Lists a document, regardless of the number of listed documents, and counts it.
     fn put(&mut self, relation: usize, class: u64, doc: u64) {
         self.next[relation].set(doc, self.heads[relation].get(class));
         self.heads[relation].set(class, doc + 1);
@@ -178,7 +178,7 @@ pub struct Finder<'f, R> {
     relations: &'f [R],
     needed: usize,
     most: u64,
-    /// The number of comparisons skipped because one document found more than `most` others.
+    /// The number of comparisons skipped because more than `most` documents were found for one document.
     pub left_out: u64,
     /// For each relation, the number of listed documents that it links to the current document, and the index of the
     /// relation; in ascending order.
@@ -196,7 +196,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how many more
-    /// kept documents it might form a pair with: the documents beyond `most`, and the documents that are not listed.
+    /// kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
         // With a single relation, its lists are searched in any case: no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
@@ -271,9 +271,9 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive parts.
-    /// `choose` gets a document, its kept partners (at least one), and how many more there may be that were not gathered; it selects the
-    /// partner that replaces the document. Partners that `choose` never gets count as skipped. `settled` returns earlier decisions about
-    /// documents and texts.
+    /// `choose` gets a document, its kept partners (at least one), and the number of further possible partners that were not gathered; it
+    /// selects the partner that replaces the document. Partners that `choose` never gets count as skipped. `settled` returns earlier
+    /// decisions about documents and texts.
     pub fn survive<E>(
         &mut self,
         order: Docs<'_>,

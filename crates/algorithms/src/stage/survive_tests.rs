@@ -48,7 +48,7 @@ impl Relation for Plain {
     }
 }
 
-/// Returns lists for this many relations. They have only heads if one relation is enough.
+/// Returns lists for this many relations. The lists have only heads if one relation is enough.
 fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
     let (heads, rest) = memory.split_at_mut(relations);
     let (counts, next) = rest.split_at_mut(rest.len() / 2);
@@ -219,8 +219,8 @@ fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
 }
 
 proptest::proptest! {
-    /// Processing each component alone gives the same survivors, and so does processing in rounds, after any of which the run may stop.
-    /// Each round removes documents with a kept better partner, then keeps documents whose better partners were all removed.
+    /// Processing each component separately gives the same survivors, and so does processing in rounds; the run may stop after any
+    /// round. Each round removes documents with a kept better partner, then keeps documents whose better partners were all removed.
     #[test]
     fn components_alone_and_rounds_leave_the_same_survivors(
         labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),

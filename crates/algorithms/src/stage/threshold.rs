@@ -80,7 +80,7 @@ fn not_in_force<'v>(
     (given != value).then_some((name, value, given))
 }
 
-/// Returns whether an algorithm has a parameter with this name that is a similarity.
+/// Returns whether an algorithm has a parameter with this name that limits a similarity.
 fn has_threshold(algorithm: &dyn Algorithm) -> bool {
     let is_similarity =
         |name: &str, kind: Kind| name == THRESHOLD && matches!(kind, Kind::Real(_, high) if high <= 1.0);

@@ -1,6 +1,6 @@
 //! versions: decides, from two texts alone, whether they are versions of one text or whether one contains the other.
 //!
-//! Three conditions must all hold; docs/versions.md has the corpora that the shares were measured on:
+//! Three conditions must all hold; docs/versions.md describes the corpora on which the shares were measured:
 //!
 //! 1. The texts share enough: one contains at least the share T of the distinct 3-grams of the other.
 //! 2. The facts agree: the other text contains at least the share `NUMBERS` of the distinct numbers in the text with fewer numbers, or at
@@ -20,7 +20,7 @@ use dupsift_text::Analysis;
 pub const ENOUGH: f64 = 0.8;
 /// The minimum share of the numbers in the text with fewer numbers for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
-/// The minimum share of the 3-grams of each text for the facts to agree whatever the numbers.
+/// The minimum share of the 3-grams of each text for the facts to agree regardless of the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
 /// The maximum surplus of one word over the other text, as a share of a text's words.
 const SURPLUS: f64 = Versions::DEFAULT.word;
@@ -59,7 +59,7 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
 
-/// Checks the second condition. The text with fewer numbers has the larger share; if one text has none, nothing can disagree.
+/// Checks the second condition. The text with fewer numbers has the larger share; if one text has no numbers, nothing can disagree.
 fn facts_agree(both: &[Contained; 2]) -> bool {
     let shares = both.iter().filter_map(|one| one.numbers.share());
     let agree = both.iter().any(|one| one.numbers.all == 0) || shares.fold(0.0, f64::max) >= NUMBERS;

@@ -111,8 +111,8 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         let kept = low(count) & !dropped;
         let length = out.text.len();
         // SAFETY: 64 bytes were reserved in addition to the maximum size of the whole text, and no more bytes are written than were read.
-        // The bytes that are kept are the first `count` bytes, without those that folding makes redundant. They are complete characters in
-        // their normal form.
+        // The bytes that are kept are the first `count` bytes, without the bytes that folding makes redundant. They are complete
+        // characters in their normal form.
         unsafe {
             let squeezed = _mm512_maskz_compress_epi8(kept, lower);
             _mm512_storeu_epi8(out.text.as_mut_ptr().add(length).cast(), squeezed);

@@ -4,10 +4,10 @@
 //! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character. The results are
 //!   bits of 64-bit numbers.
 //!
-//! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest one that the processor supports is selected at run time.
-//! All three produce the same class bits. They differ in how far a stretch is copied: the AVX-512 code also folds white space, ends
-//! sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at these characters. Property tests
-//! ensure that all three give the same normal form.
+//! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest implementation that the processor supports is selected
+//! at run time. All three produce the same class bits. They differ in how far a stretch is copied: the AVX-512 code also folds white space,
+//! ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at these characters. Property
+//! tests ensure that all three give the same normal form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

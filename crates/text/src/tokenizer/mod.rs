@@ -169,7 +169,7 @@ fn cut_characters<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns the number of words to reserve memory for, which is rarely smaller than the number of words in the text.
+/// Returns the number of words for which memory is reserved. It is rarely smaller than the number of words in the text.
 ///
 /// A list that grows holds its old and new memory at the same time; scanning every character beforehand pays off for a long text but not
 /// for a short one. Unused memory is never touched and costs nothing.
@@ -313,7 +313,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Checks that the classes of bytes only save work: a search character by character finds the same words.
+        /// Checks that the classes of bytes only save work: a character-by-character search finds the same words.
         #[test]
         fn classes_give_the_words_of_characters(
             parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)

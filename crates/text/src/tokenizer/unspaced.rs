@@ -1,8 +1,8 @@
 //! Splits scripts without spaces other than Chinese: kana, Thai, Lao, Khmer, Burmese.
 //!
-//! With `tokenizer=dict` and `tokenizer=jieba`, they are split with the dictionaries of icu_segmenter. It searches for the longest match
-//! and uses no floating-point model, so the result is the same on every machine. A run of Katakana is one word, according to UAX #29.
-//! Otherwise, each character with its marks (a grapheme cluster) is a word.
+//! With `tokenizer=dict` and `tokenizer=jieba`, these scripts are split with the dictionaries of icu_segmenter, which searches for the
+//! longest match and uses no floating-point model, so the result is the same on every machine. A run of Katakana is one word, according
+//! to UAX #29. Otherwise, each character with its marks (a grapheme cluster) is a word.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed, 
 
 use super::Tokenizer;
 
-/// The segmenter that splits runs of unspaced scripts into words. Both kinds use tables that are compiled into the program, so creating one
-/// costs nothing.
+/// The segmenter that splits runs of unspaced scripts into words. Both kinds use tables that are compiled into the program, so creating a
+/// segmenter costs nothing.
 pub enum Unspaced {
     /// Splits with dictionaries.
     Words(WordSegmenterBorrowed<'static>),

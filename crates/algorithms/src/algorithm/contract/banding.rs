@@ -5,8 +5,8 @@
 //! probability s^r, and at least one of b bands with probability 1 - (1 - s^r)^b.
 //!
 //! `for_threshold` chooses bands for a threshold T so that a pair with similarity T becomes a candidate with a probability of at least
-//! 0.95. More rows per band mean fewer false candidates, so it uses the largest number of rows for which 128 minima are enough. The number
-//! of bands is the smallest that reaches this probability:
+//! 0.95. More rows per band mean fewer false candidates, so the function uses the largest number of rows for which 128 minima are enough.
+//! The number of bands is the smallest that reaches this probability:
 //!
 //! ```text
 //! T = 0.8, 8 rows: 0.8^8 = 0.168, and (1 - 0.168)^17 = 0.044 is the first below 0.05: 17 x 8 = 136 minima, too many
@@ -89,7 +89,7 @@ mod tests {
             let banding = Banding::for_threshold(threshold);
             assert!(banding.bands * banding.rows <= MOST_MINIMA, "{threshold}: {banding:?}");
             assert!(banding.lets_through(threshold) >= 1.0 - MISSED, "{threshold}: {banding:?}");
-            // One band fewer would miss too many pairs.
+            // With one band fewer, too many pairs would be missed.
             let fewer = Banding { bands: banding.bands - 1, ..banding };
             assert!(fewer.lets_through(threshold) < 1.0 - MISSED, "{threshold}: {banding:?}");
         }

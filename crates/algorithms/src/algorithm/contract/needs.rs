@@ -28,7 +28,7 @@ impl Needs {
     }
 }
 
-/// Lists the parts of a document that a signature can depend on.
+/// Lists the parts of a document on which a signature can depend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reads {
     /// The text, or other columns.
@@ -44,8 +44,8 @@ pub enum Reads {
 
 /// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
 pub trait FeatureKind: Send + Sync {
-    /// Returns the name of the kind, including all settings that it depends on, such as `segments:paragraph`. Features of kinds with the
-    /// same name are counted only once for all algorithms.
+    /// Returns the name of the kind, including all settings on which it depends, such as `segments:paragraph`. Features of kinds with
+    /// the same name are counted only once for all algorithms.
     fn name(&self) -> String;
 
     /// Appends the hash of each feature of the document. Repeated features count once. Hashes of different kinds must differ.

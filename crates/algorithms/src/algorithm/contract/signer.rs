@@ -7,7 +7,7 @@ use dupsift_text::Analysis;
 /// Represents a method bound to a corpus. If each document has one key and equal keys are duplicates, implement
 /// [`KeySigner`](super::KeySigner) instead.
 pub trait Signer: Send + Sync {
-    /// Returns how signatures are built. Each run calls it once and keeps the result.
+    /// Returns how signatures are built. Each run calls this function once and keeps the result.
     fn scheme(&self) -> SignatureScheme;
 
     /// Emits the rows of the document, or the reason why it has no rows.

@@ -191,7 +191,7 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// Returns the core words that the key is made of, and whether they are words of the text. Empty if there are none.
+    /// Returns the core words that make up the key, and whether they are words of the text. Empty if there are no core words.
     fn signed_core(&self, document: &Analysis<'_>) -> (String, bool) {
         let core = self.core(document);
         if core.is_empty() && self.body { (self.core_of_body(document), true) } else { (core, false) }

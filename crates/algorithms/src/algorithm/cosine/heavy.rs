@@ -5,7 +5,7 @@
 //! heavy term.
 //!
 //! Versions share most of their heaviest terms, and some of the less heavy terms. So only pairs of terms with a small sum of ranks are
-//! keys. With the same number of keys, this misses half as many pairs as a shorter list in which all pairs of terms are keys.
+//! keys. With the same number of keys, this choice misses half as many pairs as a shorter list in which all pairs of terms are keys.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
@@ -57,7 +57,7 @@ pub struct Keys {
     pub common: f64,
 }
 
-/// Defines the parts that a key is made of. The lowest bits of a key store its kind.
+/// Defines the parts that make up a key. The lowest bits of a key store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Two terms, at least one of which is not common.
@@ -124,7 +124,7 @@ impl HeavyTerms {
 /// [`words_of`] skips texts with more distinct words.
 const MOST_WORDS: usize = 4000;
 
-/// Returns the one or two words that each key is made of, or `None` if they are not words of the text.
+/// Returns the one or two words that make up each key, or `None` if they are not words of the text.
 pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String>> {
     let mut found: BTreeMap<u64, Option<String>> = keys.iter().map(|&key| (key as u64, None)).collect();
     if words.len() <= MOST_WORDS {

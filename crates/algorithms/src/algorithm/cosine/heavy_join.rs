@@ -1,7 +1,7 @@
-//! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
+//! The join by heavy terms: which rows a document emits, and which documents with the same key are candidates.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
-//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few signs. Each document
+//! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. Each document
 //! has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
@@ -17,7 +17,7 @@ use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
 /// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Maximum number of entries in memory of a window's list of third terms (4 MB).
+/// Maximum number of in-memory entries in a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
 /// Number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
@@ -37,7 +37,7 @@ pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Maximum number of entries in memory of a window's list of third terms.
+    /// Maximum number of in-memory entries in a window's list of third terms.
     entries: usize,
 }
 
@@ -220,8 +220,8 @@ impl HeavyJoin {
         std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)
     }
 
-    /// Returns the fingerprints that all documents of a window share. If two different terms have the same fingerprint, it is returned
-    /// twice.
+    /// Returns the fingerprints that all documents of a window share. If two different terms have the same fingerprint, that
+    /// fingerprint is returned twice.
     fn common(&self, window: &Window<'_>, sketches: &dyn Sketches) -> Vec<u16> {
         let count = |prints: &[u16], print: u16| prints.iter().filter(|&&one| one == print).count();
         let prints = |at: usize| self.numbers(sketches, window.row(at).doc);

@@ -2,9 +2,9 @@
 //! `join=heavy`.
 //!
 //! Source: Salton, Wong, Yang 1975 (vector space model); Bayardo, Ma, Srikant 2007 (exact join by prefix filter); Charikar 2002 (signs of
-//! `join=heavy`). Cost: a first pass for the counts; one row for each leading term of a document that another document also contains (its
-//! rarest terms, until the rest of the vector cannot reach the threshold); then a check of each pair that the bound computed from the rows
-//! does not rule out. Low thresholds, or documents with only a few common terms, make the cost quadratic.
+//! `join=heavy`). Cost: a first pass for the counts; one row for each leading term that another document also contains (the leading terms
+//! are the rarest terms, up to the point where the rest of the vector cannot reach the threshold); then a check of each pair that the
+//! bound computed from the rows does not rule out. Low thresholds, or documents with only a few common terms, make the cost quadratic.
 //!
 //! ```text
 //! weight = tf ln(1 + N / df)           tf=sublinear: (1 + ln tf) ln(1 + N / df)
@@ -24,8 +24,8 @@
 //! at 0.05. A note in run.json reports this.
 //!
 //! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that occur
-//! in a single document get no row, because they cannot match another document. Limits: word order and length do not count, so a text and
-//! two copies of it in a row are equal. The `hanzi_cosine` preset is the Chinese variant that counts characters; characters are few and
+//! in a single document get no row, because they cannot match another document. Limits: word order and length do not count, so a text is
+//! equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters; characters are few and
 //! common, so its lists are long.
 
 mod evidence;
@@ -51,7 +51,7 @@ use heavy::HeavyTerms;
 use heavy_join::{HeavyJoin, MOST_TERMS};
 pub(super) use vector::{Weighing, idf};
 
-/// The lowest threshold at which `join=heavy` was measured. No preset uses a lower one.
+/// The lowest threshold at which `join=heavy` was measured. No preset uses a lower threshold.
 const LEAST_HEAVY: f64 = 0.6;
 
 /// The parameter that selects how occurrences are counted.

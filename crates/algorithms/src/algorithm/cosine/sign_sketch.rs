@@ -1,4 +1,4 @@
-//! Signs of random projections: the number of signs out of 512 in which two vectors differ estimates the angle between them.
+//! Signs of random projections: the number of signs (out of 512) in which two vectors differ is an estimate of the angle between them.
 //!
 //! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random rotation of the
 //! hashed vector, as in Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for angular distance. Cost: four
@@ -23,7 +23,7 @@ pub const BITS: u32 = 512;
 pub const WORDS: usize = BITS as usize / 64;
 /// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
-/// Number of coordinates that terms are hashed to, and size of each part. A term has one coordinate in each part.
+/// Number of coordinates to which terms are hashed, and the size of each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
 const PART: usize = 256;
 /// Number of coordinates whose signs are used.
@@ -34,7 +34,7 @@ const LANES: usize = 8;
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
-/// Returns the maximum number of differing signs for vectors that reach the cosine. About 2 in 10,000 such pairs exceed this number.
+/// Returns the maximum number of differing signs for vectors that reach this cosine. About 2 in 10,000 such pairs exceed this number.
 pub fn most_differing(cosine: f64) -> u32 {
     // Slightly below the given cosine, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
@@ -67,10 +67,10 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // Integers, because sums that overflow wrap around and are the same on every machine.
+        // The sums are integers, because sums that overflow wrap around and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
-            // Four coordinates and four signs.
+            // These bits select four coordinates and four signs.
             let mut bits = mix64(term.hash ^ self.seed);
             let weight = (term.weight * UNIT) as i32;
             for part in hashed.as_chunks_mut::<PART>().0 {
@@ -85,7 +85,7 @@ impl SignSketch {
         transform(&mut wide);
         let mut turned = [0; WIDE];
         for (row, lanes) in wide.as_chunks::<LANES>().0.iter().enumerate() {
-            // Scaled down so that the second transform stays within range.
+            // The values are scaled down so that the second transform stays within range.
             lanes.iter().enumerate().for_each(|(lane, &value)| turned[lane * (WIDE / LANES) + row] = value >> 2);
         }
         flip(&mut turned, &self.flips[1]);

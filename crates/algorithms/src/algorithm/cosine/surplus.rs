@@ -120,7 +120,7 @@ mod tests {
             let [a, b] = surplus(sublinear, None, head, "a a b c", "a b c");
             assert_eq!((a.share, a.word, a.words), (0.25, name(b"a"), 4));
             assert_eq!((b.share, b.word, b.words), (0.0, 0, 3));
-            // Word a occurs three times more in the first text, which has seven words; word d occurs once more in the second text, which
+            // Word a has three more occurrences in the first text, which has seven words; word d has one more in the second text, which
             // has five.
             let [a, b] = surplus(sublinear, None, head, "a a a\na b c e", "a b c d e");
             assert_eq!((a.share, a.words, b.share, b.word), (3.0 / 7.0, 7, 0.2, name(b"d")));

@@ -121,7 +121,7 @@ mod tests {
         weighing.titles(&evidence(a), &evidence(b), 10)
     }
 
-    /// A word that was not counted is treated as being in one document.
+    /// A word that was not counted is treated as if one document contained it.
     #[test]
     fn the_example() {
         let none = CorpusStats::none();

@@ -55,7 +55,7 @@ pub struct Vector {
     /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. Empty for a document without
     /// terms.
     pub terms: Vec<Weighed>,
-    /// The factors that the weights were multiplied by: one for the text, and one for the first line.
+    /// The factors by which the weights were multiplied: one for the text, and one for the first line.
     pub factors: [f64; 2],
 }
 

@@ -18,7 +18,7 @@ use crate::algorithm::contract::Notes;
 use crate::algorithm::kit::training::room_for;
 use dupsift_core::error::Result;
 
-/// Number of steps that f is divided into: step i is i/64 < f <= (i + 1)/64.
+/// Number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
 pub const STEPS: u64 = 64;
 
 /// Thresholds: i/64, from 0.05 to 0.95.
@@ -308,8 +308,8 @@ mod tests {
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
     }
 
-    /// At first, word 9, whatever its f, is needed for four documents. Word 2 then covers one of these, so dropping word 9 uncovers only
-    /// three. The next round requires a higher quality and adds word 3 for these three documents.
+    /// At first, word 9 is needed for four documents, regardless of its f. Word 2 then covers one of these, so dropping word 9 uncovers
+    /// only three. The next round requires a higher quality and adds word 3 for these three documents.
     #[test]
     fn quality_rises_from_round_to_round() {
         let document = |at: u64| match at {

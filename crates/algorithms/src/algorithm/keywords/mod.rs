@@ -1,6 +1,6 @@
 //! `keywords`: compares the heaviest words of a document, or its description, by one of five rules.
 //!
-//! Source: Wang, Xie, Lei, Li 2000, the search engine Tianwang; the keyword rules of the Chinese survey. Cost: O(words), one row per
+//! Source: Wang, Xie, Lei, Li 2000, the Tianwang search engine; the keyword rules of the Chinese survey. Cost: O(words), one row per
 //! document; a first pass for the counts if the weights depend on them.
 //!
 //! ```text

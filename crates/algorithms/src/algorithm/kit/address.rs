@@ -6,7 +6,8 @@
 
 use url::Url;
 
-/// Parameters that record where a visitor came from and do not change the page. Parameters whose names begin with `utm_` count as well.
+/// Parameters that record where a visitor came from and do not change the page. Parameters whose names begin with `utm_` are also tracking
+/// parameters.
 const TRACKING: [&str; 25] = [
     "_ga",
     "_gl",

@@ -1,13 +1,13 @@
 //! Finds all pairs of bit vectors within a Hamming distance by block tables (Manku, Jain, Das Sarma 2007).
 //!
 //! f bits are split into b blocks (bounds floor(i f / b)). Two vectors within distance k differ in at most k blocks, so they agree in at
-//! least b - k blocks. One table for each choice of b - k blocks, keyed by their bits, finds every pair. A pair may agree in several
-//! tables, but is reported only in the first of them. More blocks mean longer keys, more tables and fewer chance candidates. The scheme is
-//! chosen so that keys have at least log2(number of documents) bits.
+//! least b - k blocks. One table for each choice of b - k blocks, keyed by the bits of these blocks, is enough to find every pair. A pair
+//! may agree in several tables, but is reported only in the first of them. More blocks mean longer keys, more tables and fewer chance
+//! candidates. The scheme is chosen so that keys have at least log2(number of documents) bits.
 
 use super::bits::Bits;
 
-/// Maximum number of tables in a scheme. Each costs one row per document.
+/// Maximum number of tables in a scheme. Each table costs one row per document.
 const MAX_TABLES: u64 = 120;
 
 /// Holds a complete scheme of block tables.
@@ -49,7 +49,7 @@ impl<V: Bits> Blocks<V> {
         self.distance
     }
 
-    /// Returns the number of tables. Each adds one row per document.
+    /// Returns the number of tables. Each table adds one row per document.
     pub fn tables(&self) -> usize {
         self.tables.len()
     }
@@ -123,7 +123,7 @@ pub fn table_count(blocks: u32, distance: u32) -> u64 {
     choose(blocks, distance)
 }
 
-/// Returns the binomial coefficient of n and k, saturating.
+/// Returns the binomial coefficient of n and k; saturates instead of overflowing.
 fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1u64, |value, i| value.saturating_mul(u64::from(n) - i) / (i + 1))
 }
@@ -158,7 +158,7 @@ mod tests {
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
         assert_eq!(Blocks::<u128>::new(64, 0, 1 << 31, 0).tables(), 1);
-        // Twelve blocks of 32 bits find distance 11 of 384 (Henzinger 2006), for a corpus of any size.
+        // Twelve blocks of 32 bits find all pairs with distance 11 in 384 bits (Henzinger 2006), for a corpus of any size.
         assert_eq!(Blocks::<Wide>::new(384, 11, 1 << 31, 0).tables(), 12);
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }

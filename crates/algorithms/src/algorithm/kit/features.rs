@@ -29,7 +29,7 @@ pub const MIN_FEATURES: ParamSpec = ParamSpec {
     help: "documents with fewer distinct features have no signature",
 };
 
-/// Defines the features that a document is cut into.
+/// Defines the features into which a document is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! For tests: a complete run over a few texts in memory, so that an algorithm can be compared with an exhaustive comparison.
+//! Runs an algorithm completely on a few texts in memory, so that tests can compare it with an exhaustive comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 

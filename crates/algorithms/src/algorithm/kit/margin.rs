@@ -13,9 +13,9 @@
 //! remain. So with `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at
 //! most D. The distance is the method's own distance, or 1 - similarity if the method has no distance.
 //!
-//! Exact copies are merged first. So are documents with equal fingerprints if the method treats them as one document (`simhash`,
-//! `random_projection`). So the best partner of a document is never its own copy. The rule uses all other pairs of both documents, so
-//! adding a document may remove pairs.
+//! Exact copies are merged first, and so are documents with equal fingerprints if the method treats them as one document (`simhash`,
+//! `random_projection`). Therefore, the best partner of a document is never its own copy. The rule uses all other pairs of both
+//! documents, so adding a document may remove pairs.
 
 use crate::algorithm::params::{Kind, Margin, ParamSpec};
 use dupsift_core::row::Score;

@@ -4,8 +4,8 @@
 //! line, each line is a paragraph.
 //!
 //! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotation marks and spacing do not
-//! count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word. This
-//! requires no dictionary.
+//! count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word.
+//! Counting half words requires no dictionary.
 
 use std::ops::Range;
 

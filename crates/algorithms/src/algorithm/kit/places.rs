@@ -1,5 +1,5 @@
-//! A table that maps each hash in a list to its position. It is built for one document or for a dictionary of a few thousand words, and
-//! each lookup takes a few steps.
+//! A table that maps each hash in a list to its position. The table is built for one document or for a dictionary of a few thousand
+//! words, and each lookup takes a few steps.
 
 /// Holds the table. The low bits of the hashes must be well mixed.
 pub struct Places {

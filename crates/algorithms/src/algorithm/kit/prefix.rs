@@ -70,7 +70,7 @@ pub fn below(threshold: f64) -> f64 {
     threshold - 1e-9
 }
 
-/// Returns the number of lists, at least one, that a document with these [`rests`] is added to, for pairs with at least this cosine.
+/// Returns the number of lists (at least one) to which a document with these [`rests`] is added, if pairs must have at least this cosine.
 pub fn leading(rests: &[f64], threshold: f64) -> usize {
     let terms = rests.len().saturating_sub(1);
     rests[..terms].partition_point(|&rest| rest >= below(threshold))

@@ -23,7 +23,7 @@ pub const UNIT: ParamSpec = ParamSpec {
     help: "word: words, and single characters for Han; char: characters of the normalized text, including spaces",
 };
 
-/// Defines the shingles that a document is cut into.
+/// Defines the shingles into which a document is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingling {
     /// Number of units in a shingle.
@@ -83,8 +83,8 @@ impl Shingling {
     }
 }
 
-/// Returns the texts of the shingles that [`shingles`] cuts from the document's tokens, in the same order. A shingle that wraps around has an
-/// ellipsis between the end and the beginning of the document.
+/// Returns the texts of the shingles that [`shingles`] cuts from the document's tokens, in the same order. If a shingle wraps around, it
+/// has an ellipsis between the end and the beginning of the document.
 pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) -> Vec<Cow<'t, str>> {
     let mut tokens = Vec::with_capacity(document.tokens().len());
     document.each_token(&mut |token| tokens.push(token));

@@ -18,7 +18,7 @@ pub fn share(count: usize, share: f64) -> usize {
 /// Holds the heaviest words seen so far.
 pub struct Heaviest<'t> {
     count: usize,
-    /// Weight, letters and occurrences in the document, heaviest first.
+    /// Weight, letters and number of occurrences in the document, heaviest first.
     words: Vec<(f64, &'t str, u32)>,
 }
 

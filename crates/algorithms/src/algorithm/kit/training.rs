@@ -36,8 +36,8 @@ impl Sample {
     }
 }
 
-/// Returns the lowest document frequency, at least `least`, for which at most `words` words have a frequency from this one to `most`,
-/// inclusive.
+/// Returns the lowest document frequency, at least `least`, for which at most `words` words have a frequency from this frequency to
+/// `most`, inclusive.
 pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
     let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();

@@ -52,7 +52,7 @@ impl Units {
         if self.are_words() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
-            // Reserves room for all units in one allocation, see `allocator.rs`.
+            // Reserves room for all units in one allocation; see `allocator.rs`.
             let mut units = Vec::with_capacity(document.counted().len());
             units.extend(counted.map(|(one, &frequency)| Unit { hash: one.word.hash, count: one.tf, frequency }));
             return units;

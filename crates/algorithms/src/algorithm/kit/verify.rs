@@ -73,7 +73,7 @@ impl Verify for Lcs {
         format!("lcs:{}", self.threshold)
     }
 
-    /// Appends the number of characters (0 if there are too many to compare) and of words, then the characters and the words, two per
+    /// Appends the numbers of characters (0 if there are too many to compare) and words, then the characters and the words, two per
     /// number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let canonical = document.canonical();
@@ -113,7 +113,7 @@ fn unpack(evidence: &[u64]) -> (&[u32], &[u32]) {
     (&units[..characters], &units[from..from + words])
 }
 
-/// Checks the cosine of 1 + ln tf over the words, without stop words.
+/// Checks the cosine of two texts whose words have the weight 1 + ln tf, without stop words.
 struct Cosine {
     threshold: f64,
 }

@@ -1,8 +1,8 @@
 //! `log_shingles` (A8): samples the shingles divisible by a power of two that grows with the document.
 //!
 //! Source: Zelenkov, Segalovich 2007, Log Shingles (recall 0.39, precision 0.97 in that study); Manber 1994 (fingerprints with zero low
-//! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one (`ladder`), or
-//! about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
+//! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one row (`ladder`),
+//! or a row for about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
 //!
 //! A document with n distinct shingles keeps the shingles divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample`
 //! to 2 `sample` shingles, or all shingles of a small document. The study does not describe how samples are compared, so there are three
@@ -14,9 +14,10 @@
 //! | `overlap` | the ratio of common to all sampled shingles, at the higher of the two levels, reaches `threshold` |
 //! | `ladder` | for every j, the smallest shingle divisible by 2^j is equal: about log2 n values |
 //!
-//! Limits: `equal` compares complete samples, so a few changed words hide a pair. One word changes ten shingles of a pair; at a rate of
-//! 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or none; `min_shingles` skips small
-//! documents. In `overlap`, a shingle shared by many documents costs the square of their number, up to `--max-candidates`.
+//! Limits: `equal` compares complete samples, so a few changed words hide a pair. One changed word affects ten shingles of a pair; at a
+//! sampling rate of 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or none;
+//! `min_shingles` skips small documents. In `overlap`, the cost of a shingle shared by many documents is the square of their number, up
+//! to `--max-candidates`.
 //!
 //! ```text
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
@@ -215,8 +216,8 @@ mod tests {
 
     #[test]
     fn documents_on_both_sides_of_a_border_meet() {
-        // The texts have 199 and 200 shingles of five words, which gives levels 1 and 2, so only the next level of the
-        // shorter text can match.
+        // The texts have 199 and 200 shingles of five words, so their levels are 1 and 2, and only the next level of
+        // the shorter text can match.
         let meets = |n: usize| {
             let text = |words: usize| (0..words).map(|at| format!("word{n}of{at} ")).collect::<String>();
             let (shorter, longer) = (keys("", &text(203)), keys("", &text(204)));

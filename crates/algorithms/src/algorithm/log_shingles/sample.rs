@@ -126,7 +126,8 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Checks, for sets of a few sizes with many overlaps, that all pairs that reach the threshold share a shingle, whatever their levels.
+    /// Checks, for sets of a few sizes with many overlaps, that all pairs that reach the threshold share a shingle, regardless of their
+    /// levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };

@@ -25,7 +25,7 @@ pub struct LatentLearner<'c> {
     pub rarest: u64,
     /// The highest document frequency of a vocabulary word.
     pub commonest: u64,
-    /// The documents to learn from.
+    /// The sample of documents that is used for learning.
     pub sample: Sample,
     /// Number of directions to find.
     pub dimensions: usize,
@@ -71,7 +71,7 @@ impl Learner for LatentLearner<'_> {
                 words.dedup();
             }
         }
-        // Four blocks of 8-byte numbers, see `svd`.
+        // Four blocks of 8-byte numbers; see `svd`.
         room_for(notes, words.len() * (self.dimensions + OVERSAMPLED) * 32, "lsi")?;
         let places = Places::new(words.iter().copied());
         let matrix = Sampled { notes, places: &places, columns: words.len() };

@@ -13,9 +13,9 @@
 //! Candidates (`join=bits`) agree in all signs of at least one of `tables` tables, each with `bits` random directions. Two documents at an
 //! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
 //! missed; run.json reports how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a byte, and
-//! allows for the rounding error, so no pair is missed. It is meant for small corpora, because each document has documents / 2,000 rows.
-//! Limits: texts with the same topic and genre are similar in this space without being copies. The space depends on the corpus, so vectors
-//! are comparable only within one run.
+//! allows for the rounding error, so no pair is missed. This join is meant for small corpora, because each document in a corpus of N
+//! documents has N / 2,000 rows. Limits: texts with the same topic and genre are similar in this space without being copies. The space
+//! depends on the corpus, so vectors are comparable only within one run.
 
 mod latent;
 mod signs;

@@ -79,12 +79,13 @@ impl AllPairs {
         self.blocks
     }
 
-    /// Returns the shape of the rows. The key identifies two blocks, and the order shows which of them a row belongs to.
+    /// Returns the shape of the rows. The key identifies two blocks, and the order shows which of the two blocks contains the row's
+    /// document.
     pub fn shape(&self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
 
-    /// Emits one row for each block that the document's own block is compared with, including itself.
+    /// Emits one row for each block with which the document's own block is compared; its own block is one of them.
     pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
         let own = document.raw_hash() as u64 % self.blocks;
         let sketch = rounded(vector);
@@ -94,7 +95,7 @@ impl AllPairs {
         }
     }
 
-    /// Finds the pairs between two blocks, or within one, whose vectors may reach the threshold.
+    /// Finds the pairs between two blocks, or within one block, whose vectors may reach the threshold.
     pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let judge = |a: &Row<'_>, b: &Row<'_>| {
             (most(a.sketch, b.sketch) >= self.threshold).then(|| Pair::new(a.doc, b.doc, Score::EQUAL, 1))
@@ -102,7 +103,7 @@ impl AllPairs {
         let rows = window.len();
         let lower = (0..rows).take_while(|&at| window.row(at).order == 0).count();
         // All rows of a block paired with itself have order 0. Rows of two different blocks have both orders. If one of these blocks is
-        // empty, the rows of the other have no partner.
+        // empty, the rows of the other block have no partner.
         let alone = |row: Row<'_>| self.key_of_one_block(row.key);
         if rows > 0 && alone(window.row(0)) {
             return out.compare_all(window, judge);

@@ -5,7 +5,7 @@
 //! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums follow the order of the
 //! rows, so the result depends only on the matrix and the seed.
 //!
-//! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) numbers of eight bytes.
+//! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) eight-byte numbers.
 
 use nalgebra::linalg::householder::clear_column_unchecked;
 use nalgebra::{ComplexField, DMatrix, Reflection, SymmetricEigen, Unit};

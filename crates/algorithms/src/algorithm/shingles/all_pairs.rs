@@ -112,7 +112,8 @@ impl AllPairs {
             true => of_first * (of_first - 1) / 2,
             false => of_first * (documents.len() as u64 - of_first),
         };
-        // Documents with small bitmaps come first. Each is compared with all later documents, whose bitmaps are folded to its size.
+        // Documents with small bitmaps come first. Each document is compared with all later documents, whose bitmaps are folded to the size
+        // of its bitmap.
         documents.sort_by_key(|document| (document.bits.len(), document.block, document.doc));
         let mut crowds = Crowds::new(documents.len());
         let mut meeting = Meeting { within, cpu: Level::best(), need, compared: 0, out };
@@ -369,7 +370,7 @@ mod tests {
         }
     }
 
-    /// Pages with the same template: 60 elements shared by all, and ten shared by a few pages.
+    /// Pages with the same template: 60 elements are shared by all pages, and ten by a few pages.
     #[test]
     fn pages_of_a_template_are_compared_in_proportion() {
         let page = |n: u64| -> BTreeSet<u64> {

@@ -6,7 +6,7 @@
 //!
 //! With some spare bits per element, this bound rules out nearly every pair of dissimilar sets, and is many times faster than counting the
 //! common elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
-//! pair is folded to the size of the smaller.
+//! pair is folded to the size of the smaller bitmap.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
@@ -32,7 +32,7 @@ pub fn write(set: &[u64], out: &mut Vec<u64>) {
     }
 }
 
-/// Appends a bitmap folded to `words` words, which must be a power of two and at most its length.
+/// Appends a bitmap folded to `words` words. `words` must be a power of two and at most the length of the bitmap.
 pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     let from = out.len();
     out.extend_from_slice(&bitmap[..words]);
@@ -70,7 +70,7 @@ impl<'b> Folded<'b> {
         f64::from(both) - self.by_chance(other)
     }
 
-    /// Returns the estimated share of the larger set that both have in common, given [`beyond_chance`](Self::beyond_chance).
+    /// Returns the estimated share of the larger set that both sets have in common, given [`beyond_chance`](Self::beyond_chance).
     pub fn share_in_common(&self, other: &Folded<'_>, beyond_chance: f64) -> f64 {
         beyond_chance / (f64::from(self.set.max(other.set)) - self.by_chance(other)).max(1.0)
     }

@@ -5,11 +5,11 @@
 //! A document with more than [`WHOLE`] similar documents in a window becomes the head of a crowd that contains them. Two documents in a
 //! crowd are compared only if they are near each other in the order of the elements that the head lacks, or if one of them is among the
 //! first documents of the crowd. Skipped comparisons are counted. If the pages of a template are only partly similar, they form several
-//! crowds, and a document may be in more than one of these. Documents that share no crowd are compared as usual.
+//! crowds, and a document may be in more than one crowd. Documents that share no crowd are compared as usual.
 
 pub use dupsift_core::row::{FIRST, WHOLE};
 
-/// Number of following documents that each document in a crowd is compared with, in the order of the elements that the head lacks.
+/// Number of following documents with which each document in a crowd is compared, in the order of the elements that the head lacks.
 pub const NEAREST: usize = 8;
 /// Maximum number of crowds in a window. Each crowd is one bit of a word.
 const MOST: u32 = 64;
@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 1 << 20;
 /// Holds the crowds of a window, by the positions of its documents.
 #[derive(Debug)]
 pub struct Crowds {
-    /// One bit for each crowd that a document is in. Empty if the window is too small or too large.
+    /// For each document, one bit for each crowd that contains it. Empty if the window is too small or too large.
     masks: Vec<u64>,
     made: u32,
 }

@@ -3,9 +3,9 @@
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
 //! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
-//! every pair before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and the rows take as many bytes as the
-//! texts for every 1,500 documents in the corpus. With more documents, the minima of `bands` x `rows` hash functions find the candidates.
-//! Contained texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
+//! every pair before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for every 1,500 documents in the
+//! corpus, the rows take as many bytes as the texts. With more documents, the minima of `bands` x `rows` hash functions find the
+//! candidates. Contained texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
@@ -16,10 +16,10 @@
 //! its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound the cost of
 //! groups of more than 256 documents that are all similar to one document (`crowds.rs`).
 //!
-//! Limits: at 0.2, two pages with the same template are similar. White space counts as one character, see `spaces`. `seed_code` reproduces
-//! the article's code, for comparison only: Dice instead of Jaccard, the last window dropped, repeated windows of one text counted against
-//! the set of the other text (the larger value of the two directions; values above 1 count as 1). Sketches are estimates: `mod_m` keeps no
-//! shingle of many short texts, and `min_s` cannot estimate containment.
+//! Limits: at 0.2, two pages with the same template are similar. White space counts as one character; see `spaces`. `seed_code` reproduces
+//! the article's code, for comparison only: Dice instead of Jaccard, without the last window, and with repeated windows of one text
+//! counted against the set of the other text (the larger value of the two directions; values above 1 count as 1). Sketches are estimates:
+//! for many short texts, `mod_m` keeps no shingle, and `min_s` cannot estimate containment.
 
 mod all_pairs;
 mod bitmap;
@@ -173,7 +173,7 @@ const COMPLETE: &str = "finds every pair, except in groups of more than 256 docu
 enum Join<'c> {
     /// Compares all documents with each other.
     Exact(AllPairs),
-    /// Compares documents if one contains one of the rarest shingles of the other.
+    /// Compares two documents if one document contains one of the rarest shingles of the other.
     Rarest(RarestJoin, &'c CorpusStats),
     /// Compares documents that agree in a band.
     Lsh { bands: usize, rows: usize, family: Family },

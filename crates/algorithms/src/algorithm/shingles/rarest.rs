@@ -3,14 +3,14 @@
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
 //! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
 //! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
-//! with these elements, and is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document
-//! that comes first probes.
+//! the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair probes; if both
+//! have the same size, the document that comes first probes.
 //!
-//! Each element that a set probes with is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per
-//! group. If at most n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this
-//! group must also contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. The
-//! bitmap also shows whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap
-//! never rules out a true match.
+//! Each probing element is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per group. If at most
+//! n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group must also
+//! contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. The bitmap also shows
+//! whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap never rules out a
+//! true match.
 //!
 //! ```text
 //! a b c d e f g h i j, threshold 0.8: m 8, three groups        a d g j    b e h    c f i
@@ -19,9 +19,9 @@
 //!
 //! An element that occurs in a single document emits no row, and a window without a probing document costs nothing.
 //!
-//! Documents with the same template share most of the elements that they probe with, and form a [crowd](super::crowds) in each of these
-//! windows. The documents of a crowd are compared only in a few windows: each document marks four elements that it probes with and that
-//! many other documents contain. Documents with the same elements mark the same four.
+//! Documents with the same template share most of their probing elements, and form a [crowd](super::crowds) in the window of each of
+//! these elements. The documents of a crowd are compared only in a few windows: each document marks four of its probing elements that
+//! many other documents contain. Documents with the same elements mark the same four elements.
 
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
 use crate::algorithm::kit::prefix::{Term, rare_first};
@@ -45,9 +45,9 @@ const BITS: u16 = 0x3FFF;
 const MARK: u16 = 0x8000;
 /// Number of elements that a document marks.
 const MARKED: usize = 4;
-/// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and of documents that probe them.
+/// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and maximum number of documents that probe them.
 const BLOCK: usize = 1 << 10;
-/// Number of similar documents from which a document is expected to become the head of a crowd.
+/// A document with at least this many similar documents is expected to become the head of a crowd.
 const FOUND: usize = 16;
 /// Number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
@@ -88,7 +88,7 @@ impl RarestJoin {
         WORDS
     }
 
-    /// Returns the number of groups that a set of `size` elements probes with.
+    /// Returns the number of groups of a probing set with `size` elements.
     fn groups(self, size: usize) -> usize {
         size + 1 - least(self.threshold, size)
     }

@@ -39,13 +39,13 @@ pub enum Sketch {
 pub enum Measure {
     /// |A n B| / |A u B|.
     Resemblance,
-    /// |A n B| / |A|, and / |B|.
+    /// |A n B| / |A| and |A n B| / |B|.
     Containment,
-    /// The code of the article that this algorithm follows: Dice, without the last shingle, repetitions counted.
+    /// The code of the article that this algorithm follows: Dice, without the last shingle, and with repetitions counted.
     SeedCode,
 }
 
-/// Defines the shingles that a text is cut into.
+/// Defines the shingles into which a text is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
     /// Number of units in a shingle.

@@ -1,8 +1,8 @@
 //! `sim`: two texts are a pair if their heaviest keywords are the same, or if the vectors of their weights point in nearly the same
 //! direction.
 //!
-//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two for
-//! the angle. Each row holds the keywords, so texts are not read a second time.
+//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two
+//! rows for the angle. Each row holds the keywords, so texts are not read a second time.
 //!
 //! ```text
 //! printed:  SIM = MD5(sort(T_i)) / sqrt(sum W_ia sum W_ja) < delta         which cannot be evaluated
@@ -186,8 +186,8 @@ impl SimSigner<'_> {
         (terms, words.join(" "))
     }
 
-    /// Returns the distance between the keyword lists of two rows. If `met` is given and is not their first common keyword, returns
-    /// `None`.
+    /// Returns the distance between the keyword lists of two rows. Returns `None` if `met` is given but is not their first common
+    /// keyword.
     fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
         let (mut product, mut first) = (0.0, true);
         for (hash, weight) in keywords(a.sketch) {

@@ -59,7 +59,7 @@ fn each_key_has_a_keyword_or_the_list() {
         !keywords.is_empty() && keywords.iter().all(|word| ["а", "б", "в"].contains(&word.as_str())),
         "{keywords:?}"
     );
-    // A word that is no keyword has no key.
+    // A word that is not a keyword has no key.
     assert_eq!(signer("words=3").words_of_keys(&document, &[hash64("г".as_bytes()).into()]), [None]);
     assert_eq!(signer("").words_of_keys(&pipeline.analyse("!"), &[md5(b"")]), [None]);
 }

@@ -5,7 +5,7 @@
 //! characters are passed to the model of unknown words, unless they form a dictionary word.
 //!
 //! Between two punctuation marks, there are only about eight characters. Therefore, many runs are processed together, one kind of lookup
-//! after the other. This way, loops are long, and the processor waits for memory only once for many characters.
+//! after the other. As a result, loops are long, and the processor waits for memory only once for many characters.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -25,7 +25,7 @@ use crate::float;
 pub struct Batch {
     /// The numbers of all characters.
     letters: Vec<u16>,
-    /// The beginning of each run among the characters.
+    /// The index of the first character of each run.
     runs: Vec<u32>,
     /// The log probabilities of the words of one, two and three characters that begin at each character.
     ones: Vec<f64>,
@@ -33,7 +33,7 @@ pub struct Batch {
     threes: Vec<f64>,
     /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// The positions whose second character is not frequent, each with the place of the pair.
+    /// The positions of pairs whose second character is not frequent, each with the place of the pair.
     others: Vec<(u32, u32)>,
     /// The positions at which a word of more than two characters may begin. Each is stored first with the number of the pair, and later
     /// with the place of the third character.
@@ -80,17 +80,17 @@ pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// For each class, the logarithm of a word's share of all frequencies; negative infinity for class 0.
+    /// For each frequency class, the logarithm of a word's share of the sum of all frequencies; negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// For each letter, the same logarithm for the word of this single character.
+    /// For each letter, the same logarithm for the word that consists of this letter.
     pub(super) ones: Cow<'static, [f64]>,
     /// The weight of a character that is not in the dictionary, as if the dictionary counted it once.
     pub(super) unseen: f64,
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words. The model is given by the characters that it covers and a function
-    /// that builds it for given letters.
+    /// Returns a cutter for a dictionary and a model of unknown words. The model is described by the characters that it covers and by a
+    /// function that builds the model for given letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
@@ -148,7 +148,7 @@ impl Cutter {
         &self.letters
     }
 
-    /// Adds a run of 1 to 65,535 characters, all of which may join others.
+    /// Adds a run of 1 to 65,535 characters, all of which may join other characters.
     #[inline]
     pub fn add(&self, run: impl Iterator<Item = u16>, batch: &mut Batch) {
         batch.runs.push(batch.letters.len() as u32);
@@ -188,8 +188,8 @@ impl Cutter {
 
     /// Finds the words that begin at each character, and their weights.
     ///
-    /// Each step prefetches the memory that the next one reads, and lists are filled without branches: the processor cannot predict whether
-    /// a word continues, and it would wait for memory after a misprediction.
+    /// Each step prefetches the memory that the next step reads, and lists are filled without branches: the processor cannot predict
+    /// whether a word continues, and it would wait for memory after a misprediction.
     fn look_up(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();
@@ -262,7 +262,7 @@ impl Cutter {
         });
     }
 
-    /// Sets the length of the best word from each character.
+    /// Sets the length of the best word that begins at each character.
     fn weigh(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, longer, best, lengths, .. } = batch;
         let count = ones.len();

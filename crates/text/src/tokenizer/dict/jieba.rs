@@ -11,7 +11,7 @@ use super::vocabulary::Vocabulary;
 use super::{Cutter, TABLES, UserWords};
 use crate::tokenizer::Tokenizer;
 
-/// The longest run, in characters, that is passed to jieba-rs in one call, so that it uses only a few megabytes per thread.
+/// The longest run, in characters, that is passed to jieba-rs in one call, so that jieba-rs uses only a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
 /// The `jieba` tokenizer, whose dictionary is built when the first run of Han characters is split.

@@ -152,7 +152,7 @@ fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
 }
 
 /// Generates a run of words, parts of words and single characters. Some are known, some are not in the dictionary, some are not in the
-/// model of unknown words either, and some never join others.
+/// model of unknown words either, and some never join other characters.
 fn run(longest: usize) -> impl Strategy<Value = String> {
     let word = || any::<prop::sample::Index>().prop_map(|index| WORDS[index.index(WORDS.len())]);
     let han = |word: &str| word.chars().filter(|c| is_han(*c)).collect::<String>();
@@ -221,7 +221,7 @@ proptest! {
         }
         let lines = user.iter().map(|(word, frequency)| UserWord { word: word.clone(), frequency: *frequency });
         let dict = Dict::new(UserWords(lines.collect()));
-        // The run contains the user's words among others, adjacent and overlapping.
+        // The run contains the user's words among other words, adjacent and overlapping.
         let own = user.iter().map(|(word, _)| word.chars().filter(|c| is_han(*c)).collect::<String>());
         let own: Vec<String> = own.filter(|word| !word.is_empty()).collect();
         for (at, run) in runs.iter().enumerate() {

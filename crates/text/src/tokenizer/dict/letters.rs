@@ -15,14 +15,14 @@ pub struct Letters {
     pub(super) other: u16,
 }
 
-/// A number that no character has.
+/// A number that is not assigned to any character.
 const UNKNOWN: u16 = 0;
 
 /// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
 const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
-/// Returns whether a Chinese character may join others in a word. The characters that may not join are words on their own: U+3005, U+3007,
-/// and characters that Unicode added after the ranges were defined.
+/// Returns whether a Chinese character may join other characters in a word. The characters that may not join are words on their own:
+/// U+3005, U+3007, and characters that Unicode added after the ranges were defined.
 #[inline]
 pub fn joins(c: char) -> bool {
     matches!(c,
@@ -39,8 +39,8 @@ fn is_covered(c: char) -> bool {
 }
 
 impl Letters {
-    /// Assigns numbers to at most 65,000 different characters, which are given with their counts. Characters that do not join others are
-    /// skipped.
+    /// Assigns numbers to at most 65,000 different characters, which are given with their counts. Characters that do not join other
+    /// characters are skipped.
     pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {

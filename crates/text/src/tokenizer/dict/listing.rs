@@ -1,4 +1,4 @@
-//! Lists the words that the tables were built from, in the order of the dictionary.
+//! Lists the words from which the tables were built, in the order of the dictionary.
 //!
 //! No two nodes of a double array have the same base, so a place and its letter give the base, and the base identifies the parent node.
 //! From a node where a word ends, the path to the root spells the word backwards.
@@ -126,7 +126,7 @@ struct List {
 }
 
 impl List {
-    /// Adds a word unless its frequency is 0, which means that it is not a word but only the beginning of longer words.
+    /// Adds a word. Frequency 0 marks a beginning of longer words that is not itself a word; such a beginning is skipped.
     fn add(&mut self, word: &[u16], frequency: u64) {
         if frequency > 0 {
             let from = self.text.len();

@@ -78,7 +78,8 @@ const BATCH: usize = 256;
 /// because the logarithm of 0 would make the weights of all paths through that word useless.
 const FREQUENCY_LIMIT: u64 = 1_000_000_000;
 
-/// The maximum number of words in a user dictionary, and below it the maximum number of different characters. Both are limits of the tree.
+/// The maximum number of words in a user dictionary. The next constant is the maximum number of different characters. Both are limits of
+/// the tree.
 const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 

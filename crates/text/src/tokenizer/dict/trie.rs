@@ -7,7 +7,8 @@ use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
     /// Builds the tree of `count` words in ascending order, each with its frequency and its nonzero frequency class. Words with a character
-    /// that never joins others are skipped. Also returns, for each letter, the class of the word that consists of this letter, or 0.
+    /// that never joins other characters are skipped. Also returns, for each letter, the class of the word that consists of this
+    /// letter, or 0.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -147,7 +148,7 @@ impl List {
         self.before[node.to as usize] - self.before[node.from as usize]
     }
 
-    /// Collects the children of the node that these words begin with.
+    /// Collects the children of the node with which these words begin.
     fn children(&self, from: u32, to: u32, depth: u32, out: &mut Vec<Child>) {
         out.clear();
         for word in from..to {

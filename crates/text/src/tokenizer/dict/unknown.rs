@@ -1,8 +1,8 @@
 //! Finds words that are not in the dictionary, with a hidden Markov model of the positions of characters in words.
 //!
 //! Each character begins a word, continues it, ends it or is a word on its own. The most probable sequence of these positions (Viterbi
-//! 1967) determines which of the characters that the dictionary did not join form words. The model is jieba's: log probabilities of the
-//! first position, of each transition, and of each character in each of the four positions.
+//! 1967) determines which characters form words, among the characters that the dictionary did not join. The model is jieba's: log
+//! probabilities of the first position, of each transition, and of each character in each of the four positions.
 //!
 //! The sums are computed in the same order as in jieba, so that they are equal to the last bit. Characters that the model has never seen in
 //! a position have the weight -3.14e100, which rounds everything else away. Ties are therefore frequent, and a fixed rule decides them.

@@ -32,7 +32,7 @@ impl<'d> Vocabulary<'d> {
         Merged { dictionary: entries(self.dictionary).peekable(), added: added.peekable() }
     }
 
-    /// Adds a word or changes its frequency. The default frequency is the lowest frequency with which the word would not be split.
+    /// Adds a word or changes its frequency. The default frequency is the lowest frequency at which the word is not split.
     pub fn add(&mut self, word: &'d str, frequency: Option<u64>) {
         let frequency = frequency.unwrap_or_else(|| self.suggest(word));
         self.total = self.total + frequency - self.frequency(word).unwrap_or(0);
@@ -56,7 +56,7 @@ impl<'d> Vocabulary<'d> {
     /// Returns the lines of the dictionary from this word on.
     fn from(&self, word: &str) -> &'d str {
         let lines = self.dictionary;
-        // The searched line begins within this range or at its end.
+        // The line to find begins within this range or at its end.
         let (mut low, mut high) = (0, lines.len());
         while low < high {
             let middle = lines.floor_char_boundary(low.midpoint(high));
@@ -70,7 +70,7 @@ impl<'d> Vocabulary<'d> {
         &lines[low..]
     }
 
-    /// Returns the frequency that makes a word slightly more probable than the words that it would be split into.
+    /// Returns the frequency that makes a word slightly more probable than the words into which it would be split.
     fn suggest(&self, word: &str) -> u64 {
         let total = float::ln(self.total as f64);
         let sum = self.cut(word).iter().fold(0.0, |sum, part| {

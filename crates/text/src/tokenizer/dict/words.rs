@@ -24,7 +24,7 @@ pub struct Node(pub u64);
 const BASE_BITS: u32 = 28;
 
 impl Node {
-    /// A value that represents a missing node. It has no word and no children.
+    /// A value that represents a missing node. Such a node has no word and no children.
     pub const NONE: Node = Node(0);
 
     /// Returns a node without children.
@@ -87,8 +87,8 @@ impl Pair {
     }
 }
 
-/// The number of bits in an entry of a row, which are above the number of pairs before the entry. The next constant is the number of
-/// entries in a row.
+/// The number of pair bits in an entry of a row. These bits are stored above the number of pairs before the entry. The next
+/// constant is the number of entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
 /// Letters below this number are frequent: they have bits in the rows.

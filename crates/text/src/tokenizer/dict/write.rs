@@ -44,7 +44,7 @@ impl Cutter {
     }
 }
 
-/// Returns the word and the frequency of each line whose word contains a character that never joins others.
+/// Returns the word and the frequency of each line whose word contains a character that never joins other characters.
 fn apart(dictionary: &str) -> String {
     let vocabulary = Vocabulary::new(dictionary);
     let words = vocabulary.words().filter(|(word, _)| !word.chars().all(joins));

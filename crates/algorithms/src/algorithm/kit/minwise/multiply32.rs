@@ -5,11 +5,11 @@
 
 use dupsift_core::cpu::Level;
 
-/// Number of functions in a block. Lists are padded to a multiple of it.
+/// Number of functions in a block. Lists are padded to a multiple of this number.
 pub const BLOCK: usize = 16;
 
-/// Lowers each minimum to the smallest value of its function `a[j] x + b[j] mod 2^32` over the set, if that is lower. `a`, `b` and
-/// `minima` have the same length, a multiple of [`BLOCK`].
+/// Lowers each minimum to the smallest value of its function `a[j] x + b[j] mod 2^32` over the set, if that value is lower. `a`,
+/// `b` and `minima` have the same length, a multiple of [`BLOCK`].
 #[allow(unsafe_code)]
 pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
     assert!(a.len() == b.len() && a.len() == minima.len() && a.len().is_multiple_of(BLOCK));
