@@ -1,4 +1,4 @@
-//! Defines where a cut may begin or end: between words, where each Han character is a word, and never within a grapheme cluster.
+//! Defines where a cut may begin or end: between words (each Han character is a word), and never within a grapheme cluster.
 
 use dupsift_text::is_han;
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
@@ -33,7 +33,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
     false
 }
 
-/// Returns whether two neighboring characters belong to the same word. `first` and `last` are the characters on either side of them.
+/// Returns whether two neighboring characters belong to the same word. `first` and `last` are the characters on either side of the pair.
 fn joins(before: char, after: char, first: Option<char>, last: Option<char>) -> bool {
     let letter = |c: char| (c.is_alphanumeric() || c == '_') && !is_han(c);
     let inner = |c: char| matches!(c, '\'' | '’');

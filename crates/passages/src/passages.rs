@@ -23,7 +23,7 @@ pub struct Passage {
     pub copies: u32,
     /// The document with the first copy of the passage's first unit or run.
     pub first_doc: u64,
-    /// The first character of that copy, as a position in its document.
+    /// The position of that first copy in `first_doc`, in characters.
     pub first_start: u32,
 }
 
@@ -263,7 +263,7 @@ fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
         };
         places.push(Unit { start: place.start, end });
     }
-    // Goes backward from the last passage, and tracks whether everything after the current passage is cut.
+    // Iterates backward from the last passage, and tracks whether everything after the current passage is cut.
     let (mut next, mut at_end) = (text.len(), true);
     for number in (0..places.len()).rev() {
         let before = number.checked_sub(1).map_or(0, |before| places[before].end);
