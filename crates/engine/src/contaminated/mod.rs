@@ -37,7 +37,7 @@ pub const LISTED: f64 = 0.5;
 pub const NEARLY: f64 = 0.8;
 /// An item that occurs in more than this many documents is public.
 pub const PUBLIC: u64 = 100;
-/// The maximum number of characters of a span or an item that tables show.
+/// The maximum number of characters that tables show for a span or an item.
 pub const SHOWN: usize = 500;
 
 /// Describes a column of the evaluation set.

@@ -167,7 +167,7 @@ struct Examples<'e> {
     session: &'e Session<'e>,
     reference: &'e Reference,
     verdicts: &'e Verdicts<'e>,
-    /// The best items by evaluation set, best first.
+    /// For each evaluation set, the best items, best first.
     best: Vec<Vec<(Item, ExampleReport)>>,
 }
 
@@ -201,7 +201,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns the positions of the covered tokens in an item's beginning, as ranges.
+/// Returns the byte ranges of the covered tokens in the beginning of an item.
 fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
     let document = session.pipeline.analyse(text);
     let is_covered = |at: usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);

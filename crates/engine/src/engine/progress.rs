@@ -69,12 +69,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns progress that is not reported.
+    /// Returns a `Progress` that reports nothing.
     pub fn hidden() -> Progress {
         Progress::default()
     }
 
-    /// Returns progress that is reported to a sink.
+    /// Returns a `Progress` that reports to a sink.
     pub fn to(sink: Arc<dyn Sink>) -> Progress {
         Progress { sink: Some(sink), ..Progress::default() }
     }

@@ -38,7 +38,7 @@ impl Resources {
     }
 
     /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, which leaves the
-    /// other half for different data.
+    /// other half for other data.
     pub fn engine<'e>(
         &'e self,
         halves: bool,

@@ -1,6 +1,6 @@
-//! Measures the CPU time of each thread in the process, which shows how far the work of a stage could be spread over more processors.
+//! Measures the CPU time of each thread in the process, which shows how well the work of a stage would scale to more processors.
 //!
-//! The times are read from `/proc`. They are 0 on systems without `/proc` (other than Linux).
+//! The times are read from `/proc`. On systems other than Linux, which have no such `/proc`, they are 0.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -219,7 +219,7 @@ impl Engine<'_> {
     /// Checks that no damaged file has been found so far.
     ///
     /// # Errors
-    /// Returns the first damaged file, by path.
+    /// Returns an error for the first damaged file, by path.
     pub fn none_bad(&self) -> Result<()> {
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {
@@ -241,7 +241,7 @@ impl Engine<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Returns the limit on bytes held from files, which all threads of a pass share.
+    /// Returns the limit, shared by all threads of a pass, on the bytes that readers hold.
     pub fn read_limit<T>(&self) -> ReadLimit<T> {
         ReadLimit::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }

@@ -132,7 +132,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs })
 }
 
-/// Describes which share of pairs with a given similarity become candidates.
+/// Describes the share of pairs with a given similarity that become candidates.
 fn curve(label: &str, banding: Banding) -> String {
     let at = |s: f64| format!("{:.0}% at {s}", 100.0 * banding.lets_through(s));
     let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));

@@ -48,7 +48,7 @@ impl Guarded for RunReport {
         &self.guards
     }
 
-    /// A result that was accepted is published even if a guard had held it back.
+    /// An accepted result is published even if a guard would otherwise hold it back.
     fn is_held(&self) -> bool {
         self.accepted.is_none() && self.guards.iter().any(|guard| guard.held)
     }

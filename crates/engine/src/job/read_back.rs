@@ -56,7 +56,7 @@ pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     counted(session, run.dir, known, needs)
 }
 
-/// Returns the record of the word statistics of a run, and which statistics the run has.
+/// Returns the record of a run's word statistics, and which statistics the run has.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the run counted no words.

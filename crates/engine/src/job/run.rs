@@ -152,7 +152,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output. If there is a `work` folder, which is already locked, it becomes the temporary folder of the output.
+/// Begins the output. If `work` is given, this folder, which is already locked, becomes the temporary folder of the output.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),

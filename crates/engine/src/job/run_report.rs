@@ -244,7 +244,7 @@ pub struct CutReport {
     pub characters_kept: u64,
     /// The number of documents that were removed because too little text remained.
     pub emptied: u64,
-    /// The passages with the largest product of bytes and copies, each text once.
+    /// The passages with the largest product of bytes and copies, each text only once.
     pub costliest: Vec<CostlyPassage>,
 }
 
@@ -295,8 +295,8 @@ pub struct DocumentsReport {
     pub extra_copies: u64,
     /// The number of bytes of text that were read.
     pub text_bytes: u64,
-    /// The number of bytes of lines decompressed from the input files. This is the uncompressed size of the files if each file was read
-    /// once, to its end.
+    /// The total size, in bytes, of the lines decompressed from the input files. This is the uncompressed size of the files if each file
+    /// was read once, to its end.
     #[serde(default)]
     pub unpacked_bytes: u64,
 }
@@ -308,7 +308,7 @@ pub struct IdsReport {
     pub written_as: String,
     /// The reason for this type if it differs from the type of the column, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
-    /// A column that probably has ids, if all rows are named FILE#ROW.
+    /// A column that probably holds ids, if all rows are named FILE#ROW.
     #[serde(default)]
     pub likely_column: Option<String>,
     /// The number of rows without an id, which are named FILE#ROW.
@@ -380,7 +380,7 @@ pub struct AlgorithmReport {
     /// The number of distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
     /// The number of candidates that the check left undecided, because comparing two such long and different texts would take more than
-    /// about a second. They do not count as pairs.
+    /// about a second. These candidates do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
     /// The number of pairs that passed every check but were removed by `margin=`. Exact copies are counted once.
@@ -428,7 +428,7 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the number of rows in tables of duplicates. These are all written pairs, except pairs that merely share a template.
+    /// Returns the number of rows in tables of duplicates, which contain all written pairs except pairs that merely share a template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
@@ -445,8 +445,8 @@ pub struct RelationsReport {
     pub template: u64,
     /// The number of pairs from the same template that are not reported, because their similarity is below `templates=`.
     pub templates_left_out: u64,
-    /// The number of pairs whose next-best search ended early because too many documents are near to both documents. The best document
-    /// found before the end counts as the next best.
+    /// The number of pairs whose next-best search ended early because too many documents are near both documents. The best document found
+    /// before the end counts as the next best.
     pub cut_short: u64,
     /// The number of pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
     pub other_titles: u64,
@@ -459,7 +459,7 @@ pub struct RemovalReport {
     pub decide: String,
     /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// How each `keep` column compares: as `numbers` or as `text`.
+    /// How each `keep` column is compared: as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
     /// The number of removed documents.

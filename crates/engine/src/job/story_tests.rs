@@ -222,7 +222,7 @@ fn strings(table: &Path, column: &str) -> Vec<String> {
 
 #[test]
 fn each_pair_is_verified_on_its_own_two_texts() {
-    // There are enough texts that one thread verifies several of them.
+    // There are enough texts for one thread to verify several of them.
     let text = |own: u64| (0..40).map(|word| format!("word{own}x{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..400).map(|doc| format!("{} end{}", text(doc / 2), doc % 2)).collect();
     let corpus = Corpus::of(&texts.iter().map(String::as_str).collect::<Vec<_>>());

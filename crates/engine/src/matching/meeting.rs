@@ -191,7 +191,7 @@ impl MeetingKeys {
         Ok(())
     }
 
-    /// Records the hash of a document, unless the document cannot have copies.
+    /// Records the hash of a document if the document can have copies.
     pub fn push_copy(
         &self,
         doc: u64,

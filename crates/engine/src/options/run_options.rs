@@ -85,11 +85,11 @@ pub struct RunOptions {
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of the corpus's own.
+    /// The output whose statistics, models and document count are used instead of those of the corpus.
     pub stats: Option<PathBuf>,
     /// The index against which the corpus is matched, and to which the corpus is added.
     pub index: Option<PathBuf>,
-    /// The reference against which the corpus is matched. The corpus is not added to it.
+    /// The reference against which the corpus is matched. The corpus is not added to the reference.
     pub reference: Option<PathBuf>,
     /// The name of the corpus in the index; `None` uses the name of the output.
     pub batch: Option<String>,

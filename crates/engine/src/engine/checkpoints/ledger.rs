@@ -67,7 +67,7 @@ pub fn remove(dir: &Path, files: &[SavedFile]) {
     }
 }
 
-/// Returns the CPU seconds of the work in the checkpoints, and the size of the checkpoints in bytes.
+/// Returns the CPU seconds spent on the checkpoints, and the size of the checkpoints in bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.checkpoints.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))

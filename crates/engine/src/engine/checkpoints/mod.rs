@@ -202,7 +202,7 @@ impl<'w> Checkpoints<'w> {
         self.clear_away()
     }
 
-    /// Records that the state that was restored so far is not used.
+    /// Records that the state restored so far is not used.
     pub fn restored_nothing(&self) {
         self.state().resumed.clear();
     }
@@ -228,7 +228,7 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. This is
+    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. The result is
     /// `base`, unless a killed run reserved a different number. Discards checkpoints of runs against different content, and logs a message.
     ///
     /// # Errors
@@ -270,7 +270,7 @@ impl<'w> Checkpoints<'w> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
 
-    /// Discards all checkpoints. The caller does this if one of their input files has changed.
+    /// Discards all checkpoints, which is necessary if one of their input files has changed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -394,7 +394,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Records skipped input files with the reasons, for runs that resume this run. The recorded stamp is from the time when the file was
-    /// opened, because an undamaged file may have replaced it in the meantime.
+    /// opened, because an undamaged file may have replaced the skipped file in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.

@@ -28,7 +28,7 @@ pub struct Grouped {
     pub pairs: Sorted,
     /// The layout of the pairs.
     pub layout: PairLayout,
-    /// The number of comparisons that were made and the number that were skipped.
+    /// The numbers of comparisons that were made and skipped.
     pub comparisons: Compared,
     /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
@@ -234,7 +234,7 @@ impl Met {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
-        // The hash has two halves of 64 bits each, so it is as reliable as the hash that distinguishes texts.
+        // The hash has two 64-bit halves, so it is as reliable as the hash that distinguishes texts.
         let (low, high) =
             documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);

@@ -28,7 +28,7 @@ pub struct Verified {
     pub pairs: PairList,
     /// The number of distinct candidates.
     pub candidates: u64,
-    /// The number of candidates whose comparison would have taken too long. They do not count as pairs.
+    /// The number of candidates whose comparison would have taken too long. These candidates do not count as pairs.
     pub undecided: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Makes the planned passes over the documents: the first pass, and then a pass for the algorithms whose signatures require the counts of
+//! Runs the planned passes over the documents: the first pass, and then a pass for the algorithms whose signatures require the counts of
 //! the first pass. Results that an earlier process saved are restored, not recomputed.
 
 use std::sync::Arc;
@@ -216,7 +216,7 @@ impl<'n> FirstStates<'n> {
 }
 
 impl Passes<'_> {
-    /// Makes the first pass, or the parts of it that were not saved.
+    /// Runs the first pass, or the parts of it that were not saved.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -1,4 +1,4 @@
-//! Makes one pass over the whole corpus. Processes each document, and saves partial checkpoints at intervals.
+//! Runs one pass over the whole corpus. Processes each document, and saves partial checkpoints at intervals.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -265,7 +265,7 @@ pub struct FirstResult {
 }
 
 impl FirstPass<'_> {
-    /// Makes the first pass.
+    /// Runs the first pass.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

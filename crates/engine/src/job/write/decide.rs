@@ -217,7 +217,7 @@ fn chains<R: survive::Relation>(
     let mut parents = Numbers::new(session.engine.dir, "decide-parents", documents as usize, documents)?;
     let mut forest = Forest::new(parents.slots());
     finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
-    // The first document of each component in order of preference represents it.
+    // The most preferred document of each component represents the component.
     let mut representatives = Numbers::new(session.engine.dir, "decide-best", documents as usize, documents)?;
     let mut representatives = representatives.slots();
     for doc in order.iter() {

@@ -72,9 +72,10 @@ type TextsOf<'t, B> = Texts<'t, Classes, B>;
 /// grow.
 #[derive(Default)]
 struct Centres {
-    /// The best document of a group, by the group's first document and size.
+    /// The best document of each group, keyed by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// The best document whose scope differs from the scope of the group's best document, by that best document and the size of the group.
+    /// The best document of each group with a scope other than that of the group's best document, keyed by this best document and the
+    /// group's size.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
@@ -578,8 +579,8 @@ impl Columns<'_> {
         columns.table(&self.schema)
     }
 
-    /// Returns, for each pair, how much of each document is contained in the other document. This is most of the work, so all threads share
-    /// it.
+    /// Returns, for each pair, how much of each document is contained in the other document. These comparisons are most of the work, so all
+    /// threads share them.
     fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
         let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };
         let of = |pair: &Pair| compared.shares(pair.a, pair.b, self.verified);
