@@ -42,7 +42,7 @@ pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
-/// Returns the number of documents that table schemes were chosen for.
+/// Returns the number of documents for which table schemes were chosen.
 pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
@@ -148,7 +148,7 @@ pub struct Frozen {
     pub tables: Stats,
     /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that the counts and models come from, and the number of documents that table schemes are chosen for.
+    /// The output that the counts and models come from, and the number of documents for which table schemes are chosen.
     pub report: FrozenReport,
 }
 

@@ -335,9 +335,9 @@ pub struct StatisticsReport {
 /// Records counts that come from another corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FrozenReport {
-    /// The output that the counts were read from.
+    /// The output from which the counts were read.
     pub from: String,
-    /// The number of documents that table schemes are chosen for.
+    /// The number of documents for which table schemes are chosen.
     pub documents_planned: u64,
 }
 

@@ -34,7 +34,7 @@ use dupsift_files::io::{Source, Stage};
 
 /// Describes how a run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents that table schemes are chosen for, or `None` for the size of the corpus.
+    /// Returns the number of documents for which table schemes are chosen, or `None` for the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }

@@ -331,7 +331,7 @@ fn a_run_restores_each_state_that_an_earlier_one_saved() {
     }
 }
 
-/// Reads a file that opens without errors but whose text cannot be read.
+/// Checks a run over a file that opens without errors but whose text cannot be read.
 #[test]
 fn a_file_that_turns_out_to_be_damaged_is_left_out_and_the_others_are_read_again() {
     let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);

@@ -218,7 +218,7 @@ impl Settings {
     }
 }
 
-/// Returns the options that exclude this one.
+/// Returns the options that exclude this option.
 fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     RIVALS.iter().filter_map(move |&(one, other, _)| match name {
         _ if name == one => Some(other),

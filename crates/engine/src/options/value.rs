@@ -18,11 +18,11 @@ pub enum Kind {
     Whole(u64, u64),
     /// A share from 0 to 1, inclusive.
     Share,
-    /// A number of documents, or a share of them.
+    /// A number of documents, or a share of the documents.
     Sample,
     /// A share between 0 and 1, exclusive.
     Rate,
-    /// Bytes, such as `4GiB`.
+    /// A size in bytes, such as `4GiB`.
     Size,
     /// The name of a column.
     Column,

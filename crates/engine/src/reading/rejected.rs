@@ -1,4 +1,4 @@
-//! Counts and records rejected rows, in memory that does not grow with their number.
+//! Counts and records rejected rows. Memory use does not grow with the number of rejected rows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -108,7 +108,7 @@ pub struct Waiting<'c> {
     pub models: &'c [Vec<u64>],
     /// The total size of all texts in bytes.
     pub text_bytes: u64,
-    /// The number of documents that table schemes are chosen for.
+    /// The number of documents for which table schemes are chosen.
     pub documents_planned: u64,
     /// The numbering of documents in the index, if the run uses an index.
     pub numbered: Option<Numbered>,
