@@ -310,7 +310,7 @@ pub(crate) fn windows<'i>(
     }
 }
 
-/// Maps the token hashes of all items to numbers, most frequent first. This is an open-addressing table that is at most half full.
+/// Maps the token hashes of all items to numbers, most frequent first. The map is an open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
     /// The upper half of the hash, and the number. One in four billion unrelated tokens is mistaken for a token of an item, but n-grams are

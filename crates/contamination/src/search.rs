@@ -64,9 +64,9 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the sum of the number of its
-/// items and the number of its positions, not to their product: the n-gram is listed once for each item, and its positions are joined into
-/// runs before items are processed.
+/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of its items plus
+/// the number of its positions, not to the product of these numbers: the n-gram is listed once for each item, and its positions are joined
+/// into runs before items are processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,

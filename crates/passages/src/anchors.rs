@@ -144,8 +144,8 @@ impl Winnow {
         bytes >= from + self.length
     }
 
-    /// Returns the stretches of a folded text in which runs may recur. A run is in one of these stretches unless it chooses an anchor that
-    /// does not recur. No run is in more than one stretch.
+    /// Returns the stretches of a folded text in which runs may recur. Every run that chooses only recurring anchors is in one of these
+    /// stretches. No run is in more than one stretch.
     pub fn stretches(&self, text: &str, anchors: &[Anchor], recurs: impl Fn(u64) -> bool) -> Vec<Range<usize>> {
         let (mut stretches, mut from) = (Vec::new(), 0);
         let mut push = |from: usize, to: usize| {

@@ -25,7 +25,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
         if from + cluster < at {
             start = cluster;
         } else if from + cluster == at {
-            // The letter that the marks before the position belong to.
+            // The letter to which the marks before the position belong.
             let letter = near[start..].chars().next().unwrap_or(before);
             return !joins(letter, after, near[..start].chars().next_back(), text[to..].chars().next());
         }

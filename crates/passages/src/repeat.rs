@@ -14,7 +14,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Calls `each` with the number of each occurrence to cut, for one unit or run with `count` occurrences in order. `at` returns the rank
+    /// For one unit or run with `count` occurrences in order, calls `each` with the number of each occurrence to cut. `at` returns the rank
     /// of an occurrence's document in the order of preference, and the position in that document.
     ///
     /// # Errors

@@ -87,7 +87,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Checks that two hashes are equal if and only if the characters are.
+        /// Checks that two hashes are equal if and only if the characters are equal.
         #[test]
         fn hashes_tell_runs_apart(text in "[ab中é]{1,80}", length in 1..12u32) {
             let mut known: HashMap<u128, String> = HashMap::new();

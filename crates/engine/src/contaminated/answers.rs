@@ -102,7 +102,7 @@ impl Meaning {
     }
 }
 
-/// Returns the position that a value may stand for. The value must be a number or a single letter, including `(C)` and `C.`.
+/// Returns the position that a value may represent. The value must be a number or a single letter, including `(C)` and `C.`.
 fn position(value: &str) -> Option<Position> {
     let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
     let mut letters = value.chars();

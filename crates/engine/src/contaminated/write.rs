@@ -246,8 +246,8 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
     public.into_iter().map(example).collect()
 }
 
-/// Writes the corpus and the removed documents, depending on the options. The corpus lacks either the contaminated documents or their
-/// spans.
+/// Writes the corpus and the removed documents, depending on the options. The written corpus omits either the contaminated documents or
+/// their spans.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -3,8 +3,8 @@
 //! With any number of threads, anonymous memory is guaranteed to stay below the sum of three amounts: the budget, 150 MB (for the program
 //! itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows before
 //! they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
-//! and the half for rows; the rows spill to make room. Arrays that grow with the number of documents are in memory-mapped temporary files
-//! and are not anonymous.
+//! and the half of the budget that holds rows; the rows spill to make room. Arrays that grow with the number of documents are in
+//! memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -121,8 +121,8 @@ impl Budget {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Returns whether a row with this many bytes in all columns except its page can be written to a table of pages, while a reader holds
-    /// `held` bytes of its file. In that case, only one table is written at a time.
+    /// Returns whether a row can be written to a table of pages if its columns except the page have this many bytes in total and a reader
+    /// holds `held` bytes of its file. In that case, only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
@@ -156,8 +156,8 @@ impl Budget {
     }
 }
 
-/// Returns how much of the budget a long row takes while it is written. A reader holds one of the row's values, alone or in a page with
-/// more rows.
+/// Returns how much of the budget a long row takes while it is written. A reader holds one of the row's values, either alone or in a page
+/// with other rows.
 fn row_in_a_table(bytes: u64, held: u64) -> u64 {
     let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
     written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)

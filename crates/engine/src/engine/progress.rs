@@ -144,8 +144,8 @@ impl Shown {
         shown
     }
 
-    /// Adds finished units, and sends an event if one is due. If several threads call this at the same time, only one of them sends the
-    /// event.
+    /// Adds finished units, and sends an event if one is due. If several threads call this method at the same time, only one of them sends
+    /// the event.
     fn add(&self, count: u64, elapsed: Duration) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
         let now = elapsed.as_millis() as u64;

@@ -22,7 +22,7 @@ const RELEASED_PART: u64 = 8;
 /// Limits the bytes that all readers hold together. A request above the limit is granted only if no other reader holds bytes.
 pub struct ReadLimit<T> {
     most: u64,
-    /// A reader that holds at most this many bytes takes no memory from the rows.
+    /// A reader that holds at most this many bytes takes none of the memory for rows.
     free: u64,
     memory: Memory,
     state: Mutex<State<T>>,

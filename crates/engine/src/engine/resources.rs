@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 3;
 /// A delay that is more than long enough for threads to end.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// Holds the machine resources that the options request. They are created once.
+/// Holds the machine resources that the options request. These resources are created once.
 pub struct Resources {
     clock: Clock,
     budget: Budget,

@@ -69,8 +69,8 @@ impl Engine<'_> {
         self.spread(name, width, group_width, rows, Order::Hash, 0)
     }
 
-    /// Returns a shuffle whose partitions are in the order of the big-endian number of `number_width` bytes at the start of each row. The
-    /// number must be less than `documents`.
+    /// Returns a shuffle whose partitions are ordered by the big-endian number in the first `number_width` bytes of each row. The number
+    /// must be less than `documents`.
     pub fn ordered(
         &self,
         documents: u64,
@@ -84,7 +84,7 @@ impl Engine<'_> {
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
-    /// Returns a shuffle whose partitions are in the order of the first 63 bits of each row (big-endian). The number of partitions, which
+    /// Returns a shuffle whose partitions are ordered by the first 63 bits of each row (big-endian). The number of partitions, which
     /// depends on memory and threads, does not affect this order.
     pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
@@ -105,7 +105,7 @@ impl Engine<'_> {
         Shuffle::new(spec, self.dir, &self.memory)
     }
 
-    /// Returns the minimum number of partitions. There are several per thread, because partitions differ in size.
+    /// Returns the minimum number of partitions. There are several partitions per thread, because partitions differ in size.
     fn least_partitions(&self) -> usize {
         let threads = self.pool.current_num_threads();
         (A_THREAD * threads).min(MANY).max(threads)

@@ -1,6 +1,6 @@
 //! Reads the statistics and models that a finished run used for its signatures, from `stats/`.
 //!
-//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses it in place of its own
+//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses this data in place of its own
 //! counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different batches can
 //! be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
 
@@ -148,7 +148,7 @@ pub struct Frozen {
     pub tables: Stats,
     /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that the counts and models come from, and the number of documents for which table schemes are chosen.
+    /// The output from which the counts and models were taken, and the number of documents for which table schemes are chosen.
     pub report: FrozenReport,
 }
 

@@ -185,7 +185,8 @@ fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&
     stage.commit(accepts || !report.would_hold())
 }
 
-/// Reopens the files that changed only in status, and removes them from `late`. Their contents are later compared with the saved state.
+/// Reopens the files that changed only in status, and removes them from `late`. The contents of these files are later compared with the
+/// saved state.
 fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
     for (path, looked) in source.look_again() {
         match looked {

@@ -1,5 +1,5 @@
-//! Defines `run.json`, the machine-readable record of a run. It contains the options, the inputs, the work of each stage and the results of
-//! each algorithm.
+//! Defines `run.json`, the machine-readable record of a run. The record contains the options, the inputs, the work of each stage and the
+//! results of each algorithm.
 //!
 //! The field names are a public interface. Times and memory differ from run to run. The input and the recipe determine everything else.
 
@@ -84,7 +84,7 @@ pub struct RunReport {
     /// The number of Han characters segmented with the dictionary. If the corpus is counted first, each character is segmented at most
     /// once. Texts whose words were restored from an earlier run are not segmented a second time.
     pub segmented_characters: u64,
-    /// The index that the run was matched against, if any.
+    /// The index against which the run was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
     /// Document counts by script and length, for all documents and for removed documents; null in records from versions without these
@@ -128,7 +128,7 @@ pub struct RunReport {
 /// Records a guard that fired.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct GuardReport {
-    /// The name of the guard. This is the option that sets the limit of the guard, if there is such an option.
+    /// The name of the guard. If an option sets the limit of the guard, the guard has the name of the option.
     pub name: String,
     /// The measured value.
     pub measured: f64,
@@ -187,7 +187,8 @@ pub struct InputReport {
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// The size, times, device and inode of the file when it was read. If they differ later, the path may refer to a different file.
+    /// The size, times, device and inode of the file when it was read. If these values differ later, the path may refer to a different
+    /// file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
     /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file is the
@@ -295,8 +296,8 @@ pub struct DocumentsReport {
     pub extra_copies: u64,
     /// The number of bytes of text that were read.
     pub text_bytes: u64,
-    /// The total size, in bytes, of the lines decompressed from the input files. This is the uncompressed size of the files if each file
-    /// was read once, to its end.
+    /// The total size, in bytes, of the lines decompressed from the input files. The total equals the uncompressed size of the files if
+    /// each file was read once, to its end.
     #[serde(default)]
     pub unpacked_bytes: u64,
 }

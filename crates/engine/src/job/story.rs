@@ -1,6 +1,6 @@
 //! Defines the order of a run's states, from opened inputs to the record.
 //!
-//! All kinds of runs go through the same states: read, signed, paired, written. This includes runs over a corpus alone, runs against an
+//! All kinds of runs go through the same states: read, signed, paired, written. These kinds are runs over a corpus alone, runs against an
 //! index, runs on a cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;

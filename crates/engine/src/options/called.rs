@@ -1,4 +1,4 @@
-//! The names that other programs use for options of dupsift.
+//! The names that other programs use for dupsift options.
 
 /// Names in other programs, each with the name of the same option in dupsift.
 const WORDS: &[(&str, &str)] = &[

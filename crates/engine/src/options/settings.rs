@@ -50,7 +50,7 @@ impl Settings {
         self.put(option, value, false)
     }
 
-    /// Sets a value by the name of its option, with `_` or `-`.
+    /// Sets the value of an option by its name, which may be spelled with `_` or `-`.
     ///
     /// # Errors
     /// See [`Settings::give`]; also returns an error if the command has no option with this name.

@@ -28,7 +28,7 @@ pub enum Kind {
     Column,
     /// A text that is checked by this function.
     Text(fn(&str) -> Result<()>),
-    /// Several texts, each given by an occurrence of the option.
+    /// Several texts, each given by a separate occurrence of the option.
     Texts,
     /// A file or a folder.
     Path,

@@ -226,7 +226,7 @@ impl Session<'_> {
         page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
-    /// Restricts `want` to the documents within `--limit` and in the sample, if that excludes any documents.
+    /// Restricts `want` to the documents within `--limit` and in the sample, if this restriction excludes any documents.
     pub fn within_limit(&self, want: &Want) -> Want {
         let mut want = want.clone();
         if let Some(sample) = self.sample {

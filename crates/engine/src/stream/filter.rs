@@ -179,7 +179,7 @@ fn strange(path: &Path) -> Error {
 /// Reads a filter that was written for the recipe with this identity.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the file is not such a filter, was built with a different recipe, is damaged, or has counters that take more
+/// Returns [`Error::Usage`] if the file is not a filter, was written for a different recipe, is damaged, or has counters that take more
 /// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);

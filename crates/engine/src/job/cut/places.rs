@@ -14,7 +14,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
 /// The number of bytes in a saved passage.
 const SAVED: usize = 32;
-/// The number of bytes before a document's passages. They hold the number of passages and the number of remaining characters.
+/// The number of bytes before a document's passages. These bytes hold the number of passages and the number of remaining characters.
 const HEAD: usize = 8;
 
 /// Holds all passages that are cut.

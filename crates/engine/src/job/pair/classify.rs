@@ -1,5 +1,5 @@
-//! Applies the rule that distinguishes versions from pages with the same template to the pairs of one algorithm. The result is the relation
-//! of each pair and the reason for it.
+//! Classifies the pairs of one algorithm with the rule that distinguishes versions from pages with the same template. The result is the
+//! relation of each pair and the reason for it.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -150,7 +150,7 @@ pub fn fold(
             for group in records.groups() {
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
-                // A class has second-round rows for only one document, through which the other documents are found.
+                // Only one document of each class has second-round rows, and the other documents are found through this document.
                 let links = bound.scheme.probe_shape().is_some() || new.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
@@ -166,7 +166,7 @@ pub fn fold(
     Ok(())
 }
 
-/// Compares the rows assigned to one of several processes. These are signature rows, or second-round rows if `copies` is `None`.
+/// Compares the rows assigned to one of several processes. The rows are signature rows, or second-round rows if `copies` is `None`.
 pub fn compare_part(
     session: &Session<'_>,
     bound: &Bound<'_>,

@@ -1,5 +1,5 @@
-//! The distinct pairs of one algorithm, in order, in a temporary file. They are sorted once and then read sequentially by each stage that
-//! uses them.
+//! The distinct pairs of one algorithm, in order, in a temporary file. The pairs are sorted once and then read sequentially by each stage
+//! that uses them.
 
 use std::ops::Range;
 
@@ -196,8 +196,8 @@ impl PairList {
         Ok(())
     }
 
-    /// Calls `each` with all pairs, until an error occurs. This costs less per pair than [`PairList::iter`], which has to keep track of its
-    /// position.
+    /// Calls `each` with all pairs, until an error occurs. This method costs less per pair than [`PairList::iter`], which has to keep track
+    /// of its position.
     pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
     }

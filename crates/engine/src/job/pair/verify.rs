@@ -107,7 +107,7 @@ pub fn take_evidence(
             .map(|documents| Taking::new(session.engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
-    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading their texts a second time.
+    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading the texts a second time.
     let asks = asks_contents(session);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
     let contents = TakingContents::new(session, known, docs)?;

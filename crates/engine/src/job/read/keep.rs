@@ -68,7 +68,7 @@ const LONG_BYTES: usize = 64 << 10;
 const MOST_LONG: usize = 4096;
 
 impl Columns {
-    /// Records some rows of a batch. Consecutive rows with the same values share one copy of them.
+    /// Records some rows of a batch. Consecutive rows with the same values share one copy of the values.
     fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
@@ -281,7 +281,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns the recorded bytes of a document. They hold one value per column, for [`parts`].
+    /// Returns the recorded bytes of a document. These bytes hold one value per column, for [`parts`].
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];

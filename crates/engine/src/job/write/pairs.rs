@@ -74,8 +74,7 @@ type TextsOf<'t, B> = Texts<'t, Classes, B>;
 struct Centres {
     /// The best document of each group, keyed by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// The best document of each group with a scope other than that of the group's best document, keyed by this best document and the
-    /// group's size.
+    /// For each group, the best document outside the scope of the group's best document, keyed by the group's best document and size.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
@@ -211,8 +210,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the pairs across scopes of two texts, which are given by their best documents. If the two best documents have the
-    /// same scope, each of them forms a pair with the best copy of the other text in a different scope.
+    /// Calls `each` with the pairs across scopes of two texts. Each text is identified by its best document. If the two best documents have
+    /// the same scope, each of them forms a pair with the best copy of the other text in a different scope.
     fn both_across(
         &self,
         across: &Across,
@@ -300,7 +299,7 @@ impl Expanding<'_> {
     }
 
     /// Expands a pair of classes across scopes, and returns the number of pairs that were written. All documents of both classes count as
-    /// being in a pair, even if the table contains only a copy of the document.
+    /// being in a pair, even if the table contains only a copy of a document.
     fn pair_across(
         &self,
         across: &Across,
@@ -418,7 +417,7 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// Holds the data about documents and pairs that the table contains.
+/// Holds the document and pair data for the table.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.

@@ -90,8 +90,8 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the documents in which too little text remains. Each of them is removed in favor of the document with the first copy of its largest
-/// passage.
+/// Adds the documents in which too little text remains. Each of these documents is removed in favor of the document with the first copy of
+/// its largest passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
