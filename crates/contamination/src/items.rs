@@ -313,8 +313,8 @@ pub(crate) fn windows<'i>(
 /// Maps the token hashes of all items to numbers, most frequent first. The map is an open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
-    /// The upper half of the hash, and the number. One in four billion unrelated tokens is mistaken for a token of an item, but n-grams are
-    /// never mistaken for each other.
+    /// The upper half of the token's hash, and the token's number. One in four billion unrelated tokens is mistaken for a token of an item,
+    /// but n-grams are never mistaken for each other.
     slots: Vec<(u32, u32)>,
     count: u32,
 }

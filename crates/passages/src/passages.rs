@@ -50,7 +50,7 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
 /// Describes a part of a text that also occurs elsewhere in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// The bytes of the part in the text.
+    /// The byte range of the part in the text.
     pub bytes: Range<usize>,
     /// The number of occurrences of the part.
     pub copies: u32,

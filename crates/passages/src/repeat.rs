@@ -61,7 +61,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// Appends the next repeat in a document if that repeat continues this one. Returns whether it was appended.
+    /// Appends the next repeat in a document if that repeat continues this one. Returns whether the repeat was appended.
     pub fn joins(&mut self, next: &Repeat) -> bool {
         let continues = u64::from(next.position) == u64::from(self.position) + u64::from(self.count)
             && next.first_doc == self.first_doc

@@ -132,7 +132,7 @@ impl Reference {
     }
 }
 
-/// Holds an item while it is read.
+/// Holds an item that is being read.
 struct Read {
     doc: u64,
     tokens: Vec<u64>,

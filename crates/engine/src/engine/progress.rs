@@ -132,7 +132,7 @@ struct Shown {
 /// The number of stages that the process has begun.
 static STAGES: AtomicU64 = AtomicU64::new(0);
 
-/// The origin of all times.
+/// The starting point for all time measurements.
 static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Shown {

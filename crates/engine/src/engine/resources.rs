@@ -78,7 +78,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
                 return Err(Error::table("start a thread (is there a process limit, ulimit -u?)")(error));
             }
             Err(_) => {
-                // Wait for the threads that did start to end.
+                // Wait until the threads that did start have ended.
                 std::thread::sleep(A_MOMENT);
                 alone += usize::from(threads == 1);
                 threads = (threads / 2).max(1);

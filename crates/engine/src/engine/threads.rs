@@ -111,9 +111,9 @@ impl Engine<'_> {
         (A_THREAD * threads).min(MANY).max(threads)
     }
 
-    /// Does `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the state.
-    /// Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a single
-    /// pass finds all damaged files.
+    /// Performs `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the
+    /// state. Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a
+    /// single pass finds all damaged files.
     pub fn work<S, T: Send>(
         &self,
         count: usize,

@@ -38,8 +38,8 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The folder in which the command was typed. All other paths in the record are absolute. [`RunReport::places`] returns where they may
-    /// be now.
+    /// The folder in which the command was typed. All other paths in the record are absolute. [`RunReport::places`] returns the possible
+    /// current locations of a recorded path.
     #[serde(default)]
     pub folder: String,
     /// The options and versions that affect signatures.
@@ -185,7 +185,7 @@ pub struct InputReport {
     pub path: String,
     /// The number of rows that take part: all rows of the file, or the rows within `--limit`.
     pub rows: u64,
-    /// Bytes on disk.
+    /// The size of the file on disk, in bytes.
     pub bytes: u64,
     /// The size, times, device and inode of the file when it was read. If these values differ later, the path may refer to a different
     /// file.
@@ -275,7 +275,7 @@ pub struct FolderReport {
     pub whole: u64,
     /// The number of rows in these files.
     pub rows: u64,
-    /// Bytes on disk.
+    /// The size of these files on disk, in bytes.
     pub bytes: u64,
 }
 

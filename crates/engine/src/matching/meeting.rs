@@ -22,7 +22,7 @@ use dupsift_text::Analysis;
 pub struct Numbered {
     /// The number of the first document of the corpus in this run.
     pub base: u64,
-    /// The number of the same document in the index.
+    /// The index number of the first document of the corpus.
     pub next_doc: IndexDoc,
     /// The number of documents for which the row layout is planned.
     pub documents_planned: u64,

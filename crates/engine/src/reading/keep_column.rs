@@ -179,7 +179,7 @@ impl Noted {
     }
 }
 
-/// Takes the next value from the recorded bytes of a row. Returns its number and its text, if present.
+/// Takes the next value from the recorded bytes of a row. Returns the number and the text of the value, if present.
 pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     let kind = bytes.split_off_first().copied().unwrap_or_default();
     let mut part = |bit: u8| {

@@ -110,7 +110,7 @@ impl Filling {
         Ok(())
     }
 
-    /// Ends the filling.
+    /// Completes the store.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -51,7 +51,7 @@ pub trait Rests<T>: Sync {
     fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
 }
 
-/// Holds the results of a pass for pages so far.
+/// Holds the page results of a pass so far.
 pub struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,

@@ -25,7 +25,7 @@ struct Row {
     copies: U32,
 }
 
-/// Holds a [`Repeat`] as saved.
+/// Holds a saved [`Repeat`].
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Saved {

@@ -28,7 +28,7 @@ pub struct Grouped {
     pub pairs: Sorted,
     /// The layout of the pairs.
     pub layout: PairLayout,
-    /// The numbers of comparisons that were made and skipped.
+    /// The number of comparisons made, and the number of comparisons skipped.
     pub comparisons: Compared,
     /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,

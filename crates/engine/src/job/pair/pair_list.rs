@@ -142,7 +142,7 @@ impl PairList {
         makers: impl IntoIterator<Item = Vec<(usize, Range<usize>)>>,
     ) -> Result<PairList> {
         let mut parts = vec![Vec::new(); count];
-        // A single thread wrote each part, in order.
+        // Each part was written by a single thread, in order.
         makers.into_iter().flatten().for_each(|(part, stretch)| parts[part].push(stretch));
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;

@@ -179,7 +179,7 @@ fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, S
     Wanted { label: bound.label.clone(), check, documents }
 }
 
-/// Checks the candidates of one algorithm. Saves the pairs that pass if a checkpoint is due.
+/// Checks the candidates of one algorithm. If a checkpoint is due, saves the pairs that pass.
 fn check(
     engine: &Engine<'_>,
     saved: &SavedState<'_>,

@@ -73,8 +73,8 @@ impl Recorder for Counting<'_> {
 }
 
 impl<'j> Counting<'j> {
-    /// Starts counting. `first_lines` specifies whether the saved words include the words of first lines. If it is `None`, no words are
-    /// saved.
+    /// Starts counting. `first_lines` specifies whether the saved words include the words of first lines. If `first_lines` is `None`, no
+    /// words are saved.
     pub fn new(session: &'j Session<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
         Ok(Counting {
             cuts: CutsWriter::new(session)?,

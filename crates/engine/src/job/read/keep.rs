@@ -46,7 +46,7 @@ struct Columns {
     begins: AtomicCells<u64>,
     /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
-    /// The positions of some long values by hash and length. Many rows of a dictionary column may share a value.
+    /// The positions of some long values, keyed by hash and length. Many rows of a dictionary column may share a value.
     long: Mutex<BTreeMap<(u128, usize), u64>>,
 }
 

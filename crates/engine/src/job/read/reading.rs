@@ -232,7 +232,7 @@ impl Rests<Share> for Resting<'_> {
     }
 }
 
-/// Holds the settings of the first pass. Copies and a prefilter may already be known.
+/// Holds the settings of the first pass. Copies may already be known, and a prefilter may already have been built.
 pub struct FirstPass<'a> {
     /// The view through which documents are read.
     pub view: &'a View<'a>,

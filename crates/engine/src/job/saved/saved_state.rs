@@ -179,7 +179,7 @@ impl<'j> SavedState<'j> {
         Ok(checkpoints.has(key(self.keys()?)))
     }
 
-    /// Does a step of the run. If an earlier process saved the result of the step, restores it. Otherwise, does the work, and saves the
+    /// Performs a step of the run. If an earlier process saved the result of the step, restores it. Otherwise, does the work, and saves the
     /// result if a checkpoint is due.
     ///
     /// # Errors
