@@ -1,6 +1,6 @@
 //! Measures the CPU time of each thread in the process, which shows how well the work of a stage would scale to more processors.
 //!
-//! The times are read from `/proc`. On systems other than Linux, which have no such `/proc`, they are 0.
+//! The times are read from `/proc`. All times are 0 on systems without `/proc`, that is, on systems other than Linux.
 
 use std::collections::BTreeMap;
 use std::fs;
