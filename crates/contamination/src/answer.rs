@@ -6,7 +6,7 @@ use dupsift_text::Token;
 
 use crate::items::{Item, Items};
 
-/// The number of tokens on each side of a span that are searched for an answer.
+/// The number of tokens searched for an answer on each side of a span.
 pub const ANSWER_WITHIN: usize = 200;
 
 impl Items {

@@ -6,13 +6,13 @@ use dupsift_text::Token;
 /// The default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
 
-/// The minimum number of tokens in an item that is searched for: the origin of a phrase of four words is unclear.
+/// The minimum item length in tokens. Shorter items are not searched for, because the origin of a four-word phrase is unclear.
 pub const LEAST_TOKENS: usize = 5;
 
-/// The factor of the rolling hash of an n-gram, which is the same as for shingles.
+/// The multiplier of the rolling n-gram hash, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The number of a token that is in no item.
+/// The token number that stands for any token that is in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
 /// The number of filter bits per n-gram.
@@ -49,7 +49,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Returns a collection without items, for n-grams of this many tokens.
+    /// Returns an empty collection for n-grams of this many tokens.
     pub fn new(ngram: u32) -> Builder {
         let ngram = ngram.max(1) as usize;
         let (answers, answer_ends, item_answers) = (Vec::new(), Vec::new(), Vec::new());
@@ -74,8 +74,8 @@ impl Builder {
         item + Builder::bytes_of(self.tokens.len(), answers, threads)
     }
 
-    /// Returns the maximum memory, in bytes, for an item and its answers with these numbers of tokens, if this many threads search for it.
-    /// It consists of token hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
+    /// Returns the maximum memory, in bytes, for an item and its answers, given their token counts and the number of search threads. The
+    /// memory holds token hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
     pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
         let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
         (tokens * a_token + answer * 8 + 24) as u64
@@ -128,12 +128,12 @@ pub struct Items {
     filter: Vec<u64>,
 }
 
-/// Describes a length of n-grams.
+/// Describes an n-gram length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
     /// The number of tokens.
     tokens: usize,
-    /// `R` to this power.
+    /// `R` raised to the power `tokens`.
     power: u64,
 }
 
@@ -255,7 +255,7 @@ impl Items {
         self.filter[word] & bits == bits
     }
 
-    /// Returns the n-grams with this hash, by item.
+    /// Returns the n-grams with this hash, ordered by item.
     pub(crate) fn grams(&self, hash: u64) -> &[Gram] {
         let bucket = (hash >> self.shift) as usize;
         let (from, to) = (self.buckets[bucket] as usize, self.buckets[bucket + 1] as usize);
@@ -266,8 +266,8 @@ impl Items {
     }
 }
 
-/// Returns the word and two bits of a filter for a hash. The positions depend on the lower half of the hash, because
-/// buckets use the upper bits.
+/// Returns the filter word for a hash, and the two bits to set in it. Both depend on the lower half of the hash,
+/// because buckets use the upper bits.
 #[inline]
 fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
@@ -279,8 +279,8 @@ fn mix(polynomial: u64, tokens: usize) -> u64 {
     mix64(polynomial ^ tokens as u64)
 }
 
-/// Calls `each` for every window in a run of tokens that is an n-gram of at least one item, with the position of the window and the n-grams
-/// of the items. `sums` is a buffer that the caller reuses.
+/// Calls `each` for every window of a token run that matches an n-gram of at least one item. The arguments are the window's position and
+/// the matching n-grams. `sums` is a buffer that the caller reuses.
 #[inline]
 pub(crate) fn windows<'i>(
     items: &'i Items,
@@ -310,11 +310,11 @@ pub(crate) fn windows<'i>(
     }
 }
 
-/// Maps the token hashes of all items to numbers, most frequent first. This is an open-addressing table that is at most half full.
+/// Maps the token hashes of all items to numbers, most frequent first. The map is an open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
-    /// The upper half of the hash, and the number. One in four billion other tokens is mistaken for a token of an item, but n-grams are
-    /// never mistaken.
+    /// The upper half of the token's hash, and the token's number. One in four billion unrelated tokens is mistaken for a token of an item,
+    /// but n-grams are never mistaken for each other.
     slots: Vec<(u32, u32)>,
     count: u32,
 }

@@ -1,4 +1,4 @@
-//! Finds spans by comparing all windows. This is the definition, and the search must give the same result.
+//! Finds spans by comparing all windows. This reference implementation defines the result that the search must return.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;

@@ -48,7 +48,7 @@ struct Part<'i> {
     runs: Range<u32>,
 }
 
-/// A span must cover at least one in this many of an item's tokens; otherwise it is insignificant, regardless of the weights.
+/// A span must cover at least `1 / LEAST_SHARE` of an item's tokens. Smaller spans are ignored, regardless of the weights.
 pub const LEAST_SHARE: usize = 3;
 
 /// Searches texts for items, and counts how many texts contain each token. Each thread has its own instance.
@@ -64,9 +64,9 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is the number of its items plus the number of its
-/// positions, and not their product: the n-gram is listed once for each item, and its positions are joined into runs before items are
-/// processed.
+/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of its items plus
+/// the number of its positions, not to the product of these numbers: the n-gram is listed once for each item, and its positions are joined
+/// into runs before items are processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,
@@ -158,8 +158,8 @@ impl<'i> Joins<'i> {
         for parts in parts.chunk_by(|one, next| one.item == next.item) {
             let item = parts[0].item;
             let (tokens, length, reach) = (items.token_count(item), items.gram_tokens(item) as u32, reach(items, item));
-            // No span covers more tokens than all n-grams together, so items that share only a common opening with the text are dropped at
-            // this point if they are long.
+            // No span covers more tokens than all n-grams together, so long items that share only a common opening with the text are
+            // dropped at this point.
             list_begins(parts, begins);
             if (covered_tokens(begins, length) as usize) * LEAST_SHARE < tokens {
                 continue;
@@ -195,7 +195,7 @@ impl<'i> Joins<'i> {
     }
 }
 
-/// Returns the maximum distance from the start of an n-gram in a span to the start of the next.
+/// Returns the maximum distance from the start of an n-gram in a span to the start of the next n-gram.
 fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }
@@ -212,7 +212,7 @@ fn covered_tokens(begins: &[u32], length: u32) -> u32 {
     begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>() + length
 }
 
-/// Returns which tokens of the item these n-grams cover, as one bit per token. The lowest bit is the first token.
+/// Returns the tokens of the item that these n-grams cover, as one bit per token. The lowest bit is the first token.
 fn covered_bits(begins: &[u32], length: u32, tokens: usize) -> Vec<u64> {
     let mut covered = vec![0u64; tokens.div_ceil(64)];
     let mut from = 0;
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(spans.len(), 500);
         assert!(spans.iter().all(|span| (span.start, span.end, span.grams) == (0, 9000, 5)));
         assert_eq!(costs, [5000, 5 * 500, 5 * 500]);
-        // The openings are far apart and would be separate spans, but each is too small a part of a long item.
+        // The openings are far apart and would be separate spans, but each opening is too small a part of a long item.
         let long: Vec<String> = (0..500).map(|number| item(number, 20)).collect();
         let apart = format!("{opening}{}", "x ".repeat(20)).repeat(1000);
         let (spans, costs) = work(&long, &apart);

@@ -1,4 +1,4 @@
-//! Carries out runs: the order of steps, threads, memory and saved state.
+//! Carries out runs, and manages the order of steps, threads, memory and saved state.
 //!
 //! This crate is part of dupsift. ARCHITECTURE.md in the repository describes how the crates fit together.
 

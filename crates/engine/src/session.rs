@@ -125,7 +125,7 @@ impl<'s> Session<'s> {
         self.sample.map_or(self.rows(), Sample::documents)
     }
 
-    /// Returns the number of a document in tables. This is the document's number in the index, or its own number without an index.
+    /// Returns the number of a document in tables. The result is the document's number in the index or, without an index, its own number.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
         self.indexed.as_ref().map_or(doc, |indexed| indexed.number(doc).0)
@@ -137,7 +137,7 @@ impl<'s> Session<'s> {
         here.filter(|&doc| doc < self.documents())
     }
 
-    /// Returns whether both documents are indexed. If so, an earlier run has already reported how they are related.
+    /// Returns whether both documents are indexed. If so, an earlier run has already reported how the documents are related.
     #[inline]
     pub fn are_old(&self, a: u64, b: u64) -> bool {
         a < self.base && b < self.base

@@ -1,7 +1,7 @@
 //! Finds the anchors of a folded text by winnowing.
 //!
 //! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w consecutive k-byte hashes chooses its smallest hash, or the
-//! rightmost one if several are equal. A window covers w + k - 1 bytes. This is never more than the number of characters in a run, so each
+//! rightmost one if several are equal. A window covers w + k - 1 bytes, which is never more than the number of characters in a run, so each
 //! run contains a window. The windows inside a run depend only on the run, so equal runs choose the same anchors.
 
 use std::ops::Range;
@@ -58,7 +58,7 @@ pub struct Winnow {
 }
 
 impl Winnow {
-    /// Chooses anchors for runs of `length` characters, with about `window` hashes per window. A smaller window yields more anchors and
+    /// Creates a `Winnow` for runs of `length` characters, with about `window` hashes per window. A smaller window yields more anchors and
     /// fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
@@ -144,8 +144,8 @@ impl Winnow {
         bytes >= from + self.length
     }
 
-    /// Returns the stretches of a folded text in which runs may recur. A run is in one of these stretches unless it chooses an anchor that
-    /// does not recur. No run is in more than one stretch.
+    /// Returns the stretches of a folded text in which runs may recur. Every run that chooses only recurring anchors is in one of these
+    /// stretches. No run is in more than one stretch.
     pub fn stretches(&self, text: &str, anchors: &[Anchor], recurs: impl Fn(u64) -> bool) -> Vec<Range<usize>> {
         let (mut stretches, mut from) = (Vec::new(), 0);
         let mut push = |from: usize, to: usize| {
@@ -214,7 +214,7 @@ mod tests {
             }
         }
 
-        /// Checks that a run that occurs in two texts is within a stretch of each text, whatever surrounds the run.
+        /// Checks that a run that occurs in two texts is within a stretch of each text, regardless of the surrounding text.
         #[test]
         fn no_run_is_lost(run in "[abc中é]{20}", parts in proptest::collection::vec("[abcd中]{0,40}", 4), window in 1..30usize) {
             let winnow = Winnow::new(20, window);

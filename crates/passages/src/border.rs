@@ -1,4 +1,4 @@
-//! Defines where a cut may begin or end: between words, where each Han character is a word, and never within a grapheme cluster.
+//! Defines where a cut may begin or end: between words (each Han character is a word), and never within a grapheme cluster.
 
 use dupsift_text::is_han;
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
@@ -25,7 +25,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
         if from + cluster < at {
             start = cluster;
         } else if from + cluster == at {
-            // The letter that the marks before the position belong to.
+            // The letter to which the marks before the position belong.
             let letter = near[start..].chars().next().unwrap_or(before);
             return !joins(letter, after, near[..start].chars().next_back(), text[to..].chars().next());
         }
@@ -33,7 +33,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
     false
 }
 
-/// Returns whether two neighboring characters belong to the same word. `first` and `last` are the characters on either side of them.
+/// Returns whether two neighboring characters belong to the same word. `first` and `last` are the characters on either side of the pair.
 fn joins(before: char, after: char, first: Option<char>, last: Option<char>) -> bool {
     let letter = |c: char| (c.is_alphanumeric() || c == '_') && !is_han(c);
     let inner = |c: char| matches!(c, '\'' | '’');

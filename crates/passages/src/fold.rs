@@ -75,8 +75,8 @@ impl Folded {
         self.text.push_str(&text[copied..]);
     }
 
-    /// Returns the byte in the original text for a byte in the folded text. For the byte after a single space, this is the byte after the
-    /// run of white space.
+    /// Converts a byte position in the folded text to a byte position in the original text. The position after a single space becomes the
+    /// position after the run of white space.
     pub fn original(&self, folded: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.folded <= folded).checked_sub(1) {
             None => folded,
@@ -84,8 +84,8 @@ impl Folded {
         }
     }
 
-    /// Returns the byte in the folded text for a byte in the original text. Within a run of white space, this is the byte after the single
-    /// space.
+    /// Converts a byte position in the original text to a byte position in the folded text. A position within a run of white space becomes
+    /// the position after the single space.
     pub fn folded(&self, original: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.original <= original).checked_sub(1) {
             None => self.before(original, 0),

@@ -39,7 +39,7 @@ const BLOCK: usize = 16;
 /// Writes the normal form of a unit of plain characters. Returns `false` if the unit contains other characters.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     let bytes = unit.as_bytes();
-    // No character becomes longer, but the last character is stored as a whole word.
+    // Normalization makes no character longer, but the last character is stored as a whole word.
     out.resize(bytes.len() + WORD, 0);
     let (mut after_space, mut at, mut to) = (true, 0, 0);
     while let Some(&first) = bytes.get(at) {

@@ -12,7 +12,7 @@ use crate::{
 
 const LEAST: u32 = 3;
 
-/// Runs the steps of the engine over texts in memory, which must be in order of preference.
+/// Runs the steps of the engine over in-memory texts, which must be in order of preference.
 fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<Passage>> {
     // Each row holds a hash, a document, a position, and a character position in the text.
     let mut rows: Vec<(u128, u64, u32, u32)> = Vec::new();

@@ -23,7 +23,7 @@ pub struct Passage {
     pub copies: u32,
     /// The document with the first copy of the passage's first unit or run.
     pub first_doc: u64,
-    /// The first character of that copy, as a position in its document.
+    /// The position of the first copy in `first_doc`, in characters.
     pub first_start: u32,
 }
 
@@ -47,10 +47,10 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
     with_white_space(text, &found)
 }
 
-/// Describes a part of a text that occurs elsewhere as a whole.
+/// Describes a part of a text that also occurs elsewhere in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// The bytes of the part in the text.
+    /// The byte range of the part in the text.
     pub bytes: Range<usize>,
     /// The number of occurrences of the part.
     pub copies: u32,
@@ -58,8 +58,8 @@ pub struct Template {
     pub first_doc: u64,
 }
 
-/// Returns the parts of a text that occur elsewhere as a whole. The repeats in the text must be in order. Among overlapping parts, only the
-/// parts with the most copies are returned. A cut passage may consist of several parts.
+/// Returns the parts of a text that also occur elsewhere in full. The repeats in the text must be in order. Among overlapping parts, only
+/// the parts with the most copies are returned. A cut passage may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
@@ -112,7 +112,7 @@ impl<'t> Walk<'t> {
         Walk { text, character: 0, byte: 0 }
     }
 
-    /// Returns the first byte of a character. This is fast if the character is near the previously requested character.
+    /// Returns the first byte of a character. The lookup is fast if the character is near the previously requested character.
     fn byte_of(&mut self, wanted: u64) -> usize {
         let bytes = |chars: &mut dyn Iterator<Item = char>, count: u64| {
             chars.take(count as usize).map(char::len_utf8).sum::<usize>()
@@ -250,8 +250,8 @@ fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Ran
     (start < end).then_some(start..end)
 }
 
-/// Extends the passages to cut over the surrounding white space: after a passage up to the next line or word, and before a passage within
-/// its line. At either end of the text, all white space is included.
+/// Extends each passage over the surrounding white space: after the passage up to the next line or word, and before the passage within its
+/// line. At either end of the text, all white space is included.
 fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
     let line_end = |at: usize| matches!(text.as_bytes()[at], b'\n' | b'\r');
     let mut places: Vec<Unit> = Vec::with_capacity(found.len());
@@ -263,7 +263,7 @@ fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
         };
         places.push(Unit { start: place.start, end });
     }
-    // Goes backward from the last passage, and tracks whether everything after the current passage is cut.
+    // Iterates backward from the last passage, and tracks whether everything after the current passage is cut.
     let (mut next, mut at_end) = (text.len(), true);
     for number in (0..places.len()).rev() {
         let before = number.checked_sub(1).map_or(0, |before| places[before].end);

@@ -14,7 +14,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Calls `each` with the number of each occurrence to cut, for one unit or run with `count` occurrences in order. `at` returns the rank
+    /// For one unit or run with `count` occurrences in order, calls `each` with the number of each occurrence to cut. `at` returns the rank
     /// of an occurrence's document in the order of preference, and the position in that document.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Rule {
             let (doc, position) = at(number);
             doc != first_doc || distance.is_some_and(|distance| u64::from(position) >= u64::from(first) + distance)
         };
-        // Occurrences in the first document precede all others, and the last one is farthest from the first copy.
+        // Occurrences in the first document come first, and the last occurrence is farthest from the first copy.
         if !is_repeat(count - 1) {
             return Ok(());
         }
@@ -61,7 +61,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// Adds the next repeat of a document if it continues this repeat. Returns whether it does.
+    /// Appends the next repeat in a document if that repeat continues this one. Returns whether the repeat was appended.
     pub fn joins(&mut self, next: &Repeat) -> bool {
         let continues = u64::from(next.position) == u64::from(self.position) + u64::from(self.count)
             && next.first_doc == self.first_doc

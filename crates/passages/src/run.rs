@@ -26,7 +26,7 @@ fn times(a: u64, b: u64) -> u64 {
     reduced((product as u64 & PRIME) + (product >> 61) as u64)
 }
 
-/// Reduces a number that is less than twice the prime.
+/// Reduces a number modulo the prime. The number must be less than twice the prime.
 fn reduced(sum: u64) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Checks that two hashes are equal if and only if the characters are.
+        /// Checks that two hashes are equal if and only if the characters are equal.
         #[test]
         fn hashes_tell_runs_apart(text in "[ab中é]{1,80}", length in 1..12u32) {
             let mut known: HashMap<u128, String> = HashMap::new();

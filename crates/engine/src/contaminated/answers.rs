@@ -1,4 +1,4 @@
-//! Interprets the answers of items: texts, or positions in a list of choices.
+//! Interprets the answers to items, which are texts or positions in a list of choices.
 //!
 //! ```text
 //! choices              answer           text
@@ -41,7 +41,7 @@ enum Position {
 }
 
 impl Given {
-    /// Creates the answers from the value of the answer column, which may be a list in JSON.
+    /// Creates the answers from the value of the answer column, which may be a JSON list.
     pub fn new(answer: Option<&str>, choices: Vec<String>) -> Given {
         let values = answer.map_or_else(Vec::new, |text| of_json(text).unwrap_or_else(|| vec![text.to_owned()]));
         // Test sets use -1 to hide their answers.
@@ -102,7 +102,7 @@ impl Meaning {
     }
 }
 
-/// Returns the position that a value may stand for. The value must be a number or a single letter, including `(C)` and `C.`.
+/// Returns the position that a value may represent. The value must be a number or a single letter, including `(C)` and `C.`.
 fn position(value: &str) -> Option<Position> {
     let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
     let mut letters = value.chars();

@@ -21,8 +21,8 @@ pub struct Fates {
     begins: AtomicCells<u64>,
 }
 
-/// Returns the ranges of spans. Each range holds the first token, the token after the last one, the first byte, and the byte after the last
-/// one. Overlapping ranges are merged.
+/// Returns the token and byte ranges of spans: the first token, the token after the last token, the first byte, and the byte after the last
+/// byte. Overlapping ranges are merged.
 fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
     let mut places: Vec<[u32; 4]> =
         spans.iter().map(|span| [span.tokens[0], span.tokens[1], span.bytes[0], span.bytes[1]]).collect();
@@ -75,7 +75,7 @@ impl Fates {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns a text without its spans, or `None` if the text differs from the one that was searched.
+    /// Returns a text without its spans, or `None` if the text differs from the searched text.
     pub fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | usize::from(byte));

@@ -1,4 +1,4 @@
-//! Stores the results of the search in temporary files: one row for each span, with the tokens of the item that it covers.
+//! Stores the results of the search in temporary files: one row for each span, with the item's tokens that the span covers.
 
 use crate::session::Session;
 use dupsift_contamination::Item;
@@ -8,7 +8,7 @@ use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Holds a span as recorded; rows are grouped by document and item, and sorted by position.
+/// Holds a recorded span. Rows are grouped by document and item, and sorted by position.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Row {
@@ -24,7 +24,7 @@ struct Row {
 
 /// The number of leading bytes in a row that identify the document and the item.
 const GROUP: usize = 12;
-/// The number of bytes taken by the numbers at the start of the span's other data.
+/// The size in bytes of the numbers at the start of the span's other data.
 const NUMBERS: usize = 8;
 
 /// Describes a span of a document that the search found.

@@ -33,11 +33,11 @@ pub use run::{check, contaminated};
 
 /// The lowest score at which a document is listed with an item.
 pub const LISTED: f64 = 0.5;
-/// The lowest score at which an item counts as nearly completely found.
+/// The lowest score at which an item counts as found almost completely.
 pub const NEARLY: f64 = 0.8;
 /// An item that occurs in more than this many documents is public.
 pub const PUBLIC: u64 = 100;
-/// The maximum number of characters of a span or an item that tables show.
+/// The maximum number of characters that tables show for a span or an item.
 pub const SHOWN: usize = 500;
 
 /// Describes a column of the evaluation set.

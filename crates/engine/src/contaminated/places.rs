@@ -23,7 +23,7 @@ const BESIDE: usize = 80;
 /// Describes a span of a listed document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Place {
-    /// The item that the span belongs to.
+    /// The item to which the span belongs.
     pub item: Item,
     /// The score of the span, as written to tables.
     pub score: f32,

@@ -119,7 +119,7 @@ pub struct Reference {
     pub known: Vec<Known>,
     /// The names of the evaluation sets, in order.
     pub suites: Vec<String>,
-    /// The number of bytes that the evaluation set takes in memory during the search.
+    /// The memory that the evaluation set takes during the search, in bytes.
     pub bytes: u64,
     /// The rows and files that could not be read.
     pub losses: OtherInput,
@@ -132,7 +132,7 @@ impl Reference {
     }
 }
 
-/// Holds an item while it is read.
+/// Holds an item that is being read.
 struct Read {
     doc: u64,
     tokens: Vec<u64>,

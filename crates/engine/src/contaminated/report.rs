@@ -54,7 +54,7 @@ pub struct ContaminationReport {
     pub contaminated: u64,
     /// The number of rows in `contaminated/`.
     pub found: u64,
-    /// The counts for the corpus that was written.
+    /// The counts for the written corpus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<CorpusReport>,
     /// For each evaluation set, the items with the highest scores.
@@ -112,7 +112,7 @@ pub struct ExampleReport {
     pub eval_id: String,
     /// The beginning of the item's text.
     pub item: String,
-    /// The byte ranges of this beginning that the span covers: the first byte, and the byte after the last one.
+    /// The byte ranges in `item` that the span covers, each as the first byte and the byte after the last byte.
     pub covered: Vec<[u32; 2]>,
     /// The number of documents in which the item's score is at least 0.5.
     pub documents: u64,
@@ -122,7 +122,7 @@ pub struct ExampleReport {
     pub score: f64,
     /// Whether the item's answer is next to the span; `None` if the item has no answer.
     pub answer_found: Option<bool>,
-    /// The text before the span, the beginning of the span, and the text after it.
+    /// The text before the span, the beginning of the span, and the text after the span.
     pub texts: [String; 3],
 }
 

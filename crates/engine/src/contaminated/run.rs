@@ -64,7 +64,7 @@ fn attempt(
         check_editing(session.options, session.source, "cut-spans")?;
     }
     let reference = reference::read(session, options, against)?;
-    // The items take memory from the share for rows.
+    // The items use part of the memory reserved for rows.
     let _held = session.engine.memory.lend(reference.bytes as usize)?;
     let losses = &losses.clone().with(Some(&reference.losses));
     let searched = search(session, &reference)?;

@@ -1,4 +1,4 @@
-//! Makes the pass over the corpus, which finds spans of items in each document and counts document frequencies.
+//! Runs the pass over the corpus that finds spans of items in each document and counts document frequencies.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -42,7 +42,7 @@ pub struct Verdict<'s> {
     pub item: Item,
     /// The score of the best span.
     pub score: f64,
-    /// The best span, or the first one if several spans are equally good.
+    /// The best span, or the first of several equally good spans.
     pub best: &'s Span,
     /// All spans of the item in the document.
     pub spans: &'s [Span],

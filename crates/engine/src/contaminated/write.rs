@@ -167,7 +167,7 @@ struct Examples<'e> {
     session: &'e Session<'e>,
     reference: &'e Reference,
     verdicts: &'e Verdicts<'e>,
-    /// The best items by evaluation set, best first.
+    /// For each evaluation set, the best items, best first.
     best: Vec<Vec<(Item, ExampleReport)>>,
 }
 
@@ -201,7 +201,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns the positions of the covered tokens in an item's beginning, as ranges.
+/// Returns the byte ranges of the covered tokens in the beginning of an item.
 fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
     let document = session.pipeline.analyse(text);
     let is_covered = |at: usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);
@@ -246,8 +246,8 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
     public.into_iter().map(example).collect()
 }
 
-/// Writes the corpus and the removed documents, depending on the options. The corpus lacks either the contaminated documents or their
-/// spans.
+/// Writes the corpus and the removed documents, depending on the options. The written corpus omits either the contaminated documents or
+/// their spans.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -1,10 +1,10 @@
-//! Divides `--memory`, and computes the minimum and the expected use of a run.
+//! Divides the `--memory` budget, and computes a run's minimum and expected memory use.
 //!
 //! With any number of threads, anonymous memory is guaranteed to stay below the sum of three amounts: the budget, 150 MB (for the program
 //! itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows before
 //! they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
-//! and the half for rows, which spill to make room. Arrays that grow with the number of documents are in memory-mapped temporary files and
-//! are not anonymous.
+//! and the half of the budget that holds rows; the rows spill to make room. Arrays that grow with the number of documents are in
+//! memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -25,8 +25,8 @@ const PAGES: u64 = 32 << 20;
 /// The part of the 150 MB that a page may use, in bytes, if no other page is being read. The rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
-/// The number of bytes in memory while a table of pages is written, for an unfinished row group, rows not yet encoded, a batch, and the
-/// tree of a page.
+/// The memory, in bytes, used while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a
+/// page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
 /// The number of copies of a long value that a table holds while it is written: in a batch, among the distinct values, in a page, as the
@@ -47,7 +47,7 @@ pub struct Budget {
     pub memory: u64,
     /// The number of threads that share the budget.
     pub threads: usize,
-    /// The maximum number of bytes that rows may take in memory, in all shuffles of the job together.
+    /// The maximum memory, in bytes, for the rows in all shuffles of the job together.
     pub rows: usize,
     /// The number of bytes per thread for sorting or counting.
     pub a_thread: usize,
@@ -80,7 +80,7 @@ impl Budget {
         PAGES / self.threads as u64
     }
 
-    /// Returns the size up to which the pages of a piece do not have to be checked one by one.
+    /// Returns the maximum size of a piece whose pages do not have to be checked one by one.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
@@ -121,8 +121,8 @@ impl Budget {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Returns whether a row with this many bytes in all columns except its page can be written to a table of pages, while a reader holds
-    /// `held` bytes of its file. In that case, only one table is written at a time.
+    /// Returns whether a row can be written to a table of pages if its columns except the page have this many bytes in total and a reader
+    /// holds `held` bytes of its file. In that case, only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
@@ -134,7 +134,7 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// Returns the size above which a document counts as long. A document takes about twenty times its size in memory during processing, so
+    /// Returns the size above which a document counts as long. Processing a document takes about twenty times its size in memory, so
     /// [`Budget::long_documents`] limits the number of long documents that are processed at a time.
     pub fn short_document(&self) -> u64 {
         (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
@@ -156,8 +156,8 @@ impl Budget {
     }
 }
 
-/// Returns how much of the budget a long row takes while it is written. A reader holds one of the row's values, alone or in a page with
-/// more rows.
+/// Returns how much of the budget a long row takes while it is written. A reader holds one of the row's values, either alone or in a page
+/// with other rows.
 fn row_in_a_table(bytes: u64, held: u64) -> u64 {
     let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
     written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)

@@ -1,6 +1,6 @@
 //! Measures the wall-clock time, CPU time and peak anonymous memory of each stage. Memory is sampled while the stage runs.
 //!
-//! CPU time and memory are read from `/proc`. They are 0 on systems without `/proc` (other than Linux).
+//! CPU time and memory are read from `/proc`. Both are 0 on systems without `/proc`, that is, on systems other than Linux.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -12,7 +12,7 @@ pub struct Leg {
     pub stages: Vec<&'static str>,
     /// The approximate number of stages in the leg.
     pub count: usize,
-    /// The work of the leg, in a unit shared by all legs.
+    /// The amount of work in the leg, in a unit shared by all legs.
     pub work: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct Whole {
     pub seconds_left: Option<f64>,
 }
 
-/// Holds the legs of a job and its current position.
+/// Holds the legs of a job and the job's current position.
 #[derive(Debug)]
 pub(super) struct Course {
     legs: Vec<Leg>,
@@ -36,7 +36,7 @@ pub(super) struct Course {
     entered: usize,
     /// The current stage.
     stage: String,
-    /// The work that precedes the first stage, and the time when that stage began.
+    /// The amount of work that precedes the first stage, and the time when that stage began.
     before: Option<(f64, Duration)>,
 }
 
@@ -80,7 +80,7 @@ impl Course {
         }
     }
 
-    /// Returns the work that is done.
+    /// Returns the amount of work that is done.
     fn done(&self, share: f64) -> f64 {
         let before: f64 = self.legs.iter().take(self.at).map(|leg| leg.work).sum();
         let leg = &self.legs[self.at];

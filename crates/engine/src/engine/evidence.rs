@@ -88,8 +88,8 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns the numbers of a document, or no numbers if the document was not read. Every entry is a whole number of words, so nothing is
-    /// copied.
+    /// Returns the numbers of a document, or no numbers if the document was not read. Every entry takes a whole number of words, so nothing
+    /// is copied.
     pub fn of(&self, doc: u64) -> Cow<'_, [u64]> {
         let begin = place(&self.met, doc).and_then(|rank| self.begins.load(rank).checked_sub(1));
         let Some(begin) = begin else { return Cow::Borrowed(&[]) };

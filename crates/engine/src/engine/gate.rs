@@ -1,4 +1,4 @@
-//! A counting semaphore for bytes in memory. It limits how many threads hold large data at the same time.
+//! A counting semaphore for bytes in memory. The semaphore limits how many threads hold large data at the same time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Makes work interruptible even if the work itself does not check for interruptions. For example, opening files may scan hundreds of
-//! gigabytes or wait for a server that does not respond.
+//! Makes work interruptible even if the work itself does not check for interruptions. For example, opening files may require scanning
+//! hundreds of gigabytes or waiting for a server that does not respond.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,8 @@ use dupsift_core::error::{Error, Result};
 /// How often the flag is checked.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Does the work on a separate thread. If the flag is set before the work is done, the thread is abandoned: its result is ignored, and it
-/// ends on its own or with the process.
+/// Does the work on a separate thread. If the flag is set before the work is done, the thread is abandoned: its result is ignored, and the
+/// thread ends on its own or with the process.
 ///
 /// # Errors
 /// Returns any error from the work, or [`Error::Interrupted`].

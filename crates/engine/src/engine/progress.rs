@@ -69,12 +69,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns progress that is not reported.
+    /// Returns a `Progress` that reports nothing.
     pub fn hidden() -> Progress {
         Progress::default()
     }
 
-    /// Returns progress that is reported to a sink.
+    /// Returns a `Progress` that reports to a sink.
     pub fn to(sink: Arc<dyn Sink>) -> Progress {
         Progress { sink: Some(sink), ..Progress::default() }
     }
@@ -132,7 +132,7 @@ struct Shown {
 /// The number of stages that the process has begun.
 static STAGES: AtomicU64 = AtomicU64::new(0);
 
-/// The origin of all times.
+/// The starting point for all time measurements.
 static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Shown {
@@ -144,8 +144,8 @@ impl Shown {
         shown
     }
 
-    /// Adds finished units, and sends an event if one is due. If several threads call this at the same time, only one of them sends the
-    /// event.
+    /// Adds finished units, and sends an event if one is due. If several threads call this method at the same time, only one of them sends
+    /// the event.
     fn add(&self, count: u64, elapsed: Duration) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
         let now = elapsed.as_millis() as u64;

@@ -1,4 +1,4 @@
-//! Limits the number of bytes of their files that readers hold in memory, and lets waiting readers do other work.
+//! Limits how many bytes of input files readers hold in memory, and lets waiting readers do other work.
 //!
 //! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads are
 //! not idle, because the reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads
@@ -22,7 +22,7 @@ const RELEASED_PART: u64 = 8;
 /// Limits the bytes that all readers hold together. A request above the limit is granted only if no other reader holds bytes.
 pub struct ReadLimit<T> {
     most: u64,
-    /// A reader that holds at most this many bytes takes no memory from the rows.
+    /// A reader that holds at most this many bytes takes none of the memory for rows.
     free: u64,
     memory: Memory,
     state: Mutex<State<T>>,
@@ -111,7 +111,7 @@ impl<T> ReadLimit<T> {
             fits
         });
         let _held = OnDrop(|| {
-            // The memory of a long line remains in the heap of its thread, and each thread has its own heap.
+            // The memory of a long line remains in the heap of the thread that read the line, and each thread has its own heap.
             if bytes >= RELEASED.max(self.most / RELEASED_PART) {
                 dupsift_core::allocator::release();
             }

@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 3;
 /// A delay that is more than long enough for threads to end.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// Holds the machine resources that the options request. They are created once.
+/// Holds the machine resources that the options request. These resources are created once.
 pub struct Resources {
     clock: Clock,
     budget: Budget,
@@ -38,7 +38,7 @@ impl Resources {
     }
 
     /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, which leaves the
-    /// other half for different data.
+    /// other half for other data.
     pub fn engine<'e>(
         &'e self,
         halves: bool,
@@ -78,7 +78,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
                 return Err(Error::table("start a thread (is there a process limit, ulimit -u?)")(error));
             }
             Err(_) => {
-                // Wait for the threads that did start to end.
+                // Wait until the threads that did start have ended.
                 std::thread::sleep(A_MOMENT);
                 alone += usize::from(threads == 1);
                 threads = (threads / 2).max(1);

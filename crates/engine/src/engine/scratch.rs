@@ -1,4 +1,4 @@
-//! Scratch memory that stages use for consecutive rows. Small scratch data is in memory, and large data in a temporary file.
+//! Scratch memory that stages use for consecutive rows. Small scratch data is kept in memory, and large scratch data in a temporary file.
 
 use std::path::Path;
 

@@ -45,7 +45,7 @@ impl SketchFile {
         self.words
     }
 
-    /// Returns the number of documents that the file has room for.
+    /// Returns the number of documents for which the file has room.
     pub fn documents(&self) -> u64 {
         (self.cells.len() / self.words.max(1)) as u64
     }

@@ -1,6 +1,6 @@
-//! Measures the CPU time of each thread in the process, which shows how far the work of a stage could be spread over more processors.
+//! Measures the CPU time of each thread in the process, which shows how well the work of a stage would scale to more processors.
 //!
-//! The times are read from `/proc`. They are 0 on systems without `/proc` (other than Linux).
+//! The times are read from `/proc`. All times are 0 on systems without `/proc`, that is, on systems other than Linux.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,7 +68,7 @@ mod tests {
             caller: caller.to_string(),
         };
         let before = times("7", &[("7", 1_000_000_000), ("8", 0), ("9", 5_000_000_000)]);
-        // For a thread that started after the earlier snapshot, the whole CPU time counts.
+        // For a thread that started after the earlier snapshot, all of its CPU time counts.
         let after =
             times("7", &[("10", 250_000_000), ("7", 1_500_000_000), ("8", 2_000_000_000), ("9", 6_000_000_000)]);
         assert_eq!(after.since(&before), Spent { serial: 0.5, busiest: 2.0, all: 3.75 });

@@ -69,8 +69,8 @@ impl Engine<'_> {
         self.spread(name, width, group_width, rows, Order::Hash, 0)
     }
 
-    /// Returns a shuffle whose partitions are in the order of the big-endian number of `number_width` bytes at the start of each row. The
-    /// number must be less than `documents`.
+    /// Returns a shuffle whose partitions are ordered by the big-endian number in the first `number_width` bytes of each row. The number
+    /// must be less than `documents`.
     pub fn ordered(
         &self,
         documents: u64,
@@ -84,7 +84,7 @@ impl Engine<'_> {
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
-    /// Returns a shuffle whose partitions are in the order of the first 63 bits of each row (big-endian). The number of partitions, which
+    /// Returns a shuffle whose partitions are ordered by the first 63 bits of each row (big-endian). The number of partitions, which
     /// depends on memory and threads, does not affect this order.
     pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
@@ -105,15 +105,15 @@ impl Engine<'_> {
         Shuffle::new(spec, self.dir, &self.memory)
     }
 
-    /// Returns the minimum number of partitions. There are several per thread, because partitions differ in size.
+    /// Returns the minimum number of partitions. There are several partitions per thread, because partitions differ in size.
     fn least_partitions(&self) -> usize {
         let threads = self.pool.current_num_threads();
         (A_THREAD * threads).min(MANY).max(threads)
     }
 
-    /// Does `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the state.
-    /// Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a single
-    /// pass finds all damaged files.
+    /// Performs `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the
+    /// state. Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a
+    /// single pass finds all damaged files.
     pub fn work<S, T: Send>(
         &self,
         count: usize,
@@ -219,7 +219,7 @@ impl Engine<'_> {
     /// Checks that no damaged file has been found so far.
     ///
     /// # Errors
-    /// Returns the first damaged file, by path.
+    /// Returns an error for the first damaged file, by path.
     pub fn none_bad(&self) -> Result<()> {
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {
@@ -241,7 +241,7 @@ impl Engine<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Returns the limit on bytes held from files, which all threads of a pass share.
+    /// Returns the limit, shared by all threads of a pass, on the bytes that readers hold.
     pub fn read_limit<T>(&self) -> ReadLimit<T> {
         ReadLimit::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }

@@ -1,4 +1,4 @@
-//! The state of one algorithm in a run. Its results are rows at first, then candidates, and finally classified pairs.
+//! The state of one algorithm in a run. The results of the algorithm are rows at first, then candidates, and finally classified pairs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -39,8 +39,8 @@ pub struct Estimate {
     pub legs: Vec<Leg>,
 }
 
-/// The work of each pass relative to a counting pass (1.0). A value is roughly the pass's CPU seconds for 100 MB of mixed text with the
-/// default algorithms.
+/// The amount of work in each pass, relative to a counting pass (1.0). A value is roughly the pass's CPU seconds for 100 MB of mixed text
+/// with the default algorithms.
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
     ("prefilter", 0.6),
@@ -69,7 +69,7 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
     passes.iter().map(leg).chain(behind.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, leg)| leg)).collect()
 }
 
-/// Estimates the work of a run.
+/// Estimates the cost of a run.
 ///
 /// # Errors
 /// Returns an error if the memory limit is too low, if parameters contradict each other, or if passages cannot be cut from these files.
@@ -132,7 +132,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs })
 }
 
-/// Describes which share of pairs with a given similarity become candidates.
+/// Describes the share of pairs with a given similarity that become candidates.
 fn curve(label: &str, banding: Banding) -> String {
     let at = |s: f64| format!("{:.0}% at {s}", 100.0 * banding.lets_through(s));
     let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));

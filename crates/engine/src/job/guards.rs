@@ -1,4 +1,4 @@
-//! The guards of a job. They check the values that [`dupsift_algorithms::stage::guard`] measures, and may prevent the publication of the
+//! The guards of a job. Guards check the values that [`dupsift_algorithms::stage::guard`] measures, and may prevent the publication of the
 //! result.
 //!
 //! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
@@ -48,7 +48,7 @@ impl Guarded for RunReport {
         &self.guards
     }
 
-    /// A result that was accepted is published even if a guard had held it back.
+    /// An accepted result is published even if a guard would otherwise hold it back.
     fn is_held(&self) -> bool {
         self.accepted.is_none() && self.guards.iter().any(|guard| guard.held)
     }
@@ -58,8 +58,8 @@ impl Guarded for RunReport {
     }
 }
 
-/// Returns the folder that holds the result of a job with this `--out`. This is `out`, or a folder next to `out` if the result is held
-/// back.
+/// Returns the folder that holds the result of a job with this `--out`. The result is in `out`, or in a folder next to `out` if the result
+/// is held back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
@@ -129,8 +129,8 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, which may be very little. Therefore, the
-/// amount of text per document is compared.
+/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, and there may be very little of it.
+/// Therefore, the amount of text per document is compared.
 fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
     shrunk(of(now), of(before), is_incremental, factor)

@@ -1,6 +1,6 @@
 //! Reads the statistics and models that a finished run used for its signatures, from `stats/`.
 //!
-//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses it in place of its own
+//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses this data in place of its own
 //! counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different batches can
 //! be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
 
@@ -42,7 +42,7 @@ pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
-/// Returns the number of documents that table schemes were chosen for.
+/// Returns the number of documents for which table schemes were chosen.
 pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
@@ -56,7 +56,7 @@ pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     counted(session, run.dir, known, needs)
 }
 
-/// Returns the record of the word statistics of a run, and which statistics the run has.
+/// Returns the record of a run's word statistics, and which statistics the run has.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the run counted no words.
@@ -148,7 +148,7 @@ pub struct Frozen {
     pub tables: Stats,
     /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that the counts and models come from, and the number of documents that table schemes are chosen for.
+    /// The output from which the counts and models were taken, and the number of documents for which table schemes are chosen.
     pub report: FrozenReport,
 }
 

@@ -152,7 +152,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output. If there is a `work` folder, which is already locked, it becomes the temporary folder of the output.
+/// Begins the output. If `work` is given, this folder, which is already locked, becomes the temporary folder of the output.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),
@@ -185,7 +185,8 @@ fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&
     stage.commit(accepts || !report.would_hold())
 }
 
-/// Reopens the files that changed only in status, and removes them from `late`. Their contents are later compared with the saved state.
+/// Reopens the files that changed only in status, and removes them from `late`. The contents of these files are later compared with the
+/// saved state.
 fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
     for (path, looked) in source.look_again() {
         match looked {

@@ -1,5 +1,5 @@
-//! Defines `run.json`, the machine-readable record of a run. It contains the options, the inputs, the work of each stage and the results of
-//! each algorithm.
+//! Defines `run.json`, the machine-readable record of a run. The record contains the options, the inputs, the work of each stage and the
+//! results of each algorithm.
 //!
 //! The field names are a public interface. Times and memory differ from run to run. The input and the recipe determine everything else.
 
@@ -38,8 +38,8 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The folder in which the command was typed. All other paths in the record are absolute. [`RunReport::places`] returns where they may
-    /// be now.
+    /// The folder in which the command was typed. All other paths in the record are absolute. [`RunReport::places`] returns the possible
+    /// current locations of a recorded path.
     #[serde(default)]
     pub folder: String,
     /// The options and versions that affect signatures.
@@ -84,7 +84,7 @@ pub struct RunReport {
     /// The number of Han characters segmented with the dictionary. If the corpus is counted first, each character is segmented at most
     /// once. Texts whose words were restored from an earlier run are not segmented a second time.
     pub segmented_characters: u64,
-    /// The index that the run was matched against, if any.
+    /// The index against which the run was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
     /// Document counts by script and length, for all documents and for removed documents; null in records from versions without these
@@ -128,7 +128,7 @@ pub struct RunReport {
 /// Records a guard that fired.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct GuardReport {
-    /// The name of the guard. This is the option that sets the limit of the guard, if there is such an option.
+    /// The name of the guard. If an option sets the limit of the guard, the guard has the name of the option.
     pub name: String,
     /// The measured value.
     pub measured: f64,
@@ -185,9 +185,10 @@ pub struct InputReport {
     pub path: String,
     /// The number of rows that take part: all rows of the file, or the rows within `--limit`.
     pub rows: u64,
-    /// Bytes on disk.
+    /// The size of the file on disk, in bytes.
     pub bytes: u64,
-    /// The size, times, device and inode of the file when it was read. If they differ later, the path may refer to a different file.
+    /// The size, times, device and inode of the file when it was read. If these values differ later, the path may refer to a different
+    /// file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
     /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file is the
@@ -244,7 +245,7 @@ pub struct CutReport {
     pub characters_kept: u64,
     /// The number of documents that were removed because too little text remained.
     pub emptied: u64,
-    /// The passages with the largest product of bytes and copies, each text once.
+    /// The passages with the largest product of bytes and copies, each text only once.
     pub costliest: Vec<CostlyPassage>,
 }
 
@@ -274,7 +275,7 @@ pub struct FolderReport {
     pub whole: u64,
     /// The number of rows in these files.
     pub rows: u64,
-    /// Bytes on disk.
+    /// The size of these files on disk, in bytes.
     pub bytes: u64,
 }
 
@@ -295,8 +296,8 @@ pub struct DocumentsReport {
     pub extra_copies: u64,
     /// The number of bytes of text that were read.
     pub text_bytes: u64,
-    /// The number of bytes of lines decompressed from the input files. This is the uncompressed size of the files if each file was read
-    /// once, to its end.
+    /// The total size, in bytes, of the lines decompressed from the input files. The total equals the uncompressed size of the files if
+    /// each file was read once, to its end.
     #[serde(default)]
     pub unpacked_bytes: u64,
 }
@@ -308,7 +309,7 @@ pub struct IdsReport {
     pub written_as: String,
     /// The reason for this type if it differs from the type of the column, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
-    /// A column that probably has ids, if all rows are named FILE#ROW.
+    /// A column that probably holds ids, if all rows are named FILE#ROW.
     #[serde(default)]
     pub likely_column: Option<String>,
     /// The number of rows without an id, which are named FILE#ROW.
@@ -335,9 +336,9 @@ pub struct StatisticsReport {
 /// Records counts that come from another corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FrozenReport {
-    /// The output that the counts were read from.
+    /// The output from which the counts were read.
     pub from: String,
-    /// The number of documents that table schemes are chosen for.
+    /// The number of documents for which table schemes are chosen.
     pub documents_planned: u64,
 }
 
@@ -380,7 +381,7 @@ pub struct AlgorithmReport {
     /// The number of distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
     /// The number of candidates that the check left undecided, because comparing two such long and different texts would take more than
-    /// about a second. They do not count as pairs.
+    /// about a second. These candidates do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
     /// The number of pairs that passed every check but were removed by `margin=`. Exact copies are counted once.
@@ -428,7 +429,7 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the number of rows in tables of duplicates. These are all written pairs, except pairs that merely share a template.
+    /// Returns the number of rows in tables of duplicates, which contain all written pairs except pairs that merely share a template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
@@ -445,8 +446,8 @@ pub struct RelationsReport {
     pub template: u64,
     /// The number of pairs from the same template that are not reported, because their similarity is below `templates=`.
     pub templates_left_out: u64,
-    /// The number of pairs whose next-best search ended early because too many documents are near to both documents. The best document
-    /// found before the end counts as the next best.
+    /// The number of pairs whose next-best search ended early because too many documents are near both documents. The best document found
+    /// before the end counts as the next best.
     pub cut_short: u64,
     /// The number of pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
     pub other_titles: u64,
@@ -459,7 +460,7 @@ pub struct RemovalReport {
     pub decide: String,
     /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// How each `keep` column compares: as `numbers` or as `text`.
+    /// How each `keep` column is compared: as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
     /// The number of removed documents.

@@ -1,6 +1,6 @@
 //! Defines the order of a run's states, from opened inputs to the record.
 //!
-//! All kinds of runs go through the same states: read, signed, paired, written. This includes runs over a corpus alone, runs against an
+//! All kinds of runs go through the same states: read, signed, paired, written. These kinds are runs over a corpus alone, runs against an
 //! index, runs on a cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use dupsift_files::io::{Source, Stage};
 
 /// Describes how a run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents that table schemes are chosen for, or `None` for the size of the corpus.
+    /// Returns the number of documents for which table schemes are chosen, or `None` for the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }

@@ -222,7 +222,7 @@ fn strings(table: &Path, column: &str) -> Vec<String> {
 
 #[test]
 fn each_pair_is_verified_on_its_own_two_texts() {
-    // There are enough texts that one thread verifies several of them.
+    // There are enough texts for one thread to verify several of them.
     let text = |own: u64| (0..40).map(|word| format!("word{own}x{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..400).map(|doc| format!("{} end{}", text(doc / 2), doc % 2)).collect();
     let corpus = Corpus::of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
@@ -331,7 +331,7 @@ fn a_run_restores_each_state_that_an_earlier_one_saved() {
     }
 }
 
-/// Reads a file that opens without errors but whose text cannot be read.
+/// Checks a run over a file that opens without errors but whose text cannot be read.
 #[test]
 fn a_file_that_turns_out_to_be_damaged_is_left_out_and_the_others_are_read_again() {
     let corpus = Corpus::of(&[FERRY, GARDEN, FERRY]);

@@ -1,6 +1,6 @@
-//! Indexed documents that take part in a run because they match a new document. Their numbers precede the numbers of the corpus and follow
-//! the order of the index. Results that depend on document order are therefore the same as in a single run over the indexed documents and
-//! the corpus.
+//! Indexed documents that take part in a run because they match a new document. The numbers of these documents precede the numbers of the
+//! corpus and follow the order of the index. Results that depend on document order are therefore the same as in a single run over the
+//! indexed documents and the corpus.
 //!
 //! ```text
 //! 0 .. no documents .. first .. indexed documents .. base .. the corpus

@@ -1,5 +1,6 @@
-//! Records the keys by which documents are matched with indexed documents. A key is the group of a row, or of a second-round row if the
-//! algorithm emits such rows, with the document's number in the index. A batch is matched by its keys, which are then stored in the index.
+//! Records the keys by which documents are matched with indexed documents. A key is the group of a row (or of a second-round row, if the
+//! algorithm emits such rows), together with the document's number in the index. A batch is matched by its keys, which are then stored in
+//! the index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use dupsift_text::Analysis;
 pub struct Numbered {
     /// The number of the first document of the corpus in this run.
     pub base: u64,
-    /// The number of the same document in the index.
+    /// The index number of the first document of the corpus.
     pub next_doc: IndexDoc,
     /// The number of documents for which the row layout is planned.
     pub documents_planned: u64,
@@ -61,13 +62,13 @@ impl Numbered {
     }
 }
 
-/// Matches a corpus with documents of an index during the first pass.
+/// Matches a corpus with documents in an index during the first pass.
 pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, or `None` if no document matches. Their numbers precede the numbers of the
-    /// corpus. The arguments hold the keys of each algorithm and the keys of exact copies.
+    /// Returns the documents that share a key with the corpus, or `None` if no document matches. The numbers of these documents precede the
+    /// numbers of the corpus. The arguments hold the keys of each algorithm and the keys of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -191,7 +192,7 @@ impl MeetingKeys {
         Ok(())
     }
 
-    /// Records the hash of a document, unless the document cannot have copies.
+    /// Records the hash of a document if the document can have copies.
     pub fn push_copy(
         &self,
         doc: u64,

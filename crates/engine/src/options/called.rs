@@ -1,4 +1,4 @@
-//! The names that other programs use for options of dupsift.
+//! The names that other programs use for dupsift options.
 
 /// Names in other programs, each with the name of the same option in dupsift.
 const WORDS: &[(&str, &str)] = &[
@@ -28,7 +28,7 @@ const WORDS: &[(&str, &str)] = &[
     ("workers", "threads"),
 ];
 
-/// Returns the option of dupsift for a name from other programs. The words of the name are separated by `-`.
+/// Returns the dupsift option for a name from another program. The words of the name are separated by `-`.
 pub fn ours(word: &str) -> Option<&'static str> {
     WORDS.iter().find(|(known, _)| *known == word).map(|(_, ours)| *ours)
 }

@@ -1,4 +1,4 @@
-//! Converts options to and from their values in run.json. They are read back when a finished run is inspected.
+//! Converts options to and from their values in run.json. Recorded options are read back when a finished run is inspected.
 
 use std::collections::BTreeMap;
 use std::path::Path;

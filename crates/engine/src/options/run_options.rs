@@ -81,15 +81,15 @@ pub struct RunOptions {
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// The columns that may hold lists of texts. They may be additional columns, or may be among several text columns.
+    /// The columns that may hold lists of texts. Such a column may be an additional column or one of several text columns.
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of the corpus's own.
+    /// The output whose statistics, models and document count are used instead of those of the corpus.
     pub stats: Option<PathBuf>,
     /// The index against which the corpus is matched, and to which the corpus is added.
     pub index: Option<PathBuf>,
-    /// The reference against which the corpus is matched. The corpus is not added to it.
+    /// The reference against which the corpus is matched. The corpus is not added to the reference.
     pub reference: Option<PathBuf>,
     /// The name of the corpus in the index; `None` uses the name of the output.
     pub batch: Option<String>,
@@ -130,7 +130,8 @@ pub struct RunOptions {
     pub max_group: u64,
     /// The maximum number of comparisons within one group, for algorithms that compare rows.
     pub max_candidates: u64,
-    /// Whether rows that cannot match another row are dropped before they are written. This requires computing signatures twice.
+    /// Whether rows that cannot match another row are dropped before they are written. Dropping these rows requires computing signatures
+    /// twice.
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
@@ -157,7 +158,8 @@ impl RunOptions {
         // The threads share a quarter of the budget, because all of them may decompress at the same time.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
-        // Only one large footer is in memory at a time. It may also use part of the memory that is allowed in addition to the budget.
+        // Only one large footer is in memory at a time. The footer may also use part of the memory that is allowed in addition to the
+        // budget.
         let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
         let coding =
             Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };

@@ -50,7 +50,7 @@ impl Settings {
         self.put(option, value, false)
     }
 
-    /// Sets a value by the name of its option, with `_` or `-`.
+    /// Sets the value of an option by its name, which may be spelled with `_` or `-`.
     ///
     /// # Errors
     /// See [`Settings::give`]; also returns an error if the command has no option with this name.
@@ -218,7 +218,7 @@ impl Settings {
     }
 }
 
-/// Returns the options that exclude this one.
+/// Returns the options that exclude this option.
 fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     RIVALS.iter().filter_map(move |&(one, other, _)| match name {
         _ if name == one => Some(other),

@@ -89,7 +89,7 @@ pub const fn depends(shown: &'static str) -> Default {
 
 /// Sets a checked value in the options of a run.
 pub type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
-/// Returns the value in the options of a run, as recorded in run.json; `None` if it is not set.
+/// Returns the value in the options of a run, as recorded in run.json; `None` if the option is not set.
 pub type Get = fn(&RunOptions) -> Option<Value>;
 
 /// Describes one option.

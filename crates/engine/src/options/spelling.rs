@@ -1,4 +1,4 @@
-//! Spells the options in a message as an interface does.
+//! Spells the options in a message in the style of an interface.
 //!
 //! Messages name options in backticks, without dashes:
 //!
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use super::{Kind, OPTIONS, OptionSpec};
 
-/// Flags of single commands that messages name but the table of options lacks.
+/// Flags of single commands that appear in messages but not in the table of options.
 pub const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
 
 /// Selects how options are spelled.
@@ -51,7 +51,7 @@ impl Spelling {
         }
     }
 
-    /// Returns an option with its value, if it has one; `None` if the text is not an option.
+    /// Returns an option and its value, if any; `None` if the text is not an option.
     fn option(self, code: &str) -> Option<String> {
         let (name, value) = code.split_once('=').map_or((code, None), |(name, value)| (name, Some(value)));
         let option = OPTIONS.iter().find(|option| option.name == name);
@@ -141,7 +141,7 @@ mod tests {
                 assert_eq!(spelling.of(message), message);
             }
         }
-        // A command before an option does not hide it.
+        // An option is also recognized if the message contains a command in backticks before it.
         assert_eq!(Spelling::Flags.of("`dupsift run` needs `out`"), "`dupsift run` needs `--out`");
     }
 }

@@ -18,17 +18,17 @@ pub enum Kind {
     Whole(u64, u64),
     /// A share from 0 to 1, inclusive.
     Share,
-    /// A number of documents, or a share of them.
+    /// A number of documents, or a share of the documents.
     Sample,
     /// A share between 0 and 1, exclusive.
     Rate,
-    /// Bytes, such as `4GiB`.
+    /// A size in bytes, such as `4GiB`.
     Size,
     /// The name of a column.
     Column,
     /// A text that is checked by this function.
     Text(fn(&str) -> Result<()>),
-    /// Several texts, each given by an occurrence of the option.
+    /// Several texts, each given by a separate occurrence of the option.
     Texts,
     /// A file or a folder.
     Path,
@@ -177,27 +177,28 @@ pub struct Given<'v> {
 }
 
 impl Given<'_> {
-    /// Returns a switch.
+    /// Returns the value of a switch.
     pub fn switch(self) -> bool {
         matches!(self.value, Value::Switch(true))
     }
 
-    /// Returns an integer or a size, or 0 if the table declares a different kind. A test of the table detects that mistake.
+    /// Returns the value of an integer or size option, or 0 if the table declares a different kind. A test of the table detects that
+    /// mistake.
     pub fn number(self) -> u64 {
         if let Value::Number(number) = self.value { *number } else { 0 }
     }
 
-    /// Returns a share.
+    /// Returns the value of a share option.
     pub fn real(self) -> f64 {
         if let Value::Real(number) = self.value { *number } else { 0.0 }
     }
 
-    /// Returns a text.
+    /// Returns the value of a text option.
     pub fn text(&self) -> &str {
         if let Value::Text(text) = self.value { text } else { "" }
     }
 
-    /// Returns a path.
+    /// Returns the value of a path option.
     pub fn path(self) -> PathBuf {
         if let Value::Path(path) = self.value { path.clone() } else { PathBuf::new() }
     }

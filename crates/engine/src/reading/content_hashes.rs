@@ -93,7 +93,7 @@ impl ContentHashes {
     }
 }
 
-/// Saves the sums added since the last partial checkpoint. They include all documents up to the end of the new partial checkpoint.
+/// Saves the sums added since the last partial checkpoint. The sums include all documents up to the end of the new partial checkpoint.
 impl Recorder for ContentHashes {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
 //! Records the word boundaries of Chinese text in the first pass, for later passes: one bit per Han character.
 //!
 //! Segmentation with a dictionary costs ten times as much as all other processing of a text. The bits are in a memory-mapped temporary file
-//! and take one twenty-fourth of the size of the text. With them, a corpus that is counted is segmented only once per job.
+//! and take one twenty-fourth of the size of the text. With these bits, a corpus that is counted is segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;

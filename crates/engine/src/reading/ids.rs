@@ -1,4 +1,5 @@
-//! The ids of documents in the output. They are read at the end of the run, only for documents in the output, and kept in a temporary file.
+//! The ids of documents in the output. The ids are read at the end of the run, only for documents in the output, and kept in a temporary
+//! file.
 
 use arrow::array::ArrayRef;
 

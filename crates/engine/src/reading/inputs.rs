@@ -36,7 +36,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Adds an input that was already read. Its losses count as losses of the job.
+    /// Adds an input that was already read. The losses of this input count as losses of the job.
     pub fn beside(mut self, other: Option<OtherInput>) -> Inputs {
         self.others.extend(other);
         self
@@ -172,7 +172,7 @@ fn is_several(options: &RunOptions, asked: &Asked) -> bool {
     asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
-/// Returns the text and id columns that you specified. When a file is opened, these columns are checked to be present.
+/// Returns the text and id columns that you specified. When a file is opened, the presence of these columns is checked.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);

@@ -1,8 +1,8 @@
 //! Encodes values of a `--keep` column as bytes that can be compared across batches, files and types.
 //!
-//! A value is recorded as a number if it is a number, and as a text if it has a text form. When all values are known, the column compares
-//! as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores therefore affects only its own
-//! row. Values that cannot be compared count as null and come last in either direction.
+//! A value is recorded as a number if it is a number, and as a text if it has a text form. When all values are known, the column is
+//! compared as text if most of its values are texts other than numbers, and as numbers otherwise. A single `-` among a million scores
+//! therefore affects only its own row. Values that cannot be compared count as null and come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -30,7 +30,7 @@ use dupsift_files::tables::{read_as, utf8};
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
-/// In a column that compares as text, a warning is given if at least one value in this many is a number.
+/// A column that is compared as text triggers a warning if at least one in `MIXED_SHARE` of its values is a number.
 const MIXED_SHARE: u64 = 10;
 
 /// Counts the kinds of values in the rows of a column that have been read.
@@ -47,12 +47,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Returns whether the column compares as numbers.
+    /// Returns whether the column is compared as numbers.
     pub fn is_of_numbers(&self) -> bool {
         self.numbers >= self.texts
     }
 
-    /// Returns a warning if the column compares as text although many of its values are numbers, for example because most values are a
+    /// Returns a warning if the column is compared as text although many of its values are numbers, for example because most values are a
     /// placeholder.
     pub fn warning(&self, column: &str) -> Option<String> {
         let all = self.numbers + self.texts;
@@ -179,7 +179,7 @@ impl Noted {
     }
 }
 
-/// Takes the next value from the recorded bytes of a row. Returns its number and its text, if present.
+/// Takes the next value from the recorded bytes of a row. Returns the number and the text of the value, if present.
 pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     let kind = bytes.split_off_first().copied().unwrap_or_default();
     let mut part = |bit: u8| {

@@ -20,7 +20,7 @@ const ZERO: u8 = 2;
 const POSITIVE: u8 = 3;
 const GREATEST: u8 = 4;
 
-/// 2^64.
+/// The number 2^64.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 /// Appends the number in a text. A number consists of digits with an optional decimal point, sign, power of ten and surrounding spaces.

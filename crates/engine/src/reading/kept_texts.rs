@@ -1,7 +1,7 @@
 //! Keeps texts of documents in pairs for the report page when these texts are read for other reasons. The report page is rendered after all
 //! tables are written. Looking up a text at that point would decompress a whole page of its file.
 //!
-//! Which texts are kept depends on the documents that this process has read, and on their order. This does not affect the report page,
+//! The kept texts depend on the documents that this process has read, and on their order. This dependence does not affect the report page,
 //! because a text that was not kept is looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +87,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Keeps the texts of the documents in a batch that are in pairs.
+    /// Keeps the texts of a batch's documents that are in pairs.
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].

@@ -56,7 +56,7 @@ impl OtherInputReport {
     }
 }
 
-/// Holds an input other than the corpus that was read, with its losses.
+/// Holds an input (other than the corpus) that was read, with its losses.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
     /// The counts, for the record.
@@ -68,7 +68,7 @@ pub struct OtherInput {
 }
 
 impl OtherInput {
-    /// Describes an input that was read. `fired` holds the guards that fired during reading, and the table `rejected` lists the rows and
+    /// Describes an input that was read. `fired` holds the guards that fired during reading, and the `rejected` table lists the rows and
     /// files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };

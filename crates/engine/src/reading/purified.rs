@@ -71,7 +71,7 @@ pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyRepor
     report
 }
 
-/// Returns the columns that a pass reads from a file instead of `want`.
+/// Returns the columns that a pass reads from a file instead of the columns in `want`.
 pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
     let mut want = want.clone();
     match reading {

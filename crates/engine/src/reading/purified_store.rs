@@ -110,7 +110,7 @@ impl Filling {
         Ok(())
     }
 
-    /// Ends the filling.
+    /// Completes the store.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -181,7 +181,7 @@ impl Pages {
         Some(KeptPages { stored: state.stored.clone()?, report: state.report.clone() })
     }
 
-    /// Uses previously stored results instead of a pass.
+    /// Uses previously stored results, so that no pass has to purify the pages.
     pub(crate) fn know(&self, pages: KeptPages) {
         let mut state = self.state();
         (state.stored, state.report) = (Some(pages.stored), pages.report);

@@ -1,4 +1,4 @@
-//! Makes passes over a corpus on all threads. A thread reads one piece of a file at a time.
+//! Runs passes over a corpus on all threads. A thread reads one piece of a file at a time.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -51,7 +51,7 @@ pub trait Rests<T>: Sync {
     fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
 }
 
-/// Holds the results of a pass for pages so far.
+/// Holds the page results of a pass so far.
 pub struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,
@@ -148,7 +148,7 @@ impl Session<'_> {
                     self.source.read(split, &asks, &mut hand)
                 })
             })?;
-            // Documents that the pass skips are finished too. The total of a sample excludes the documents outside it.
+            // Documents that the pass skips also count as finished. With a sample, the total excludes documents outside the sample.
             if self.sample.is_none() {
                 bar.add(self.rows_after(begin, &splits[piece]).saturating_sub(read.get()));
             }
@@ -179,7 +179,7 @@ impl Session<'_> {
         Ok(results)
     }
 
-    /// Returns the number of rows in a piece that take part and are not before `begin`.
+    /// Returns the number of participating rows in a piece, starting with the document `begin`.
     fn rows_after(&self, begin: u64, piece: &Split) -> u64 {
         (piece.first_doc + piece.rows).min(self.documents()).saturating_sub(piece.first_doc.max(begin))
     }
@@ -189,8 +189,8 @@ impl Session<'_> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        // Large pieces come first, because a cut between pieces may decompress a page of another column twice. Small pieces come last, so
-        // that no thread is still working on a large piece when the other threads are done.
+        // Large pieces come first, because a page of another column may be decompressed twice if it extends over two pieces. Small pieces
+        // come last, so that no thread is still working on a large piece when the other threads are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
         // With pieces of the largest size, decompressing a page twice costs almost nothing, so the headers of all pages, which may be
@@ -226,7 +226,7 @@ impl Session<'_> {
         page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
-    /// Restricts `want` to the documents within `--limit` and in the sample, if that excludes any documents.
+    /// Restricts `want` to the documents within `--limit` and in the sample, if this restriction excludes any documents.
     pub fn within_limit(&self, want: &Want) -> Want {
         let mut want = want.clone();
         if let Some(sample) = self.sample {

@@ -1,4 +1,4 @@
-//! Counts and records rejected rows, in memory that does not grow with their number.
+//! Counts and records rejected rows. Memory use does not grow with the number of rejected rows.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,8 +44,8 @@ impl RejectionsReport {
         }
     }
 
-    /// Returns reasons with their row counts. If `by_kind` is true, these are the reasons counted in the `by_kind` field. Otherwise, these
-    /// are the reasons counted in `broken`.
+    /// Returns reasons with their row counts. If `by_kind` is true, returns the reasons counted in the `by_kind` field. Otherwise, returns
+    /// the reasons counted in `broken`.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
         let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);

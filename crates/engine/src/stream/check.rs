@@ -20,7 +20,8 @@ use dupsift_text::Pipeline;
 /// Returns the algorithm whose signatures are the keys.
 ///
 /// # Errors
-/// Returns an error unless there is exactly one algorithm, and this algorithm has a single key and does not use statistics.
+/// Returns an error if the recipe does not have exactly one algorithm, or if the algorithm's signatures cannot be keys, for example because
+/// they depend on statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
         return Err(Error::usage("stream uses the signatures of one algorithm as keys; expected `algorithms=NAME`"));

@@ -33,7 +33,7 @@ pub struct FilterFacts {
     pub identity: String,
     /// The number of keys that were inserted and not removed.
     pub keys: u64,
-    /// The false-positive rate that the filter was built for.
+    /// The false-positive rate for which the filter was built.
     pub rate: f64,
     /// The count of numbers after the JSON line.
     pub numbers: u64,
@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer than this. A file that is not a filter does not have to be read up to its first line feed.
+        // No header is longer than 1 MiB, so a file that is not a filter does not have to be read up to its first line feed.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };
@@ -179,7 +179,7 @@ fn strange(path: &Path) -> Error {
 /// Reads a filter that was written for the recipe with this identity.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the file is not such a filter, was built with a different recipe, is damaged, or has counters that take more
+/// Returns [`Error::Usage`] if the file is not a filter, was written for a different recipe, is damaged, or has counters that take more
 /// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);

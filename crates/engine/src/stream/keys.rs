@@ -1,9 +1,9 @@
 //! Computes the keys of a document in the filter. A document has one key, or one key per band if the algorithm has several bands. A
 //! document counts as seen before if any of its keys was seen before.
 //!
-//! All bands share one filter, but each band has its own keys. This takes the same number of counters, with the same probability of error,
-//! as one filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability 1 - (1 - p)^k, where p
-//! is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
+//! All bands share one filter, but each band has its own keys. A shared filter takes the same number of counters, with the same probability
+//! of error, as one filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability
+//! 1 - (1 - p)^k, where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
 
 use bytesize::ByteSize;
 

@@ -21,7 +21,7 @@ pub struct StreamOptions {
     pub run: RunOptions,
     /// The filter that an earlier stream wrote; `None` starts with an empty filter.
     pub filter: Option<PathBuf>,
-    /// The number of keys that a new filter is built for; `None` means ten times the number of documents in this input.
+    /// The number of keys for which a new filter is built; `None` means ten times the number of documents in this input.
     pub keys: Option<u64>,
     /// The false-positive rate of a new filter at this number of keys.
     pub rate: f64,

@@ -113,8 +113,8 @@ impl Guarded for StreamReport {
 /// Streams the documents of `inputs` through the filter, after removing the documents of `forget` from it.
 ///
 /// # Errors
-/// Returns an error if the algorithm does not have a single key, if the algorithm uses statistics, if the filter has a different recipe, or
-/// if another problem prevents the run from finishing.
+/// Returns an error if the algorithm's signatures cannot be keys, if the filter has a different recipe, or if another problem prevents the
+/// run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,
@@ -130,7 +130,7 @@ pub fn stream(
     })
 }
 
-/// Returns the number of keys that a new filter is built for.
+/// Returns the number of keys for which a new filter is built.
 fn wanted_keys(options: &StreamOptions, session: &Session<'_>) -> u64 {
     options.keys.unwrap_or(session.documents().saturating_mul(10))
 }
@@ -281,7 +281,7 @@ impl Keys {
     }
 }
 
-/// Holds the other results of the pass.
+/// Holds the results of the pass except the keys.
 struct Read {
     signed: u64,
     unsigned: BTreeMap<&'static str, u64>,

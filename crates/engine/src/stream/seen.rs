@@ -32,8 +32,8 @@ impl Seen {
     /// Returns a filter for this many keys. Up to that number, at most the share `rate` of new texts is flagged by chance.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the algorithm does not have a single key or uses statistics, if the rate is invalid, or if the filter is
-    /// larger than `most_bytes` or the available memory.
+    /// Returns [`Error::Usage`] if the algorithm's signatures cannot be keys, if the rate is invalid, or if the filter is larger than
+    /// `most_bytes` or the available memory.
     pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;

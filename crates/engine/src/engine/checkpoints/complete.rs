@@ -46,7 +46,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves whether there is a value and, if there is one, the value.
+    /// Saves whether a value is present and, if so, the value.
     pub fn optional<T>(&mut self, value: Option<T>, save: impl FnOnce(T, &mut Self) -> Result<()>) -> Result<()> {
         self.plain(&value.is_some())?;
         value.map_or(Ok(()), |value| save(value, self))
@@ -104,7 +104,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves the rows of a shuffle by hash in a file. Afterwards, the rows are read from this file.
+    /// Saves to a file the rows of a shuffle that is ordered by hash. Afterwards, the rows are read from this file.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();

@@ -67,7 +67,7 @@ pub fn remove(dir: &Path, files: &[SavedFile]) {
     }
 }
 
-/// Returns the CPU seconds of the work in the checkpoints, and the size of the checkpoints in bytes.
+/// Returns the CPU seconds spent on the checkpoints, and the size of the checkpoints in bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.checkpoints.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
@@ -133,7 +133,8 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// Returns the path of the file that this code was loaded from, as reported by the loader. For a program, this is the path that was typed.
+/// Returns the path of the file from which this code was loaded, as reported by the loader. For a program, the loader reports the path that
+/// was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();

@@ -79,7 +79,7 @@ struct State {
     ledger: Ledger,
     last: Instant,
     resumed: Vec<String>,
-    /// The index that this run is matched against.
+    /// The index against which this run is matched.
     matched: Option<LedgerMatch>,
 }
 
@@ -202,7 +202,7 @@ impl<'w> Checkpoints<'w> {
         self.clear_away()
     }
 
-    /// Records that the state that was restored so far is not used.
+    /// Records that the state restored so far is not used.
     pub fn restored_nothing(&self) {
         self.state().resumed.clear();
     }
@@ -223,12 +223,12 @@ impl<'w> Checkpoints<'w> {
         state.ledger.inputs = LedgerInputs { used, ..inputs };
     }
 
-    /// Returns the inputs that the checkpoints depend on.
+    /// Returns the inputs on which the checkpoints depend.
     pub fn inputs(&self) -> LedgerInputs {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. This is
+    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. The result is
     /// `base`, unless a killed run reserved a different number. Discards checkpoints of runs against different content, and logs a message.
     ///
     /// # Errors
@@ -265,12 +265,12 @@ impl<'w> Checkpoints<'w> {
         self.state().matched = Some(LedgerMatch { content: content.to_owned(), base });
     }
 
-    /// Returns a line that identifies the index and the numbering that checkpoints depend on, or `None` without an index.
+    /// Returns a line that identifies the index and the numbering on which checkpoints depend, or `None` without an index.
     pub fn matched(&self) -> Option<String> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
 
-    /// Discards all checkpoints. The caller does this if one of their input files has changed.
+    /// Discards all checkpoints, which is necessary if one of their input files has changed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -393,8 +393,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records skipped input files with the reasons, for runs that resume this run. The recorded stamp is from the time when the file was
-    /// opened, because an undamaged file may have replaced it in the meantime.
+    /// Records the skipped input files and the reasons, for runs that resume this run. The recorded stamp is from the time when the file
+    /// was opened, because an undamaged file may have replaced the skipped file in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -421,7 +421,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Returns whether an input file is the file that checkpoints were made from, according to the file system.
+/// Returns whether an input file is the file from which checkpoints were made, according to the file system.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }

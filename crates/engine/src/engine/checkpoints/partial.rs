@@ -24,7 +24,7 @@ const FRAME: usize = 64 << 10;
 /// A recorder that consists of several recorders returns them from [`Recorder::parts`]. Only a recorder with data of its own implements the
 /// remaining methods.
 pub trait Recorder {
-    /// Returns the recorders that this recorder consists of, always in the same order.
+    /// Returns the recorders that make up this recorder, always in the same order.
     fn parts(&self) -> Vec<&dyn Recorder> {
         Vec::new()
     }

@@ -12,7 +12,7 @@ use dupsift_passages::{Folded, Template};
 const REPORTED: usize = 20;
 /// The number of passages that are kept during the search.
 const KEPT: usize = 64 * REPORTED;
-/// The number of characters of each text that are reported.
+/// The number of characters reported for each text.
 const SHOWN: usize = 500;
 
 /// Holds a passage and its cost.
@@ -28,8 +28,8 @@ pub struct Costly {
     first_doc: u64,
 }
 
-/// Holds the costliest passages, each text once. The cost depends only on the text of a passage, so it does not matter which documents the
-/// dropped passages came from.
+/// Holds the costliest passages, each text only once. The cost depends only on the text of a passage, so it does not matter which documents
+/// the dropped passages came from.
 #[derive(Debug, Default)]
 pub struct Costliest {
     by_hash: HashMap<u128, Costly>,
@@ -39,7 +39,7 @@ pub struct Costliest {
 }
 
 impl Costliest {
-    /// Returns whether passages with this many bytes (before white space is folded) and copies may be reported.
+    /// Returns whether passages with this many bytes (before white space is folded) and this many copies may be reported.
     pub fn may_take(&self, bytes: usize, copies: u32) -> bool {
         bytes as u64 * u64::from(copies) >= self.least
     }

@@ -69,7 +69,7 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     vec![passages, places]
 }
 
-/// Finds the passages to cut, and removes documents in which too little text remains. Returns `None` if passages are not cut in this run.
+/// Finds the passages to cut, and removes documents in which too little text remains. Returns `None` if this run does not cut passages.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

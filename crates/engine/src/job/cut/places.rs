@@ -14,7 +14,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
 /// The number of bytes in a saved passage.
 const SAVED: usize = 32;
-/// The number of bytes before a document's passages. They hold the number of passages and the number of remaining characters.
+/// The number of bytes before a document's passages. These bytes hold the number of passages and the number of remaining characters.
 const HEAD: usize = 8;
 
 /// Holds all passages that are cut.
@@ -57,7 +57,7 @@ impl<'c> DocCuts<'c> {
         (cut as f64 / f64::from(characters.max(1))) as f32
     }
 
-    /// Returns the text without the passages, or `None` if the text differs from the one that was read.
+    /// Returns the text without the passages, or `None` if the text differs from the text that was read.
     pub fn cut_out(self, text: &str) -> Option<String> {
         let places = || self.passages().map(|one| (one.start_byte as usize, one.end_byte as usize));
         let is_there = |(start, end): (usize, usize)| text.get(start..end).is_some();
@@ -160,7 +160,7 @@ impl Emptied {
 }
 
 /// Returns the passages that a finished run cut, according to its `passages/` table, whose rows are in document order. The remaining
-/// characters are counted only if `measures` is set, because this requires reading the documents.
+/// characters are counted only if `measures` is set, because counting requires reading the documents.
 ///
 /// # Errors
 /// Returns any error from `rows`, or an error if a file is damaged, the disk is full, or the run is interrupted.

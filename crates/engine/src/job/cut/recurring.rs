@@ -12,7 +12,7 @@ use super::order::Order;
 
 /// The number of hashes per window. With a smaller window, there are more anchors to store, but fewer unique runs pass the filters.
 const WINDOW: usize = 64;
-/// The number of bytes before a document's anchors. They hold the number of anchors and the length of the folded text.
+/// The number of bytes before a document's anchors. These bytes hold the number of anchors and the length of the folded text.
 const HEAD: usize = 8;
 /// The maximum size in bytes of a text buffer that a thread keeps.
 pub const KEPT_BYTES: usize = 4 << 20;
@@ -25,8 +25,8 @@ pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
 }
 
 /// Holds two Bloom filters with one word per key: one for anchors seen once, and one for anchors seen again. The second filter contains
-/// every anchor that occurs at least twice. By chance, it may also contain an anchor that occurs once, which costs rows but does not change
-/// results.
+/// every anchor that occurs at least twice. By chance, the second filter may also contain an anchor that occurs once, which creates
+/// unnecessary rows but does not change results.
 pub struct Recurring {
     /// Chooses the anchors.
     pub winnow: Winnow,
@@ -76,7 +76,7 @@ impl Recurring {
         self.again.load(word) & bits == bits
     }
 
-    /// Returns the word and the bits of an anchor. An anchor is the minimum of many hashes, so its bits are mixed again.
+    /// Returns the filter word and the bits for an anchor. An anchor is the minimum of many hashes, so its bits are mixed again.
     fn place(&self, hash: u64) -> (usize, u64) {
         let mixed = mix64(hash ^ 0x5851_F42D_4C95_7F2D);
         let word = (u128::from(mixed) * self.came.len() as u128) >> 64;

@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Holds a unit that equals an earlier one; rows are grouped by document and sorted by position.
+/// Holds a unit that equals an earlier unit; rows are grouped by document and sorted by position.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Row {
@@ -25,7 +25,7 @@ struct Row {
     copies: U32,
 }
 
-/// Holds a [`Repeat`] as saved.
+/// Holds a saved [`Repeat`].
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Saved {

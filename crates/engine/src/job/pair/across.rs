@@ -61,7 +61,7 @@ impl Across {
         !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
     }
 
-    /// Returns whether any document of one class is compared with any document of the other class. Each class is given by its
+    /// Returns whether at least one document of one class is compared with a document of the other class. Each class is given by its
     /// representative.
     fn meet(&self, classes: &Classes, a: u64, b: u64) -> bool {
         let scope = |doc: u64| if classes.is_alone(doc) { self.scope(doc) } else { self.of_class.load(doc as usize) };
@@ -69,7 +69,7 @@ impl Across {
         a != b || a == SEVERAL
     }
 
-    /// Returns the pairs of classes for which any document of one class is compared with any document of the other class.
+    /// Returns the pairs of classes in which at least one document of one class is compared with a document of the other class.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.

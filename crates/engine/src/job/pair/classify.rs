@@ -1,5 +1,5 @@
-//! Applies the rule that distinguishes versions from pages with the same template to the pairs of one algorithm. The result is the relation
-//! of each pair and the reason for it.
+//! Classifies the pairs of one algorithm with the rule that distinguishes versions from pages with the same template. The result is the
+//! relation of each pair and the reason for it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -101,7 +101,7 @@ impl<'r> Neighbours<'r> {
         Ok(Neighbours { links, rule })
     }
 
-    /// Returns the best partner of either document. Documents that are near to both documents are excluded.
+    /// Returns the best partner of either document. Documents that are near both documents are excluded.
     fn next_best(&self, pair: &Pair) -> NextBest {
         next_best(&self.links, near(self.rule), MOST_PASSED, (pair.a, pair.b), as_near(self.rule, pair))
     }

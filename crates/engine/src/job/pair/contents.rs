@@ -263,7 +263,7 @@ impl Looking {
     }
 }
 
-/// Holds the data about pairs that the pair table contains.
+/// Holds the pair data for the pair table.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,

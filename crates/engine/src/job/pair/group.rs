@@ -28,7 +28,7 @@ pub struct Grouped {
     pub pairs: Sorted,
     /// The layout of the pairs.
     pub layout: PairLayout,
-    /// The number of comparisons that were made and the number that were skipped.
+    /// The number of comparisons made, and the number of comparisons skipped.
     pub comparisons: Compared,
     /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
@@ -150,7 +150,7 @@ pub fn fold(
             for group in records.groups() {
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
-                // A class has second-round rows for only one document, through which the other documents are found.
+                // Only one document of each class has second-round rows, and the other documents are found through this document.
                 let links = bound.scheme.probe_shape().is_some() || new.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
@@ -166,7 +166,7 @@ pub fn fold(
     Ok(())
 }
 
-/// Compares the rows assigned to one of several processes. These are signature rows, or second-round rows if `copies` is `None`.
+/// Compares the rows assigned to one of several processes. The rows are signature rows, or second-round rows if `copies` is `None`.
 pub fn compare_part(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -234,7 +234,7 @@ impl Met {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
-        // The hash has two halves of 64 bits each, so it is as reliable as the hash that distinguishes texts.
+        // The hash has two 64-bit halves, so it is as reliable as the hash that distinguishes texts.
         let (low, high) =
             documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);

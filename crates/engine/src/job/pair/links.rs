@@ -165,7 +165,7 @@ pub trait Earlier: Sync {
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
     /// Removes and returns the rows that [`Earlier::note`] recorded for an algorithm, for example to save them. [`Earlier::add_noted`] puts
-    /// them back.
+    /// the rows back.
     fn take_noted(&self, label: &str) -> Option<Sorted>;
 
     /// Adds the rows that this process or an earlier process recorded for an algorithm.

@@ -1,5 +1,5 @@
-//! The distinct pairs of one algorithm, in order, in a temporary file. They are sorted once and then read sequentially by each stage that
-//! uses them.
+//! The distinct pairs of one algorithm, in order, in a temporary file. The pairs are sorted once and then read sequentially by each stage
+//! that uses them.
 
 use std::ops::Range;
 
@@ -142,7 +142,7 @@ impl PairList {
         makers: impl IntoIterator<Item = Vec<(usize, Range<usize>)>>,
     ) -> Result<PairList> {
         let mut parts = vec![Vec::new(); count];
-        // A single thread wrote each part, in order.
+        // Each part was written by a single thread, in order.
         makers.into_iter().flatten().for_each(|(part, stretch)| parts[part].push(stretch));
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;
@@ -196,8 +196,8 @@ impl PairList {
         Ok(())
     }
 
-    /// Calls `each` with all pairs, until an error occurs. This costs less per pair than [`PairList::iter`], which has to keep track of its
-    /// position.
+    /// Calls `each` with all pairs, until an error occurs. This method costs less per pair than [`PairList::iter`], which has to keep track
+    /// of its position.
     pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
     }

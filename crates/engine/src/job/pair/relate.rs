@@ -170,7 +170,7 @@ fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -
     earlier.map_or(Ok(None), |earlier| earlier.links(session, label))
 }
 
-/// Returns the check of an algorithm's candidates, and the documents that the check reads.
+/// Returns the check for an algorithm's candidates, and the documents that the check reads.
 fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, Step>) -> Wanted<'m> {
     let (check, documents) = match now {
         Step::Met(met) => (bound.verify_candidates(), Some(met.documents.clone())),
@@ -179,7 +179,7 @@ fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, S
     Wanted { label: bound.label.clone(), check, documents }
 }
 
-/// Checks the candidates of one algorithm. Saves the pairs that pass if a checkpoint is due.
+/// Checks the candidates of one algorithm. If a checkpoint is due, saves the pairs that pass.
 fn check(
     engine: &Engine<'_>,
     saved: &SavedState<'_>,

@@ -28,7 +28,7 @@ pub struct Verified {
     pub pairs: PairList,
     /// The number of distinct candidates.
     pub candidates: u64,
-    /// The number of candidates whose comparison would have taken too long. They do not count as pairs.
+    /// The number of candidates whose comparison would have taken too long. These candidates do not count as pairs.
     pub undecided: u64,
 }
 
@@ -107,7 +107,7 @@ pub fn take_evidence(
             .map(|documents| Taking::new(session.engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
-    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading their texts a second time.
+    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading the texts a second time.
     let asks = asks_contents(session);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
     let contents = TakingContents::new(session, known, docs)?;

@@ -73,8 +73,8 @@ impl Recorder for Counting<'_> {
 }
 
 impl<'j> Counting<'j> {
-    /// Starts counting. `first_lines` specifies whether the saved words include the words of first lines. If it is `None`, no words are
-    /// saved.
+    /// Starts counting. `first_lines` specifies whether the saved words include the words of first lines. If `first_lines` is `None`, no
+    /// words are saved.
     pub fn new(session: &'j Session<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
         Ok(Counting {
             cuts: CutsWriter::new(session)?,
@@ -153,8 +153,8 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus. Its counts are later added to the counts of other parts. Neither word boundaries nor words are
-    /// saved.
+    /// Starts counting a part of the corpus. The counts of this part are later added to the counts of other parts. Neither word boundaries
+    /// nor words are saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,

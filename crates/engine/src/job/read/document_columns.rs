@@ -1,7 +1,8 @@
-//! The values that a run keeps for every document, whatever its algorithms are: length and `--keep` columns, scope, shape, first line, and
-//! source. They travel as one value through the first pass, checkpoints and the tasks of a cluster.
+//! The values that a run keeps for every document, regardless of the algorithms: length and `--keep` columns, scope, shape, first line, and
+//! source. The first pass, checkpoints and cluster tasks handle these values as a single unit.
 //!
-//! To add a column, give it a recorder and a field here; [`Intake`](super::intake::Intake), checkpoints and the cluster pass them on.
+//! To add a column, add a recorder and a field for it in this module; [`Intake`](super::intake::Intake), checkpoints and the cluster pass
+//! them on.
 
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ impl<'j> ColumnRecorders<'j> {
         SourceRecorder::want(session, KeepRecorder::want(session, want))
     }
 
-    /// Records the shape of a text; indexed documents have none.
+    /// Records the shape of a text; indexed documents have no shape.
     pub fn shape(&self, doc: u64, shape: u64) {
         self.shapes.store(doc as usize, shape);
     }
@@ -81,7 +82,7 @@ impl<'j> ColumnRecorders<'j> {
         }
     }
 
-    /// Records the values found in the columns of a batch; `lengths` holds the characters of its texts, 0 for rejected rows.
+    /// Records the values found in the columns of a batch; `lengths` holds the number of characters in each text, or 0 for a rejected row.
     pub fn batch(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         self.keep.record(batch, lengths)?;
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))

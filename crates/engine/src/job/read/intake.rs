@@ -105,7 +105,7 @@ impl Taken {
         lost
     }
 
-    /// Returns the kinds of ids in the output tables. These are the kinds in readable rows or, with `attributes/`, in all rows.
+    /// Returns the kinds of ids in the output tables. The result covers all readable rows or, with `attributes/`, all rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }

@@ -1,8 +1,8 @@
 //! Defines the order of preference (`--keep`), which determines the better of two documents.
 //!
 //! If only length matters, the order takes four bytes per document. If the order uses corpus columns, their recorded values
-//! ([`crate::reading::keep_column`]) are in a temporary file. Whether a column compares as numbers or as text is known only after all rows
-//! have been read.
+//! ([`crate::reading::keep_column`]) are in a temporary file. A column is compared as numbers or as text; this choice is made after all
+//! rows have been read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use dupsift_files::tables::read_as::portions;
 use dupsift_files::tables::{Documents, LostValues};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
-/// The value in run.json for columns that compare as numbers.
+/// The value in run.json for columns that are compared as numbers.
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
@@ -46,7 +46,7 @@ struct Columns {
     begins: AtomicCells<u64>,
     /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
-    /// The positions of some long values by hash and length. Many rows of a dictionary column may share a value.
+    /// The positions of some long values, keyed by hash and length. Many rows of a dictionary column may share a value.
     long: Mutex<BTreeMap<(u128, usize), u64>>,
 }
 
@@ -68,7 +68,7 @@ const LONG_BYTES: usize = 64 << 10;
 const MOST_LONG: usize = 4096;
 
 impl Columns {
-    /// Records some rows of a batch. Consecutive rows with the same values share one copy of them.
+    /// Records some rows of a batch. Consecutive rows with the same values share one copy of the values.
     fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
@@ -203,12 +203,12 @@ impl<'j> KeepRecorder<'j> {
         Ok(())
     }
 
-    /// Ends the recording. Each column compares in the same way as most of its values.
+    /// Ends the recording. Each column is compared in the way that fits most of its values.
     pub fn finish(self) -> Result<KeepOrder> {
         self.finish_as(&BTreeMap::new())
     }
 
-    /// Ends the recording for some documents of a corpus. Columns compare in the same way as in the run over that corpus, according to
+    /// Ends the recording for some documents of a corpus. Columns are compared in the same way as in the run over that corpus, according to
     /// [`KeepOrder::compared_as`].
     pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
@@ -281,7 +281,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns the recorded bytes of a document. They hold one value per column, for [`parts`].
+    /// Returns the recorded bytes of a document. These bytes hold one value per column, for [`parts`].
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -304,7 +304,7 @@ impl KeepOrder {
         }
     }
 
-    /// Returns, for each column, whether it compares as numbers or as text, as recorded in run.json.
+    /// Returns, for each column, whether it is compared as numbers or as text, as recorded in run.json.
     pub fn compared_as(&self) -> BTreeMap<String, String> {
         let keys = self.columns.iter().flat_map(|columns| &columns.keys);
         let of = |(key, _): &(Compared, bool)| match key {
@@ -321,7 +321,7 @@ impl KeepOrder {
         &self.lost
     }
 
-    /// Returns warnings about how columns compare.
+    /// Returns warnings about how columns are compared.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

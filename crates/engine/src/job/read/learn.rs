@@ -1,8 +1,8 @@
 //! Trains the models of algorithms before any signatures are computed. A single pass samples documents for all algorithms, and then each
 //! algorithm trains its model.
 //!
-//! Notes on the sampled documents are in a memory-mapped temporary file. They are ordered by a hash of the texts so that a model does not
-//! depend on document order. A note counts once for each exact copy of its document, unless copies are excluded from the statistics.
+//! Notes on the sampled documents are in a memory-mapped temporary file. The notes are ordered by a hash of the texts so that a model does
+//! not depend on document order. A note counts once for each exact copy of its document, unless copies are excluded from the statistics.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -111,7 +111,8 @@ fn take_notes<'p>(
 /// The learners with their positions in the recipe.
 type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
 
-/// Calls `each` with every non-empty note: the position of the learner, the row that orders the note, the note, and how often it counts.
+/// Calls `each` with every non-empty note: the position of the learner, the row that orders the note, the note, and how often the note
+/// counts.
 pub fn each_note<S>(
     session: &Session<'_>,
     view: &View<'_>,

@@ -1,4 +1,4 @@
-//! Makes the planned passes over the documents: the first pass, and then a pass for the algorithms whose signatures require the counts of
+//! Runs the planned passes over the documents: the first pass, and then a pass for the algorithms whose signatures require the counts of
 //! the first pass. Results that an earlier process saved are restored, not recomputed.
 
 use std::sync::Arc;
@@ -108,7 +108,7 @@ pub struct Waiting<'c> {
     pub models: &'c [Vec<u64>],
     /// The total size of all texts in bytes.
     pub text_bytes: u64,
-    /// The number of documents that table schemes are chosen for.
+    /// The number of documents for which table schemes are chosen.
     pub documents_planned: u64,
     /// The numbering of documents in the index, if the run uses an index.
     pub numbered: Option<Numbered>,
@@ -216,7 +216,7 @@ impl<'n> FirstStates<'n> {
 }
 
 impl Passes<'_> {
-    /// Makes the first pass, or the parts of it that were not saved.
+    /// Runs the first pass, or the parts of it that were not saved.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

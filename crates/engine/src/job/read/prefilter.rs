@@ -1,4 +1,4 @@
-//! Makes the extra pass of `--prefilter`, which counts the groups of all rows in filters before any rows are written.
+//! Runs the extra pass of `--prefilter`, which counts the groups of all rows in filters before any rows are written.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,4 +1,4 @@
-//! Makes one pass over the whole corpus. Processes each document, and saves partial checkpoints at intervals.
+//! Runs one pass over the whole corpus. Processes each document, and saves partial checkpoints at intervals.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -232,7 +232,7 @@ impl Rests<Share> for Resting<'_> {
     }
 }
 
-/// Holds the settings of the first pass. Copies and a prefilter may already be known.
+/// Holds the settings of the first pass. Copies may already be known, and a prefilter may already have been built.
 pub struct FirstPass<'a> {
     /// The view through which documents are read.
     pub view: &'a View<'a>,
@@ -265,7 +265,7 @@ pub struct FirstResult {
 }
 
 impl FirstPass<'_> {
-    /// Makes the first pass.
+    /// Runs the first pass.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -225,7 +225,7 @@ impl Keys {
     }
 }
 
-/// Holds the lines that an algorithm's keys are built from.
+/// Holds the lines from which an algorithm's keys are built.
 struct Lines<'l> {
     words: &'l str,
     copies: &'l str,

@@ -179,7 +179,7 @@ impl<'j> SavedState<'j> {
         Ok(checkpoints.has(key(self.keys()?)))
     }
 
-    /// Does a step of the run. If an earlier process saved the result of the step, restores it. Otherwise, does the work, and saves the
+    /// Performs a step of the run. If an earlier process saved the result of the step, restores it. Otherwise, does the work, and saves the
     /// result if a checkpoint is due.
     ///
     /// # Errors
@@ -272,7 +272,7 @@ impl<'j> SavedState<'j> {
     /// Saves a partial checkpoint of a pass, and returns whether the disk had room for it.
     ///
     /// # Errors
-    /// Returns an error if the checkpoint cannot be written for a reason other than lack of room.
+    /// Returns an error if the checkpoint cannot be written for a reason other than a full disk.
     pub fn save_partial(
         &self,
         partials: &Partials,

@@ -108,7 +108,7 @@ impl<'c> ClusterColumns<'c> {
         &self.names
     }
 
-    /// Returns the value of a document in one of the columns.
+    /// Returns a document's value in one of the columns.
     pub fn value(&self, doc: u64, at: usize) -> u64 {
         match self.names[at] {
             "cluster_size" => self.components.size(doc),

@@ -69,7 +69,7 @@ impl Deciding {
     }
 }
 
-/// Works like [`decide`], but for pairs from any relations. `settled` returns the decisions of earlier runs. `look` returns how much of a
+/// Works like [`decide`], but for pairs from any relation. `settled` returns the decisions of earlier runs. `look` returns how much of a
 /// document is contained in a kept document, and vice versa, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
@@ -154,7 +154,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
 }
 
 /// Returns the number of texts that are as near to a removed document as the kept document is, according to the algorithm that decided.
-/// Returns `None` for a copy of the kept document, and for a document that was not removed because of a pair.
+/// Returns `None` for a copy of the kept document, and for a document that was removed for a reason other than a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
     let (number, similarity) = removal.found?;
     let relation = &linked[number];
@@ -217,13 +217,13 @@ fn chains<R: survive::Relation>(
     let mut parents = Numbers::new(session.engine.dir, "decide-parents", documents as usize, documents)?;
     let mut forest = Forest::new(parents.slots());
     finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
-    // The first document of each component in order of preference represents it.
+    // The most preferred document of each component represents the component.
     let mut representatives = Numbers::new(session.engine.dir, "decide-best", documents as usize, documents)?;
     let mut representatives = representatives.slots();
     for doc in order.iter() {
         let root = forest.root(doc);
         match representatives.get(root).checked_sub(1) {
-            // A removed indexed document is represented by the document that was kept instead of it.
+            // A removed indexed document is represented by the document that was kept instead.
             None => representatives.set(root, stands_for(session, doc) + 1),
             Some(_) if doc < session.base => {}
             Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,

@@ -1,4 +1,4 @@
-//! Makes the last pass over a corpus, which is limited to documents that appear in the output. The pass reads the ids of these documents,
+//! Runs the last pass over a corpus, which is limited to documents that appear in the output. The pass reads the ids of these documents,
 //! and the contents of documents in pairs other than exact copies.
 
 use std::sync::Arc;

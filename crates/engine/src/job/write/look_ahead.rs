@@ -1,6 +1,6 @@
 //! Computes in advance, on all threads, how much of each document in a block is contained in kept documents.
 //!
-//! Whether a document is kept depends on the preceding documents, so the rule visits the documents one after another. Most of the
+//! The decision about a document depends on the preceding documents, so the rule visits the documents one after another. Most of the
 //! comparisons can be made in advance, because partners that were kept in earlier blocks are known when a block begins. These comparisons
 //! are made even if the document turns out to be kept. The rule itself only compares documents with partners that are kept within the
 //! block.
@@ -76,8 +76,8 @@ where
         Ok(Answers { answers, at: 0 })
     }
 
-    /// Returns the answers that the rule will use for a document if no additional document is kept before it. Failed lookups are skipped,
-    /// because the rule may never request them.
+    /// Returns the answers that the rule will use for a document if no additional document is kept before this document. Failed lookups are
+    /// skipped, because the rule may never request them.
     fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
         let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
         let mut of_kept = Vec::with_capacity(near.len());

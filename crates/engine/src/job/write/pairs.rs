@@ -72,9 +72,9 @@ type TextsOf<'t, B> = Texts<'t, Classes, B>;
 /// grow.
 #[derive(Default)]
 struct Centres {
-    /// The best document of a group, by the group's first document and size.
+    /// The best document of each group, keyed by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// The best document whose scope differs from the scope of the group's best document, by that best document and the size of the group.
+    /// For each group, the best document outside the scope of the group's best document, keyed by the group's best document and size.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
@@ -210,8 +210,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the pairs across scopes of two texts, which are given by their best documents. If the two best documents have the
-    /// same scope, each of them forms a pair with the best copy of the other text in a different scope.
+    /// Calls `each` with the pairs across scopes of two texts. Each text is identified by its best document. If the two best documents have
+    /// the same scope, each of them forms a pair with the best copy of the other text in a different scope.
     fn both_across(
         &self,
         across: &Across,
@@ -299,7 +299,7 @@ impl Expanding<'_> {
     }
 
     /// Expands a pair of classes across scopes, and returns the number of pairs that were written. All documents of both classes count as
-    /// being in a pair, even if the table contains only a copy of the document.
+    /// being in a pair, even if the table contains only a copy of a document.
     fn pair_across(
         &self,
         across: &Across,
@@ -417,7 +417,7 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// Holds the data about documents and pairs that the table contains.
+/// Holds the document and pair data for the table.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.
@@ -578,8 +578,8 @@ impl Columns<'_> {
         columns.table(&self.schema)
     }
 
-    /// Returns, for each pair, how much of each document is contained in the other document. This is most of the work, so all threads share
-    /// it.
+    /// Returns, for each pair, how much of each document is contained in the other document. These comparisons are most of the work, so all
+    /// threads share them.
     fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
         let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };
         let of = |pair: &Pair| compared.shares(pair.a, pair.b, self.verified);

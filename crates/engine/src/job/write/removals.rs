@@ -24,7 +24,7 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 /// The number of bytes in a [`Row`].
 pub const ROW: usize = size_of::<Row>();
 
-/// Holds a removal as recorded; rows are sorted by document.
+/// Holds a recorded removal; rows are sorted by document.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Row {
@@ -90,8 +90,8 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the documents in which too little text remains. Each of them is removed in favor of the document with the first copy of its largest
-/// passage.
+/// Adds the documents in which too little text remains. Each of these documents is removed in favor of the document with the first copy of
+/// its largest passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -120,7 +120,7 @@ pub struct Decided {
     pub rows: Sorted,
     /// The labels of the algorithms whose pairs decided.
     pub algorithms: Vec<String>,
-    /// Whether the contents of documents were compared with kept documents.
+    /// Whether the contents of documents were compared with the contents of kept documents.
     pub looks: bool,
     /// The number of near-duplicates: removed documents that are not copies of the kept document.
     pub near_duplicates: u64,
@@ -215,7 +215,7 @@ struct ReadBack {
 }
 
 impl Row {
-    /// Returns the algorithm that caused the removal, if one did.
+    /// Returns the algorithm that caused the removal, or `None` if no algorithm did.
     fn algorithm(&self) -> Option<usize> {
         let code = self.code.get();
         usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
@@ -229,7 +229,7 @@ pub fn fate(session: &Session<'_>, row: &Row, copies: &Classes) -> (u64, u64, &'
     let reason = match row.algorithm() {
         _ if row.code == EMPTIED_CODE => EMPTIED,
         _ if row.code == REPRESENTATIVE_CODE => REPRESENTATIVE,
-        // This is the reason, regardless of what happened to the indexed document with this text.
+        // The reason is `seen`, regardless of what happened to the indexed document with this text.
         _ if text < session.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",

@@ -161,7 +161,7 @@ impl<'p> Part<'p> {
         Ok(())
     }
 
-    /// Writes null rows for the documents before this document that are not stored.
+    /// Writes null rows for the preceding documents that are not stored.
     fn fill(&mut self, doc: u64) -> Result<()> {
         while self.next < doc {
             self.ids.append_null();

@@ -1,5 +1,5 @@
-//! Writes all tables of the output. Each table is written on one thread, and several tables at a time. This module also builds `rejected/`
-//! and `stats/`.
+//! Writes all tables of the output. Each table is written on one thread, and several tables are written at the same time. This module also
+//! builds `rejected/` and `stats/`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -33,7 +33,7 @@ pub struct Expanded {
     pub pairs: DocumentPairs,
 }
 
-/// Holds the data that the tables are written from.
+/// Holds the data for the tables.
 pub struct Tables<'t> {
     /// The algorithms with their pairs.
     pub algorithms: &'t [AlgorithmState<'t, Expanded>],
