@@ -179,7 +179,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns an [`Error::Usage`] that does not concern a single option.
+    /// Returns an [`Error::Usage`] that is not about a specific option.
     pub fn usage(said: impl Into<String>) -> Error {
         Error::Usage { option: None, said: said.into() }
     }

@@ -17,8 +17,8 @@ const DECLARED_WITHIN: usize = 4096;
 const MORE_ROOM: usize = 16;
 /// Bytes declared as UTF-8 count as UTF-8 if they contain at least this many UTF-8 sequences per error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
-/// Bytes declared in a charset other than UTF-8 count as that charset if they contain at least this many characters per error. A lower
-/// limit applies if the only alternative is a single-byte charset, in which nearly all bytes are valid.
+/// Bytes declared in a charset other than UTF-8 count as that charset if they contain at least this many characters per error. The lower
+/// limit `CHARACTERS_AN_ERROR_AT_LEAST` applies if the only alternative is a single-byte charset, in which nearly all bytes are valid.
 const CHARACTERS_AN_ERROR: usize = 50;
 const CHARACTERS_AN_ERROR_AT_LEAST: usize = 8;
 

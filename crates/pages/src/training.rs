@@ -42,7 +42,7 @@ pub struct LeftOut {
     /// The number of words dropped because of `max_words`.
     pub beyond: u64,
     /// The number of times that the set of words was halved. After n halvings, one word in 2^n is counted; the other fields do not include
-    /// the remaining words.
+    /// words that are not counted.
     pub halvings: u32,
     /// The number of word occurrences in the documents, excluding stop words.
     pub occurrences: u64,

@@ -90,7 +90,7 @@ struct Gate {
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// The number of elements that may still be opened, and the number of elements that existed when this limit was determined.
+    /// The number of elements that may still be opened, and the number of elements that had been created when this number was determined.
     room: Cell<Room>,
     counted_at: Cell<usize>,
     /// Whether a tag has been passed on since the elements were counted.

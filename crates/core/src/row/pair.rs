@@ -135,7 +135,7 @@ pub struct Pairs<'p> {
     pub left_out: u64,
     /// The number of comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
-    /// Buffers for the current window: one word per row, and the positions of the rows to compare a row with.
+    /// Buffers for the current window: one word per row, and the positions of the rows with which the current row is compared.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,
@@ -482,7 +482,7 @@ mod tests {
         }
     }
 
-    /// Checks that words which rule out some pairs do not change the result.
+    /// Checks that ruling out pairs by their words does not change the result.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);

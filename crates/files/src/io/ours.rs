@@ -128,7 +128,7 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds folders that links lead into and that dupsift wrote; checks each folder once.
+/// Finds folders written by dupsift to which links lead; checks each folder once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 

@@ -1,8 +1,8 @@
 //! Reads the page headers of a column: the number of rows, and the number of bytes in the file and in memory.
 //!
-//! A footer describes complete column chunks. A page is unpacked as a whole. The header before the page describes it. The header is a
-//! struct in Thrift's compact protocol, and only the required numbers are read. Headers are untrusted input: their numbers are checked
-//! against the size of the file.
+//! A footer describes complete column chunks. A page is unpacked as a whole. The header before the page, a struct in Thrift's compact
+//! protocol, describes the page; only the required numbers are read. Headers are untrusted input: their numbers are checked against the
+//! size of the file.
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;

@@ -301,8 +301,8 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
 
-/// Returns the absolute path without links and `..`. This path remains valid even if a folder is renamed that only the original path passes
-/// through. Missing components are kept as written.
+/// Returns the absolute path without links and `..`. This path stays valid if a folder that is part of the original path, but not of this
+/// one, is renamed. Missing components are kept as written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {

@@ -21,8 +21,7 @@ pub struct Stamp {
 }
 
 impl fmt::Display for Stamp {
-    /// Writes the size in bytes, the times, and the device and inode numbers, such as `7 1763800000.000000001 1763800000.000000001
-    /// 2049:131`.
+    /// Writes the size in bytes, times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { bytes, modified, changed, place } = self;
         write!(to, "{bytes} {}.{:09} {}.{:09} {}:{}", modified.0, modified.1, changed.0, changed.1, place.0, place.1)

@@ -16,7 +16,7 @@ pub struct Want {
     /// Whether the columns in `others` are returned as text if the file defines no types (JSON lines). If not, each column has the
     /// narrowest type that can represent all values of a batch.
     pub spelled: bool,
-    /// Further columns that are always returned as text if the file defines no types, so that the type of a value does not depend on other
+    /// Further columns that are always returned as text if the file defines no types, so that the returned value does not depend on other
     /// values in the batch.
     pub as_text: Vec<String>,
     /// Further columns that must be plain: a list or an object in JSON lines becomes null, because nested Parquet columns are not read

@@ -1,8 +1,8 @@
 //! Checks strings that are read as bytes, so that invalid UTF-8 affects only a single value and not the complete file.
 //!
-//! Column decoders check complete pages and reject a whole page because of one invalid value. Column decoders also accept a character whose
-//! bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once, before it is used
-//! as text.
+//! Column decoders check complete pages and reject a whole page because of one invalid value. Moreover, such a decoder accepts a character
+//! whose bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once, before it is
+//! used as text.
 
 use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
