@@ -2,15 +2,15 @@
 //!
 //! `--memory` limits the memory that the process holds, including freed memory that the allocator has not returned. The GNU allocator
 //! returns a separately mapped block as soon as it is freed. It maps blocks of 128 KiB or more separately and raises this threshold as it
-//! runs. With these defaults, the kernel clears the memory for every one-megabyte page of a file, which took a tenth of the CPU time. With
-//! a high threshold, nearly all blocks come from the heaps; a second threshold determines how much free memory at the end of a heap is
-//! kept. The allocator does not change thresholds that are set explicitly.
+//! runs. With these defaults, the kernel clears memory for every one-megabyte page of a file, and clearing it took a tenth of the CPU time.
+//! With a high threshold, nearly all blocks come from the heaps. A second threshold determines how much free memory is kept at the end of
+//! each heap. The allocator does not change thresholds that are set explicitly.
 //!
 //! Each thread has a heap with its own lock. However, a small block that a thread frees is reused by the next allocation on that thread,
 //! even if the block belongs to a different heap, and a block that grows stays in its heap. As a result, a list that starts small and grows
-//! from document to document can remain in the heap of another thread, so that both threads wait for the same lock, which took up to twice
-//! the CPU time in a stage. Therefore, a list that may become as long as a document is allocated at full size, which places it in the heap
-//! of its own thread.
+//! from document to document can remain in the heap of another thread. Both threads then wait for the same lock, which doubled the CPU time
+//! of a stage in the worst case. Therefore, a list that may become as long as a document is allocated at full size, which places it in the
+//! heap of its own thread.
 
 /// The size, in bytes, from which blocks are mapped separately. This is the largest value that the allocator accepts.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -34,7 +34,7 @@ pub fn set_up() {
     }
 }
 
-/// Divides the free bytes that may be kept among this many threads; each thread has its own heap.
+/// Divides the number of free bytes that may be kept among this many threads, each of which has its own heap.
 pub fn for_threads(threads: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     set(libc::M_TRIM_THRESHOLD, (KEPT / threads.max(1)).max(1 << 20) as libc::c_int);

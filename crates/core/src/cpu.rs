@@ -1,4 +1,4 @@
-//! Detects the vector instructions of the processor, which determine the choice among kernels with bit-identical results, and prefetches
+//! Detects the processor's vector instructions, which determine which of several kernels with bit-identical results is used, and prefetches
 //! memory.
 
 /// The widest vector instructions that kernels may use.

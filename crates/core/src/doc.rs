@@ -1,5 +1,5 @@
-//! Distinguishes the two kinds of document numbers. A run numbers its documents from 0, starting with the indexed documents that take part;
-//! this number is a plain `u64` named `doc`. An index numbers the documents of all batches; this number is an [`IndexDoc`].
+//! Distinguishes the two kinds of document numbers. A run numbers its documents from 0, starting with the indexed documents that take part
+//! in the run; this number is a plain `u64` named `doc`. An index numbers the documents of all batches; this number is an [`IndexDoc`].
 
 use std::fmt;
 

@@ -41,7 +41,7 @@ pub enum Error {
         said: String,
     },
 
-    /// A named file or folder does not exist.
+    /// A file or folder that you specified does not exist.
     #[error("{said}")]
     Missing {
         /// The missing path.
@@ -72,7 +72,7 @@ pub enum Error {
     Full {
         /// The error of the failed write.
         source: Box<Error>,
-        /// The amount of additional space needed, and the data that is kept.
+        /// A description of how much more space is needed and which data is kept.
         said: String,
     },
 
@@ -173,13 +173,13 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
-    /// The run was interrupted with Ctrl-C, or the process was asked to stop.
+    /// The run was interrupted with Ctrl-C, or the process received a signal to stop.
     #[error("interrupted; no output was written")]
     Interrupted,
 }
 
 impl Error {
-    /// Returns an [`Error::Usage`] that concerns no single option.
+    /// Returns an [`Error::Usage`] that is not about a specific option.
     pub fn usage(said: impl Into<String>) -> Error {
         Error::Usage { option: None, said: said.into() }
     }

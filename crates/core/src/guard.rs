@@ -10,7 +10,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes the call and catches panics. After a panic, data that the call modified must not be used.
+/// Makes the call and catches panics. After a panic, do not use data that the call modified.
 ///
 /// # Errors
 /// Returns the message of the panic.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// The purpose of a remote address.
+/// The purpose for which a remote address was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Files are read from the address.

@@ -1,4 +1,4 @@
-//! Writes the folders and files of an index. They are durable before anything refers to them.
+//! Writes the folders and files of an index. All of them are durable before anything refers to them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -42,7 +42,7 @@ pub fn is_folder(kind: &str, name: &str) -> bool {
     number.is_some_and(|number| (1..=20).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the names in a folder, or none if the folder does not exist.
+/// Returns the names in a folder, or an empty list if the folder does not exist.
 pub fn names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -104,7 +104,7 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
     Ok(files)
 }
 
-/// Compares a file with its recorded size and checksum.
+/// Checks that a file has its recorded size and checksum.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] with the difference.

@@ -1,4 +1,5 @@
-//! Manages the generations of an index: which files hold them, which generation is current, and whether all of them can be read.
+//! Manages the generations of an index: determines which files hold them, which generation is current, and whether all generations can be
+//! read.
 //!
 //! ```text
 //! manifest-00000031.json   a generation; the highest one counts, the last KEPT are kept
@@ -32,7 +33,7 @@ const HELD: &str = "held.json";
 const RECORDED: &str = "generation.json";
 const ENDING: &str = ".json";
 
-/// The maximum number of times that a folder is listed because another process is renaming its files.
+/// The maximum number of attempts to list a folder while another process is renaming its files.
 const ATTEMPTS: usize = 20;
 
 #[derive(Serialize, Deserialize)]
@@ -68,7 +69,7 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The held generation, which a guard kept from being published, regardless of which generation it follows.
+    /// The held generation, whose publication a guard prevented, regardless of which generation it follows.
     pub held: Option<Manifest>,
 }
 
@@ -109,7 +110,7 @@ impl Generations {
         })
     }
 
-    /// Reads the newest generation and the generation that a run was about to publish, which are sufficient for a reader.
+    /// Reads the newest generation and the generation that a run was about to publish; a reader needs no other generation.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`], for these two generations.
@@ -226,7 +227,7 @@ pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool)
     if any { sync_folder(dir) } else { Ok(()) }
 }
 
-/// Removes files that a process was writing when it died.
+/// Removes files whose writer died before it had finished them.
 pub(super) fn remove_unfinished(dir: &Path) -> Result<()> {
     for name in names(dir)?.into_iter().filter(|name| is_ours(name) && unfinished(name).is_some()) {
         let path = dir.join(name);
@@ -260,7 +261,7 @@ fn intent_name(generation: u64) -> String {
     format!("{INTENT}{generation:08}{ENDING}")
 }
 
-/// Returns the number in the name of a manifest or an intent. Each number has exactly one spelling.
+/// Returns the number in the name of a manifest or an intent. Accepts only one spelling of each number.
 fn number(name: &str, prefix: &str) -> Option<u64> {
     let number = name.strip_prefix(prefix)?.strip_suffix(ENDING)?.parse().ok()?;
     (number < MOST && name == format!("{prefix}{number:08}{ENDING}")).then_some(number)
@@ -278,7 +279,7 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
     };
-    // The number is only used to detect a missing file, so a damaged number is ignored.
+    // The number serves only to detect a missing file, so a damaged number is ignored.
     let recorded = serde_json::from_slice::<Recorded>(&bytes).ok();
     Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
 }
@@ -396,8 +397,8 @@ mod tests {
         assert_eq!(Generations::read(&empty.path().join("none")).unwrap().number(), 0);
     }
 
-    /// Checks that any flipped bit and any truncation of a file is reported with the file name, and that no other generation replaces the
-    /// damaged one.
+    /// Checks that every flipped bit and every truncation of a file is reported with the file name, and that no other generation takes the
+    /// place of the damaged one.
     #[test]
     fn a_generation_that_cannot_be_read_is_named() {
         let folder = made(5);
@@ -408,7 +409,7 @@ mod tests {
             torn[bit / 8] ^= 1 << (bit % 8);
             fs::write(&path, &torn).unwrap();
             let newest = Generations::newest(folder.path());
-            // White space and the case of an exponent letter have no effect.
+            // Changes to white space or to the case of an exponent letter have no effect.
             if let Ok((Some(found), _)) = &newest {
                 assert_eq!(found, &manifest(5), "bit {bit}");
                 continue;

@@ -11,8 +11,8 @@
 //!   rows/r-.../LABEL.run             keys by which documents match: a key, a document
 //! ```
 //!
-//! Each text is stored once: with the kept document among its exact copies, or with the first copy if none is kept. Files never change: an
-//! incremental run adds a folder of documents, a folder of rows, and a generation that refers to them.
+//! Each text is stored once: if one of the documents with this text is kept, with that document, otherwise with the first of them. Files
+//! never change: an incremental run adds a folder of documents, a folder of rows, and a generation that refers to them.
 
 // Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

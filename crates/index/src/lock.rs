@@ -1,4 +1,4 @@
-//! Locks an index, so that there is only one writer at a time, and no file is removed while another process reads.
+//! Locks an index, so that there is only one writer at a time, and no file is removed while another process is reading the index.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(super) struct Lock {
 }
 
 /// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; in that
-/// case, a reader is protected only because old generations are kept. Locks the folder itself and writes nothing.
+/// case, readers depend on old generations being kept. Locks the folder itself and writes nothing.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
@@ -51,7 +51,7 @@ impl Lock {
                 tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;
             }
-            // The lock file may be gone: a process that created an index but published nothing removes it.
+            // The lock file may be gone, because a process that created an index but published nothing removes the lock file.
             if is_at(&file, &path) {
                 return Ok(Lock { path, _file: file, made: is_new.then_some(above) });
             }

@@ -32,7 +32,7 @@ pub struct Manifest {
     pub dupsift: String,
     /// The settings that signatures depend on, one per line. A batch can be matched only if its recipe has the same lines.
     pub recipe: Vec<Line>,
-    /// The number of documents for which LSH table schemes are chosen.
+    /// The number of documents for which the LSH table schemes are chosen.
     pub documents_planned: u64,
     /// The folder with the statistics and models, below `statistics/`.
     pub statistics: String,
@@ -73,12 +73,12 @@ pub struct Batch {
     pub rows: u64,
     /// The number of texts that the batch added.
     pub texts: u64,
-    /// A hash of the names, sizes, ends and numbers of rows of the batch's input files.
+    /// A hash of the names, sizes, ends and row counts of the batch's input files.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     #[serde(default)]
     pub stamps: String,
-    /// A hash of the content that was read, which is compared if the metadata differs.
+    /// A hash of the content that was read; it is compared if the metadata differs.
     #[serde(default)]
     pub contents: String,
     /// The output of the batch's run.
@@ -87,7 +87,7 @@ pub struct Batch {
     pub read_generation: u64,
     /// The generation that added the batch.
     pub generation: u64,
-    /// Identifies this publication of the batch. Only the record of its output has the same value.
+    /// Identifies this publication of the batch. The record of the batch's output contains the same value; no other record does.
     pub publication: String,
     /// The number of exact copies of indexed documents in the batch.
     pub seen: u64,
@@ -119,14 +119,14 @@ pub struct Rows {
     pub folder: String,
     /// The number of the first document that may have rows in this folder.
     pub first_doc: u64,
-    /// The number after the last document that may have rows in this folder.
+    /// The number of the last document that may have rows in this folder, plus one.
     pub end_doc: u64,
     /// The files, one per algorithm.
     pub files: Vec<Named>,
 }
 
 impl Manifest {
-    /// Returns why a manifest cannot be valid: it contains numbers that contradict each other, or a name that this program would not assign
+    /// Returns the reason if a manifest cannot be valid: numbers that contradict each other, or a name that this program would not assign
     /// and that could lead outside the index.
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
@@ -202,7 +202,7 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(batches).collect::<String>().as_bytes()))
     }
 
-    /// Returns the kind and the name of each folder with files of the index.
+    /// Returns the kind and the name of each folder that contains files of the index.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
         let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));
@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Returns whether a manifest with the correct checksum can be read from disk as an intent, as a held generation, and as a published
+    /// Returns whether a manifest, stored with a correct checksum, can be read as an intent, as a held generation, and as a published
     /// generation.
     fn reads(manifest: &Manifest) -> [bool; 3] {
         let read = |publish: fn(&Path, &Manifest) -> dupsift_core::error::Result<()>,

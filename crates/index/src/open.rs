@@ -1,4 +1,4 @@
-//! Opens an index. A writer locks it and first cleans up after a writer that died. A reader changes nothing.
+//! Opens an index. A writer locks the index and first cleans up after a writer that died. A reader changes nothing.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -58,9 +58,9 @@ impl Index {
         Ok(Index { dir: dir.to_path_buf(), manifest: None, lock: Some(lock), _reading: None })
     }
 
-    /// Opens an index for reading, without an exclusive lock and without cleaning up or writing anything. A batch may be added at the same
-    /// time: files never change, and the files of this generation are not removed before the value is dropped. If a process died while
-    /// publishing a batch, the batch counts if its output is complete. Returns `None` if the folder contains no index.
+    /// Opens an index for reading, without an exclusive lock and without cleaning up or writing anything. Another process may add a batch
+    /// in the meantime: files never change, and the files of this generation are not removed before the value is dropped. If a process died
+    /// while publishing a batch, the batch counts as published if its output is complete. Returns `None` if the folder contains no index.
     ///
     /// # Errors
     /// Returns [`Error::DamagedIndex`] if the newest generation cannot be read, or an error from `published`.
@@ -120,7 +120,7 @@ impl Index {
     }
 
     /// Renames an unfinished folder to its final name. All files in the folder must be durable, and the intent of a generation that refers
-    /// to the folder must be saved. This ensures that every folder with a final name belongs to a generation.
+    /// to the folder must have been saved. This ensures that every folder with a final name belongs to a generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -147,7 +147,7 @@ impl Index {
         generations::come_true(&self.dir, &next)?;
         stop_at("manifest");
         self.manifest = Some(next);
-        // At this point, the generation is current. If the rest fails, the next writer completes it.
+        // At this point, the generation is current. If the cleanup fails, the next writer completes it.
         if let Err(error) = self.sweep() {
             tracing::warn!(
                 "the index {} is complete, but files that it no longer needs could not be removed: {error}; the next run tries again",
@@ -158,7 +158,7 @@ impl Index {
         Ok(())
     }
 
-    /// Keeps a held batch, so that it can be accepted later. The intent of its generation must be saved.
+    /// Keeps a held batch, so that it can be accepted later. The intent of its generation must have been saved.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -183,14 +183,14 @@ impl Index {
     /// Returns [`Error::Io`].
     pub fn hold_none(&self) -> Result<()> {
         if let Some(held) = Generations::read(&self.dir)?.held {
-            // First removes the folders to which only the held batch refers, because a folder to which no generation refers would never be
+            // First removes the folders to which only the held batch refers, because folders to which no generation refers are never
             // removed.
             self.sweep_but(Some(held.generation))?;
         }
         Ok(())
     }
 
-    /// Compares the statistics and models with their recorded checksums.
+    /// Checks the statistics and models against their recorded checksums.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the first file that differs.
@@ -218,7 +218,7 @@ impl Index {
         })
     }
 
-    /// Compares every file of the newest generation with its recorded checksum. Returns the number of files and their total size in bytes.
+    /// Checks every file of the newest generation against its recorded checksum. Returns the number of files and their total size in bytes.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the first file that differs.

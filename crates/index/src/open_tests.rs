@@ -101,7 +101,7 @@ fn nothing_is_removed_while_a_generation_cannot_be_read() {
 #[test]
 fn files_stay_as_long_as_a_reader_has_them() {
     let folder = tempfile::tempdir().unwrap();
-    // In this index, the later generations do not contain the batches of the earlier generations.
+    // In this index, later generations do not contain the batches of earlier generations.
     let lone = |generation: u64| Manifest {
         batches: manifest_of(generation).batches.split_off(generation as usize - 1),
         ..manifest_of(generation)

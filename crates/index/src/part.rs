@@ -1,7 +1,7 @@
-//! Writes and reads document files. A file has one row per document number, in order, so the number is sufficient to locate a document. The
+//! Writes and reads document files. A file has one row per document number, in order, so a document can be located by its number alone. The
 //! text is null if it is stored with an earlier document, or if the document has no text.
 //!
-//! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than their texts.
+//! Texts are stored in small pages that can be read separately, so looking up a few documents reads little more than their texts.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use dupsift_core::safe_fs::{self, private};
 
 /// The column with texts.
 pub const TEXT: &str = "text";
-/// The column with 128-bit hashes of everything that the algorithms read from a document.
+/// The column with a 128-bit hash of everything that the algorithms read from the document.
 pub const COPY_HASH: &str = "copy_hash";
 /// The column with the number of the kept document in favor of which the document was removed.
 pub const KEPT_DOC: &str = "kept_doc";
@@ -148,7 +148,7 @@ pub fn read_rows(
         }
         None => builder,
     };
-    // For rows that lie close together, the alternative would read and decompress all pages and filter afterwards.
+    // If the rows are close together, the alternative policy would read and decompress all pages and filter the rows afterwards.
     let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
     let builder = match rows {
         Some(rows) => builder.with_row_selection(selection(rows)),

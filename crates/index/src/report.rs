@@ -19,7 +19,7 @@ pub struct IndexReport {
     pub generation: u64,
     /// The generation that the batch was matched against; 0 for none.
     pub read_generation: u64,
-    /// The document number of the batch's first row. In all tables, `doc` is numbered continuously across batches.
+    /// The document number of the batch's first row. In all tables, the numbers in `doc` continue from batch to batch.
     pub first_doc: u64,
     /// The number of indexed documents that take part.
     pub indexed: u64,

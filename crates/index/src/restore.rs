@@ -1,4 +1,4 @@
-//! Restores a damaged index on request: makes an earlier generation the newest generation.
+//! Restores a damaged index on request by making an earlier generation the newest one.
 
 use std::path::Path;
 
@@ -20,9 +20,9 @@ pub struct Restored {
     pub unknown: bool,
 }
 
-/// Makes a generation the newest generation. Removes all later generations, earlier generations that are separated from it by a gap,
-/// intents, the held batch, and the files to which only these refer. Documents stay forgotten if a later generation that can be read has
-/// forgotten them.
+/// Makes a generation the newest generation. Removes all later generations, earlier generations that a gap separates from this one,
+/// intents, the held batch, and the files to which only the removed items refer. Documents stay forgotten if a later generation that can be
+/// read has forgotten them.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the generation cannot be read, if one of its files is missing, or if another process is reading the index.
@@ -47,7 +47,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let Some(_alone) = no_reader(dir) else {
         return Err(Error::usage(format!("another process is reading {}; try again when it has ended", dir.display())));
     };
-    // Finds the readable generations that precede it without a gap.
+    // Finds the readable generations that precede this generation without a gap.
     let mut first = at;
     while first > 0 && readable[first - 1].generation + 1 == readable[first].generation {
         first -= 1;
@@ -98,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the next generation, which also forgets the documents that later generations forgot in batches that both have in common. Returns
-/// the manifest unchanged if there is nothing to forget.
+/// Returns the next generation, which also forgets the documents that later generations forgot, if they are in batches that the generations
+/// have in common. Returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

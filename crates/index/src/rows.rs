@@ -1,11 +1,11 @@
-//! Matches a batch with the index. Both are sequences in the same group order, and each is read once.
+//! Matches a batch with the index. The rows of both are in the same group order, and each row sequence is read once.
 
 use std::ops::Range;
 
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::run::{Run, bucket_of};
 
-/// The filter, which has one byte per row, is used first if there are at least this many rows for each group that is looked up.
+/// The filter, which has one byte per row, is consulted first if there are at least this many rows for each group that is looked up.
 const ROWS_A_GROUP: u64 = 32;
 
 /// Holds the groups of some buckets, in the order of a [`Run`].
@@ -31,8 +31,8 @@ impl<'g> Groups<'g> {
 }
 
 /// Calls `each` with each row in these buckets that belongs to one of these groups, and with the number of the group. Returns the number of
-/// bytes read. Pieces that cannot contain a group are not read. If there are few groups for many rows, most rows of a piece are skipped
-/// (galloping: Bentley and Yao 1976).
+/// bytes read. Pieces that cannot contain a group are not read. If there are few groups and many rows, most rows of a piece are skipped
+/// (galloping search: Bentley and Yao 1976).
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Damaged`] if a piece of the run was changed after it was written, or an error from `each`.
@@ -43,7 +43,7 @@ pub fn meet(
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let (width, group_width) = (run.width(), run.group_width());
-    // If there are more groups, most pieces contain at least one of them.
+    // With more groups, most pieces would contain at least one of them, so the filter would not help.
     let by_filter = groups.len() as u64 <= run.rows_of(buckets.clone()) / ROWS_A_GROUP;
     let (mut reader, mut at) = (run.read(buckets), 0);
     while let Some(&Group { place: (bucket, group), .. }) = groups.get(at) {
@@ -75,8 +75,8 @@ pub fn meet(
     Ok(reader.bytes())
 }
 
-/// Returns the first number from `low` to `high` for which `is` returns `true`; the search starts near `low`. `is` must also return `true`
-/// for all later numbers.
+/// Returns the first number from `low` to `high` for which `is` returns `true`; the search starts near `low`. If `is` returns `true` for a
+/// number, it must return `true` for all larger numbers.
 fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high, mut step) = (low, high, 1);
     while low < high {

@@ -1,8 +1,8 @@
 //! Stores the checksums of a file's blocks in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
 //! The parquet crate (60.1) writes no page checksums, which would not cover headers, footers and page indexes anyway. With these files, no
-//! byte of a document file reaches a decoder before its block is compared with its checksum. To look up a few documents, a reader reads a
-//! few blocks and the 4-byte checksum of each block.
+//! byte of a document file reaches a decoder before the checksum of its block has been verified. To look up a few documents, a reader reads
+//! a few blocks and the 4-byte checksum of each block.
 //!
 //! ```text
 //! offset
@@ -145,7 +145,7 @@ impl Write for Summing {
     }
 }
 
-/// Reads a file and compares its bytes with the checksums next to it before it returns them. Counts the bytes read.
+/// Reads a file and verifies its bytes with the checksums next to the file before returning them. Counts the bytes read.
 #[derive(Clone)]
 pub struct Checked(Arc<Inner>);
 

@@ -32,8 +32,9 @@ impl Index {
         Ok(known.manifests.pop())
     }
 
-    /// Removes the remains of a process that died, all but the last generations, and the folders to which only the removed generations
-    /// refer. Nothing is removed if a generation cannot be read, and no folder is removed while another process is reading the index.
+    /// Removes what a process that died left behind, all generations except the last ones, and the folders to which only the removed
+    /// generations refer. Nothing is removed if a generation cannot be read, and no folder is removed while another process is reading the
+    /// index.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`], or [`Error::Io`].
@@ -48,14 +49,14 @@ impl Index {
         self.remove_unfinished_folders()
     }
 
-    /// Removes old generations, abandoned intents, and the folders to which only these refer. The held batch is also removed if it belongs
-    /// to generation `held_goes` or no longer follows the newest generation. Unfinished folders are kept, because they may belong to this
-    /// process.
+    /// Removes old generations, abandoned intents, and the folders to which only the removed generations and intents refer. The held batch
+    /// is also removed if it belongs to generation `held_goes` or no longer follows the newest generation. Unfinished folders are kept,
+    /// because they may belong to this process.
     pub(super) fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
         self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
     }
 
-    /// Works like `sweep_but`, but for generations that were already read; `known` then contains the kept generations.
+    /// Works like `sweep_but`, but for generations that were already read; afterwards, `known` contains the kept generations.
     fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
         let next = known.number() + 1;
         let (held, given_up) = match known.held.take() {
@@ -63,7 +64,7 @@ impl Index {
             other => (None, other),
         };
         let split = known.manifests.len().saturating_sub(KEPT);
-        // No process reads files that were never published, but a reader may use an earlier generation.
+        // No process reads files that were never published, but a reader may be using an earlier generation.
         let alone = if split > 0 { no_reader(self.dir()) } else { None };
         let (old, kept) = known.manifests.split_at(if alone.is_some() { split } else { 0 });
         let needed: BTreeSet<(&str, &str)> = kept.iter().chain(&held).flat_map(Manifest::folders).collect();

@@ -1,10 +1,10 @@
 //! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
 //! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the length of the clause in
-//! characters. The best clauses are selected first; ties are decided by code points. A clause that does not fit into the remaining space is
-//! skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause is truncated. The selected
-//! clauses keep the order and spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end
-//! is removed.
+//! characters. The clauses with the highest scores are selected first; ties are broken by code points. A clause that does not fit into the
+//! remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause is
+//! truncated. The selected clauses keep the order and spelling of the page and their own punctuation, with white space folded; a comma or
+//! semicolon at the very end is removed.
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
@@ -33,7 +33,7 @@ struct Scored {
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
-        // Adds weights in the order of the keywords, so that equal clauses have exactly equal sums.
+        // The weights are added in the order of the keywords, so that equal clauses have exactly equal sums.
         let sum: f64 = keywords.iter().filter(|(hash, _)| has(hash)).map(|(_, weight)| weight).sum();
         if sum <= 0.0 {
             return None;
@@ -77,8 +77,8 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     out
 }
 
-/// Returns whether to put a space between two clauses. There is no space between clauses that are adjacent in the body without a space, and
-/// no space after a full-width punctuation mark.
+/// Returns whether a space belongs between two clauses. There is no space between clauses that are adjacent in the body without a space,
+/// and no space after a full-width punctuation mark.
 fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     if before.number + 1 == clause.number && before.place.end == clause.place.start {
         return false;
@@ -97,8 +97,7 @@ fn folded(clause: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Returns the beginning of a clause that is too long, followed by U+2026. The clause is cut at a space if its second half contains a
-/// space.
+/// Truncates a clause that is too long and appends U+2026. The clause is cut at a space if its second half contains a space.
 fn shortened(clause: &str) -> String {
     let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
     let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn the_best_clauses_by_hand() {
         // The weights are cat 3, dog 2, owl 1. The scores are 5 / sqrt 8 = 1.77 for "cat dog.", 3 / sqrt 8 = 1.06 for "dog owl.", and 3 /
-        // 9.6 and 3 / 9.8 for the "cat" clauses of 93 and 97 characters. The two short clauses are selected first, then one of the long
+        // 9.6 and 3 / 9.8 for the "cat" clauses with 93 and 97 characters. The two short clauses are selected first, then one of the long
         // clauses (17 + 94 < 200). With 111 characters used, the other long clause (98 > 89) is skipped.
         let (first, second) =
             (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));

@@ -1,9 +1,9 @@
 //! Determines the category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
 //!
 //! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the model.
-//! A text gets the class with the highest ln P(c) + sum of ln P(w|c) over all occurrences of words. Words that are not in the model are
-//! ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is the probability of
-//! the class, given the text.
+//! A text gets the class for which ln P(c), plus the sum of ln P(w|c) over all occurrences of words, is highest. Words that are not in the
+//! model are ignored, ties are broken by the name of the class, and a text without any known word has no class. The posterior is the
+//! probability of the class, given the text.
 //!
 //! The words come from the title and the body together, see [`category_text`]; the user's stop words are skipped. A model is valid only for
 //! the text options with which it was trained (`Pipeline::identity`).
@@ -23,7 +23,7 @@ use dupsift_text::Analysis;
 /// The maximum number of classes in a model.
 pub const MAX_CLASSES: usize = 10_000;
 
-/// The largest count. Integers up to this number can be represented exactly as 64-bit floating-point numbers.
+/// The maximum count. Integers up to this number can be represented exactly as 64-bit floating-point numbers.
 const MOST_COUNTED: u64 = 1 << 53;
 
 /// Returns the text that is classified: the title, a blank line, the body.
@@ -59,7 +59,8 @@ pub struct Model {
     words: Vec<String>,
     /// For each word, the end of its counts in `counts`.
     ends: Vec<usize>,
-    /// For each word, the numbers of its classes in ascending order, each with the number of occurrences of the word in that class.
+    /// For each word, the numbers of its classes in ascending order, each paired with the number of times that the word occurs in the
+    /// class.
     counts: Vec<(u32, u64)>,
     /// The index of each word in `words`, by the hash of the word.
     numbers: HashTable<u32>,
@@ -71,8 +72,8 @@ impl Model {
     /// Builds a model from its rows in the order of [`Model::rows`].
     ///
     /// # Errors
-    /// Returns the problem with the rows: a row is repeated or out of order, a count is 0, a class was not declared, there are no classes
-    /// or no words, or there are too many of them.
+    /// Returns the problem with the rows: a row is repeated or out of order, a count is 0, a class was not declared, or there are no or too
+    /// many classes or words.
     pub fn from_rows<'r>(rows: impl IntoIterator<Item = ModelRow<'r>>) -> Result<Model, String> {
         let mut model = Model::default();
         for (at, row) in rows.into_iter().enumerate() {
@@ -165,7 +166,7 @@ impl Model {
         self.documents
     }
 
-    /// Returns the class of a text with its posterior, from 0 to 1; `None` for a text without a known word.
+    /// Returns the class of a text and the posterior of that class, from 0 to 1; `None` for a text without a known word.
     pub fn classify(&self, document: &Analysis<'_>) -> Option<(&str, f64)> {
         let posteriors = self.posteriors(document)?;
         let mut best = 0;

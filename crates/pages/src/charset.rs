@@ -1,23 +1,24 @@
 //! Determines the charset of a page: byte order mark, the server's declaration, the page's declaration, then a guess.
 //!
 //! A declaration that contradicts the bytes is ignored. UTF-8 is recognized from the bytes: in other charsets, letters beyond ASCII rarely
-//! form valid UTF-8 sequences by chance. Therefore, bytes that are UTF-8, except for a few errors, are read as UTF-8 regardless of the
-//! declaration, and all other bytes are never read as UTF-8. The order follows the Encoding and HTML standards; chardetng, Firefox's
-//! detector, makes the guess.
+//! form valid UTF-8 sequences by chance. Therefore, bytes that are valid UTF-8 except for a few errors are read as UTF-8 regardless of the
+//! declaration; all other bytes are never read as UTF-8. The order follows the Encoding and HTML standards; chardetng, Firefox's detector,
+//! makes the guess.
 
 use super::page::RawPage;
 use dupsift_core::encoding::detect::{SEQUENCES_AN_ERROR, Utf8Shape, beyond_ascii, guessed, wide};
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// The number of bytes at the beginning of a page that may contain a declaration. HTML requires 1024, but browsers read a little more.
+/// The number of bytes at the beginning of a page that may contain a declaration. The HTML standard requires 1024, but browsers read a
+/// little more.
 const DECLARED_WITHIN: usize = 4096;
-/// Extra space in a buffer, in bytes: more than any decoder needs for one character.
+/// The extra space in a buffer, in bytes: more than any decoder needs for one character.
 const MORE_ROOM: usize = 16;
 /// Bytes declared as UTF-8 count as UTF-8 if they contain at least this many UTF-8 sequences per error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
 /// Bytes declared in a charset other than UTF-8 count as that charset if they contain at least this many characters per error. The lower
-/// limit applies if the only alternative is a single-byte charset, in which nearly all bytes are valid.
+/// limit `CHARACTERS_AN_ERROR_AT_LEAST` applies if the only alternative is a single-byte charset, in which nearly all bytes are valid.
 const CHARACTERS_AN_ERROR: usize = 50;
 const CHARACTERS_AN_ERROR_AT_LEAST: usize = 8;
 
@@ -39,7 +40,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
         let cut = within.len() < bytes.len();
         match simdutf8::compat::from_utf8(within) {
             Ok(text) => return Decoded { text: Cow::Borrowed(text), encoding, malformed: false, cut },
-            // The limit is inside a character.
+            // The limit falls inside a character.
             Err(error) if cut && error.error_len().is_none() => {
                 let text = String::from_utf8_lossy(&within[..error.valid_up_to()]);
                 return Decoded { text, encoding, malformed: false, cut };
@@ -48,7 +49,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
         }
     }
     let mut decoder = encoding.new_decoder_without_bom_handling();
-    // The buffer is larger than the limit, because the decoder stops some bytes before its buffer is full.
+    // The buffer is larger than the limit, because the decoder stops a few bytes before the end of its buffer.
     let most = max_bytes.saturating_add(MORE_ROOM);
     let room = decoder.max_utf8_buffer_length(bytes.len()).map_or(most, |room| room.min(most));
     let mut text = String::with_capacity(room);
@@ -84,7 +85,7 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     }
     let bytes = beyond_ascii(raw.bytes);
     let (said, named) = (said.filter(|said| !is_wide(said)), of_page(raw.bytes));
-    // Servers declare ISO-8859-1 for all content that they do not recognize.
+    // Servers declare ISO-8859-1 for content whose charset they do not know.
     let declared = if said == Some(WINDOWS_1252) { named.or(said) } else { said.or(named) };
     let declared_utf8 = declared == Some(UTF_8);
     let shape = Utf8Shape::of(bytes);
@@ -146,7 +147,7 @@ fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     }
 }
 
-/// Returns the last label of the host name in lowercase, as required by the detector.
+/// Returns the last label of the host name in lowercase, which the detector requires.
 fn top_level_domain(url: &str) -> Option<Vec<u8>> {
     let (_, rest) = url.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?;
@@ -254,8 +255,8 @@ fn of_meta(tag: &[u8]) -> (Option<&[u8]>, usize) {
     (charset.or(content.filter(|_| is_header)), at)
 }
 
-/// Returns the charset for a label that a page declares. A page with a declaration that is readable as ASCII cannot be UTF-16, and a label
-/// that only scripts use is ignored.
+/// Returns the charset for a label that a page declares. A page whose declaration is readable as ASCII cannot be UTF-16, and a label that
+/// only scripts use is ignored.
 fn as_declared(label: &[u8]) -> Option<&'static Encoding> {
     match Encoding::for_label(label) {
         Some(encoding) if [UTF_16LE, UTF_16BE, X_USER_DEFINED, encoding_rs::REPLACEMENT].contains(&encoding) => {

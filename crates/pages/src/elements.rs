@@ -1,7 +1,7 @@
 //! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
-//! Related links are all links in topic blocks, and the links in hub blocks whose words include a keyword. Each address is listed once, in
-//! the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
+//! Related links are all links in topic blocks, and those links in hub blocks whose words include a keyword. Each address is listed once,
+//! in the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub struct Elements {
 }
 
 /// Extracts the elements of a page. Keywords are weighted by corpus frequencies if a corpus is given, otherwise only by tf. The text is
-/// split into words once, so the cost is about the same as for analyzing title, headings and body.
+/// split into words once, so this costs about as much as analyzing the title, the headings and the body.
 pub fn elements(page: &Page, pipeline: &Pipeline, corpus: Option<&CorpusWords<'_>>) -> Elements {
     let body = page.body.as_deref().unwrap_or_default();
     let words = Gathered::of(page, &clauses(body), pipeline);

@@ -1,4 +1,4 @@
-//! Builds text as a reader sees it: with folded white space and the line breaks of the page.
+//! Builds the text that a reader of the page sees, with folded white space and the line breaks of the page.
 
 /// Text that is built incrementally. A run of white space becomes one space, no line begins or ends with a space, and consecutive line
 /// breaks become one line break.
@@ -10,7 +10,7 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// Adds text; if `keep_lines` is set, the line breaks in it are kept, as in `pre` elements.
+    /// Adds text; if `keep_lines` is set, the line breaks in the text are kept, as in `pre` elements.
     pub fn push(&mut self, text: &str, keep_lines: bool) {
         let mut rest = text;
         loop {

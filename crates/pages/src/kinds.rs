@@ -5,13 +5,13 @@ use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine of its words and the keywords of the other
-/// blocks is below this limit.
+/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine similarity of its words and the keywords of the
+/// other blocks is below this limit.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
 /// The number of keywords of a page. The keywords are the most common words.
 const KEYWORDS: usize = 20;
-/// The minimum number of letters in a word that is counted; in scripts with spaces, shorter words hardly indicate a topic.
+/// The minimum number of letters that a word must have to be counted; in scripts with spaces, shorter words say little about the topic.
 const LEAST_LETTERS: usize = 4;
 
 /// Counts of characters and links in a block.
@@ -27,7 +27,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts the characters in a piece of text; returns how many are not white space.
+    /// Counts the characters in a piece of text; returns the number of characters that are not white space.
     pub fn add(&mut self, text: &str, linked: bool) -> usize {
         let mut characters = 0;
         let mut stop = false;
@@ -66,7 +66,7 @@ pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
     }
 }
 
-/// Returns the type of a page, and whether its topic blocks contain the minimum number of characters for a topic page.
+/// Returns the type of a page, and whether its topic blocks contain at least the number of characters that a topic page requires.
 pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
     let (mut topic, mut plain, mut linked, mut images) = (0, 0, 0, 0);
     let mut counts = Counts::default();
@@ -92,7 +92,7 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
 }
 
 /// Returns the topic blocks, one per line, but excludes short blocks that contain hardly any keywords of the other blocks. The longest
-/// block is always kept. The keywords are the most common words, weighted by frequency; ties are decided by their hashes.
+/// block is always kept. The keywords are the most common words, weighted by frequency; ties are broken by their hashes.
 pub(super) fn body(blocks: &[Block]) -> String {
     let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
     let mut page: HashMap<u64, u64> = HashMap::new();
@@ -143,7 +143,7 @@ fn count_of(words: &[(u64, u64)], word: u64) -> u64 {
     words.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| words[at].1)
 }
 
-/// Returns the cosine of two lists of word counts, which are sorted by hash; 0 if one of the lists is empty.
+/// Returns the cosine similarity of two lists of word counts, which are sorted by hash; 0 if either list is empty.
 fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     let squares = |words: &[(u64, u64)]| words.iter().map(|(_, count)| u128::from(*count).pow(2)).sum::<u128>() as f64;
     let norm = (squares(words) * squares(others)).sqrt();

@@ -79,7 +79,7 @@ fn a_page_without_a_topic_has_what_was_chosen() {
 
 #[test]
 fn where_the_library_gives_up_the_rules_of_docview_do() {
-    // The library looks three bytes before the name of the site, which may be a position inside a character.
+    // The library reads from three bytes before the site name, a position that may be inside a character.
     let html =
         format!("<div><p>{TEXT}</p><p>{TEXT}</p><iframe src='https:\u{e9}é/www.youtube.com/embed/x'></iframe></div>");
     let page = page(Method::Readability, Fallback::Skip, &html);

@@ -1,4 +1,4 @@
-//! Queries the state of the tree builder: the open elements, and the formatting elements that will be reopened.
+//! Inspects the state of the tree builder: the open elements, and the formatting elements that will be reopened.
 
 use super::tree_sink::Sink;
 use super::withheld::is_formatting;

@@ -1,6 +1,6 @@
 //! Defines the validated options of a purifier.
 
-/// The method that finds the main text of a page.
+/// A method for finding the main text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The block rules in docs/methods/docview.md.
@@ -42,8 +42,8 @@ impl PurifyOptions {
     pub const MOST_BYTES: usize = dupsift_text::MAX_TEXT_BYTES;
 }
 
-/// Returns the default options. The default method is `readability`, because its bodies are closer to the main text in both page corpora
-/// (`cargo bench --bench purify`), although it takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is
+/// Returns the default options. The default method is `readability`. It takes about 1.5 times as long as `docview`, but its results are
+/// closer to the true main text in both page corpora (`cargo bench --bench purify`). The maximum of `max_bytes` is
 /// [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {

@@ -79,7 +79,7 @@ pub struct Cut {
     pub links: bool,
     /// A tag had too many attributes; the excess attributes were skipped.
     pub attributes: bool,
-    /// The page was too large for `readability`, or the library failed on it; the rules of `docview` were used instead.
+    /// The page was too large for `readability`, or the library failed on the page; the rules of `docview` were used instead.
     pub method: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Finds the main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
+//! Finds the main text with the scores of Mozilla's Readability, as implemented in dom_smoothie.
 //!
 //! An element gets points for the paragraphs that it contains, gains or loses points because of its class names and ids, and loses most of
 //! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree
@@ -15,8 +15,8 @@ use html5ever::local_name;
 /// The maximum number of elements. Larger pages use `docview`, because the running time of this method grows faster than linearly.
 const MAX_ELEMENTS: usize = 50_000;
 
-/// The maximum number of bytes that are searched, which takes about a tenth of a second. When the method writes HTML, it searches the rest
-/// of the text at each `&`.
+/// The maximum number of bytes that are searched; searching this many bytes takes about a tenth of a second. When the method writes HTML,
+/// it searches the rest of the text at each `&`.
 const MAX_SEARCHED: usize = 2 << 30;
 
 /// Elements whose content is not part of the page's text, in addition to the elements that the library removes.
@@ -49,7 +49,7 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
 /// Returns the main text, one paragraph per line; `None` if the method finds none. Consumes the tree.
 ///
 /// # Errors
-/// Returns the panic message if the library panicked on the page. This happens because the library cuts some addresses at byte positions
+/// Returns the panic message if the library panicked on the page. The library panics because it cuts some addresses at byte positions
 /// inside a character.
 pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     guarded(|| {

@@ -8,7 +8,7 @@ use html5ever::{Attribute, LocalName, local_name, ns};
 pub(super) enum Role {
     /// Neither the element nor its content is shown.
     Dropped,
-    /// The head of the page: only the `title`, `meta` and `base` elements in it are read, and none of its content is shown.
+    /// The head of the page: only its `title`, `meta` and `base` elements are read, and none of its content is shown.
     Head,
     Title,
     Meta,

@@ -1,8 +1,8 @@
 //! Limits the attributes of a single tag, because the tokenizer compares each attribute with all other attributes.
 //!
-//! The tokenizer passes on a tag only when the tag is complete, so it cannot be stopped inside a tag. Therefore, the text is scanned
-//! beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of
-//! elements without markup (scripts, titles) are skipped; a text without such a tag is unchanged.
+//! The tokenizer passes on a tag only when the tag is complete, so the tokenizer cannot be stopped inside a tag. Therefore, the text is
+//! scanned beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content
+//! of elements without markup (scripts, titles) are skipped; a text without such a tag is unchanged.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ const MOST_ATTRIBUTES: usize = 1000;
 /// The elements whose content, up to the end tag, is not markup.
 const RAW: [&str; 9] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript"];
 
-/// Returns the text without excess attributes; the text is borrowed if it has no excess attributes.
+/// Returns the text without excess attributes; borrows the text if nothing has to be removed.
 pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut copied = 0;

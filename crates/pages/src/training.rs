@@ -1,10 +1,10 @@
 //! Trains category models with integer counts, so that neither the order of documents nor the number of threads affects a model.
 //!
 //! Memory is limited in two ways. While documents are added, at most [`TrainingOptions::max_held`] counts are held in memory. If there are
-//! more, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The remaining words have
-//! been counted since the first document, and only the documents determine which words remain. At the end, the model keeps the words that
-//! occur in at least `min_df` documents. If there are more than `max_words` such words, it keeps the words that occur in the most
-//! documents, with ties decided by code points. [`LeftOut`] contains counts of the dropped words.
+//! more, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The counts of the remaining
+//! words cover all documents from the first one on, and which words remain depends only on the documents. At the end, the model keeps the
+//! words that occur in at least `min_df` documents. If there are more than `max_words` such words, it keeps the words that occur in the
+//! most documents, with ties broken by code points. [`LeftOut`] contains counts of the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,10 +41,10 @@ pub struct LeftOut {
     pub rare: u64,
     /// The number of words dropped because of `max_words`.
     pub beyond: u64,
-    /// The number of times that the set of words was halved. After n halvings, one word in 2^n is counted, and the other fields exclude
-    /// words that were not counted.
+    /// The number of times that the set of words was halved. After n halvings, one word in 2^n is counted; the other fields do not include
+    /// words that are not counted.
     pub halvings: u32,
-    /// The number of word occurrences in the documents, without stop words.
+    /// The number of word occurrences in the documents, excluding stop words.
     pub occurrences: u64,
     /// The number of occurrences of words that the model includes.
     pub kept: u64,
@@ -136,7 +136,7 @@ impl Trainer {
     /// Returns the model and the counts of words that the model does not include.
     ///
     /// # Errors
-    /// Returns an error if there are no documents, or if no words may be kept.
+    /// Returns an error if there are no documents, or if the model would contain no words.
     pub fn finish(self) -> Result<(Model, LeftOut)> {
         let TrainingOptions { min_df, max_words, .. } = self.options;
         let mut left_out = LeftOut { halvings: self.halvings, occurrences: self.occurrences, ..LeftOut::default() };

@@ -1,10 +1,10 @@
 //! Parses the text of a page into a tree with html5ever, within limits.
 //!
-//! The parser follows the HTML standard, which sets no limits: for each tag, the parser may walk all open elements, and for each paragraph,
-//! it reopens all formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag
-//! that would exceed the limit on open elements, together with its end tag. The text of a withheld element is kept, with line feeds where
-//! the element separated it, except in elements that are never shown. Once the maximum number of elements has been created, the rest of the
-//! page is not read.
+//! The parser follows the HTML standard, which sets no limits: for each tag, the parser may walk through all open elements, and for each
+//! paragraph, it reopens all formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each
+//! start tag that would exceed the limit on open elements, together with its end tag. The text of a withheld element is kept unless the
+//! element is never shown; line feeds replace the breaks that the element caused. Once the maximum number of elements has been created, the
+//! rest of the page is not read.
 
 use super::open;
 use super::options::PurifyOptions;
@@ -90,7 +90,7 @@ struct Gate {
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// The number of elements that may still be opened, and the number of elements that had been created when it was determined.
+    /// The number of elements that may still be opened, and the number of elements that had been created when this number was determined.
     room: Cell<Room>,
     counted_at: Cell<usize>,
     /// Whether a tag has been passed on since the elements were counted.
@@ -156,9 +156,9 @@ impl Gate {
         let block = self.max_depth.saturating_sub(all);
         let link = (self.max_depth + LINK_DEPTH).saturating_sub(all);
         let mut room = Room { block, link, formatting: 0 };
-        // If the depth already rules out further elements, no names need to be looked up.
+        // If the depth limit already rules out further elements, names need not be looked up.
         if block > 0 {
-            // If few levels are allowed, some of them must be left for the content of formatting elements.
+            // If only a few levels are allowed, some of them must be reserved for the content of formatting elements.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
             room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
@@ -199,7 +199,7 @@ impl Gate {
         if !foreign && is_void(&tag.name) {
             return true;
         }
-        // The content of a withheld element must not become its sibling.
+        // The content of a withheld element must not become a sibling of that element.
         self.held.borrow().is_empty() && self.has_room(|room| room.block)
     }
 
@@ -232,8 +232,8 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // The tag would end the drawing. A `span` element, which is not a formatting element, ends it instead. The `span` element is
-            // closed immediately, because the end tag of the withheld element will be withheld as well.
+            // The tag would end the drawing. Instead, a `span` element, which is not a formatting element, ends the drawing. The `span`
+            // element is closed immediately, because the end tag of the withheld element will be withheld as well.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -274,7 +274,7 @@ impl Gate {
             let foreign = swallowed.is_foreign();
             let complete =
                 tag.self_closing && (foreign || matches!(tag.name, local_name!("svg") | local_name!("math")));
-            // A formatting element may end anywhere and does not end other elements; it is tracked only if the dropped element is a
+            // A formatting element may end anywhere and does not end other elements, so it is tracked only if the dropped element is a
             // formatting element with the same name.
             let counts = !is_formatting(&tag.name) || swallowed.outermost() == Some(&tag.name);
             if complete || !counts || (!foreign && is_void(&tag.name)) {
@@ -322,7 +322,7 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            // In a table, white space stays inside but words are moved out of it, so the line feed is joined to the words.
+            // In a table, white space stays in the table but words are moved out of it, so the line feed is joined to the words.
             Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);

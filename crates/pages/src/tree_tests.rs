@@ -1,4 +1,4 @@
-//! Tests pages that would take a parser a long time, truncated pages, and input that is not a page.
+//! Tests pages that take parsers without limits a long time, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;
@@ -185,7 +185,7 @@ fn formatting_left_open_leaves_all_else() {
         let tree = parsed(&format!("{open}{page}"));
         assert!(!tree.too_deep);
         assert_eq!((shown(&tree).0.replace("\n\n", "\n"), shown(&tree).1, shown(&tree).2), plain);
-        // Enough levels remain for content, even if few levels are allowed.
+        // Enough levels remain for content even if only a few levels are allowed.
         let tree = parse(&format!("{open}{page}"), &options(10_000, 24));
         assert!(!tree.too_deep);
         assert_eq!(tree.document.select("h1, ul > li, a[href]").length(), 4);
@@ -293,7 +293,7 @@ fn pages_that_end_in_the_middle_are_pages() {
     }
 }
 
-/// Returns a page in which all elements are properly nested and closed, with a distinct word before, inside and after each element.
+/// Returns a page in which all elements are properly nested and closed, with a different word before, inside and after each element.
 /// Elements that would end a drawing or a formula are not used inside a drawing or a formula, because their end tags would close a
 /// different element.
 fn nested(tags: &[(&str, usize)]) -> String {

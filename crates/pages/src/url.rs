@@ -2,7 +2,7 @@
 //! kept as written, except that white space is removed.
 
 /// Resolves `link` against `base`; returns the link as written if there is no base. Returns `None` for links that do not lead to another
-/// page: links within the page, to a script, or to a mailbox.
+/// page: links to a place on the same page, to a script, or to a mailbox.
 pub(super) fn join(base: Option<&str>, link: &str) -> Option<String> {
     let link: String = link.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     if link.is_empty() || link.starts_with('#') {

@@ -6,8 +6,8 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
 use std::collections::HashMap;
 
-/// The maximum number of innermost elements that are checked to determine which elements a start tag ends. Without a limit, each tag might
-/// check all open elements.
+/// The maximum number of innermost elements that are checked to determine which elements a start tag ends. Without a limit, all open
+/// elements might have to be checked for each tag.
 const MOST_LOOKED_AT: usize = 32;
 
 /// The open withheld elements, outermost first. The cost of a tag is proportional to the number of elements that it closes.
@@ -48,8 +48,8 @@ impl Withheld {
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    /// Opens an element inside the open elements. Elements of a drawing or a formula are not HTML elements, even if they have the name of
-    /// one.
+    /// Opens an element inside the open elements. Elements of a drawing or a formula are not HTML elements, even if their names are those
+    /// of HTML elements.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {

@@ -1,8 +1,8 @@
 //! Implements a counting Bloom filter, which estimates how often each key was inserted. It uses a few bytes per key and never
 //! underestimates.
 //!
-//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the count of a key
-//! is the minimum of its counters. For n keys and a false-positive rate p:
+//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m 4-bit counters and k positions per key; the count of a key is
+//! the minimum of its counters. For n keys and a false-positive rate p:
 //!
 //! ```text
 //! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) per key, k = 10
@@ -21,7 +21,7 @@ use dupsift_core::hash::mix64;
 const IN_A_WORD: u64 = 16;
 /// The value at which a counter saturates.
 const FULL: u64 = 15;
-/// The maximum number of positions per key; more would cost more than they gain.
+/// The maximum number of positions per key; additional positions would cost more than they gain.
 const MOST_HASHES: u32 = 30;
 
 /// A counting Bloom filter.
@@ -86,8 +86,8 @@ impl CountingBloom {
     }
 
     /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory cannot be
-    /// allocated. The numbers are read one by one, so that a large filter is never in memory twice. The caller must have checked that the
-    /// length that the iterator reports is correct.
+    /// allocated. The numbers are read one by one, so that a large filter is never in memory twice. The caller must have checked the length
+    /// that the iterator reports.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {
@@ -131,7 +131,7 @@ impl CountingBloom {
     }
 
     /// Reverts one insertion of a key. Returns `false` and does nothing if the key is not present. Do not remove a key that was never
-    /// inserted: it may be a false positive, in which case other keys would be lost.
+    /// inserted: the key may be a false positive, and removing it would lose other keys.
     pub fn remove(&self, key: u64) -> bool {
         if self.count(key) == 0 {
             return false;
@@ -177,7 +177,7 @@ mod tests {
         let filter = CountingBloom::new(1_000_000, 1e-3, usize::MAX);
         assert!((7_180_000..7_200_000).contains(&filter.bytes()), "{}", filter.bytes());
         assert_eq!(filter.hashes, 10);
-        // Each key takes 14.4 counters of half a byte.
+        // Each key takes 14.4 half-byte counters.
         assert_eq!(CountingBloom::bytes_for(1_000_000, 1e-3), 7_188_794);
         assert_eq!(CountingBloom::keys_within(7_188_794, 1e-3), 1_000_000);
         assert!(CountingBloom::bytes_for(u64::MAX, 1e-3) > 1 << 62);
@@ -192,7 +192,7 @@ mod tests {
         let filter = CountingBloom::new(20_000, 1e-3, usize::MAX);
         let key = |n: u64| splitmix64(1, n);
         std::thread::scope(|scope| {
-            // Together, the four threads insert key n exactly `n % 4` times.
+            // The four threads together insert key n exactly `n % 4` times.
             for thread in 0..4 {
                 let filter = &filter;
                 scope.spawn(move || (0..20_000).filter(|n| n % 4 > thread).for_each(|n| filter.insert(key(n))));

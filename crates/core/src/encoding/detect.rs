@@ -7,13 +7,13 @@ use encoding_rs::{
     Encoding, IBM866, ISO_2022_JP, KOI8_R, KOI8_U, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, X_MAC_CYRILLIC,
 };
 
-/// The number of bytes that are examined to recognize UTF-16 without a byte order mark, or UTF-32.
+/// The number of bytes that are examined to recognize UTF-32, or UTF-16 without a byte order mark.
 const WIDE_WITHIN: usize = 256;
 /// The maximum number of bytes that are read to compare encodings or passed to the detector.
 const LOOKED_AT: usize = 1 << 20;
 const FED: usize = 64 << 10;
-/// The size of a block in bytes. The detector evaluates pairs of adjacent bytes and needs no ASCII bytes far from non-ASCII bytes, so only
-/// blocks that contain non-ASCII bytes are passed to it.
+/// The size of a block in bytes. The detector evaluates pairs of adjacent bytes and does not need ASCII bytes far from non-ASCII bytes, so
+/// it receives only the blocks that contain non-ASCII bytes.
 const BLOCK: usize = 256;
 /// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences per error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
@@ -41,7 +41,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A line in UTF-8 is no evidence for the encoding of the other lines, and its bytes may be invalid in that encoding.
+    // A UTF-8 line is no evidence for the encoding of the other lines, and its bytes may be invalid in the encoding of those lines.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
@@ -58,8 +58,8 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     let Ok(text) = simdutf8::basic::from_utf8(bytes) else { return false };
     let beyond = || text.chars().filter(|letter| !letter.is_ascii());
     let many = |least: usize| beyond().nth(least - 1).is_some();
-    // In the guessed encoding, a letter followed by a punctuation mark may have the same two bytes as a different letter in UTF-8, which
-    // the guessed encoding does not contain.
+    // In the guessed encoding, a letter followed by a punctuation mark may have the same two bytes as a UTF-8 letter that the guessed
+    // encoding does not contain.
     let has = |letter: char| {
         let (_, _, is_missing) = encoding.encode(letter.encode_utf8(&mut [0; 4]));
         !is_missing || letter.len_utf8() > 2
@@ -107,8 +107,8 @@ fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     after_small(0xDF) > 2 * after_small(0xFF)
 }
 
-/// Detects UTF-16 without a byte order mark: no other text contains zero bytes. Line breaks, spaces, quotes and commas determine the byte
-/// order, because in the wrong order they are not letters of any script.
+/// Detects UTF-16 without a byte order mark by its zero bytes, which no other text contains. Line breaks, spaces, quotation marks and
+/// commas determine the byte order, because with swapped bytes they are not letters of any script.
 fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     if !bytes.contains(&0) {
         return None;
@@ -154,7 +154,7 @@ pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
 /// Counts of valid and invalid sequences in bytes that are read as UTF-8.
 #[derive(Default)]
 pub struct Utf8Shape {
-    /// The number of characters of more than one byte.
+    /// The number of multi-byte characters.
     pub sequences: usize,
     /// The number of invalid bytes.
     pub errors: usize,
@@ -170,7 +170,7 @@ impl Utf8Shape {
                 Ok(text) => (text.len(), None),
                 Err(error) => (error.valid_up_to(), Some(error)),
             };
-            // Each character of more than one byte contains exactly one such byte.
+            // Each multi-byte character contains exactly one such byte.
             shape.sequences += rest[..valid].iter().filter(|byte| **byte >= 0xC0).count();
             // A character that is cut off at the end is not an error.
             let Some(wrong) = error.and_then(|error| error.error_len()) else { return shape };

@@ -1,7 +1,8 @@
 //! Provides hash functions with a fixed definition: values are the same on every machine and in every version.
 //!
-//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. The 2007 study
-//! uses CRC32 and MD5 as digests; I-Match uses SHA-1. Signatures are stored, so the functions in this module must never change.
+//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. The digests of
+//! the 2007 study are CRC32 and MD5; the digest of I-Match is SHA-1. Signatures are stored, so the functions in this module must never
+//! change.
 
 mod strings;
 
@@ -32,7 +33,7 @@ impl Hash64 {
     }
 }
 
-/// Returns [`hash64`] of three bytes, the length of most Chinese characters, without a branch on the length.
+/// Returns the [`hash64`] of three bytes, the length of most Chinese characters, without branching on the length.
 #[inline]
 pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {
     // The two halves of the first eight bytes of XXH3's default secret, XORed with each other.
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!(crc32("кот спит на окне".as_bytes()), 0xC82B_8F67);
         assert_eq!(crc32("птица улетела".as_bytes()), 0x799D_6A89);
         assert_eq!(format!("{:032x}", md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");
-        // All 160 bits of the digest are a9993e364706816aba3e25717850c26c9cd0d89d.
+        // The full 160-bit digest is a9993e364706816aba3e25717850c26c9cd0d89d.
         assert_eq!(format!("{:032x}", sha1(b"abc")), "a9993e364706816aba3e25717850c26c");
     }
 
@@ -183,7 +184,7 @@ mod tests {
     fn values_are_pinned() {
         assert_eq!(hash64(b""), 0x2D06_8005_38D3_94C2);
         assert_eq!(hash128(b""), 0x99AA_06D3_0147_98D8_6001_C324_468D_497F);
-        // This is the first published output of SplitMix64 with the seed 1234567.
+        // This is the first published output of SplitMix64 for the seed 1234567.
         assert_eq!(splitmix64(1_234_567, 0), 6_457_827_717_110_365_317);
         assert_eq!(splitmix64(1_234_567, 1), 3_203_168_211_198_807_973);
         assert_ne!(combine(1, 2), combine(2, 1));

@@ -1,8 +1,8 @@
-//! Implements eight classic hash functions for strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
+//! Implements eight classic 32-bit string hash functions: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
 //!
 //! Source: Arash Partow's collection of general-purpose hash functions; a Chinese survey of page deduplication compares them. Cost: one to
 //! three operations per byte. The functions are included only for comparison: none of them distributes values as well as
-//! [`hash64`](super::hash64). PJW and ELF are the same function, and its four highest bits are always 0.
+//! [`hash64`](super::hash64). PJW and ELF are the same function, and the four highest bits of its result are always 0.
 //!
 //! Implementations under these names differ: in 2010, the initial value and the parentheses of AP changed; many ports clear the highest bit
 //! at the end; and if `char` is signed in C, bytes from 0x80 on are negative numbers.
@@ -143,7 +143,7 @@ mod tests {
 
     const TEXTS: [&str; 6] = ["a", "abc", "abcdefghijklmnopqrstuvwxyz1234567890", "网页", "дубликаты", ""];
 
-    /// Compares with the results of the original C program, compiled with signed and with unsigned bytes.
+    /// Compares the hashes with the results of the original C program, compiled with signed and with unsigned bytes.
     #[test]
     fn published_values() {
         for (hash, values) in [

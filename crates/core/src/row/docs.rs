@@ -1,4 +1,4 @@
-//! Stores document numbers in an array with four bytes per number if all numbers fit, otherwise with eight bytes per number.
+//! Stores document numbers in an array, with four bytes per number if all numbers fit into four bytes, otherwise with eight.
 //!
 //! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed in random order, so halving the
 //! number of bytes also halves the number of memory pages.

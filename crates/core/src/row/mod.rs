@@ -1,4 +1,4 @@
-//! Defines the plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
+//! Defines the plain data that algorithms and tables exchange: signature rows, the window of rows that share a key, and pairs.
 //!
 //! In the shuffle, a row is a byte string of fixed width that consists of the big-endian numbers position, scope, key, order and doc,
 //! followed by the sketch. Comparing the bytes of two rows compares these numbers in this order, so the shuffle sorts bytes and does not
@@ -40,7 +40,7 @@ pub struct RowShape {
 }
 
 impl RowShape {
-    /// The shape with one 64-bit key per document and nothing else, as most algorithms with a single signature use.
+    /// The shape with one 64-bit key per document and nothing else, which most algorithms with a single signature use.
     pub const KEY64: RowShape = RowShape { positions: 1, key_bits: 64, ordered: false, sketch: 0 };
 }
 
@@ -51,8 +51,8 @@ pub struct Row<'r> {
     pub position: u32,
     /// The key: documents with the same position and key are compared.
     pub key: u128,
-    /// The value by which rows with the same key are sorted, such as a length or other keys ([`order_by`]); 0 if they are sorted only by
-    /// document number.
+    /// The value by which rows with the same key are sorted, such as a length or a combination of further keys ([`order_by`]); 0 if these
+    /// rows are sorted only by document number.
     pub order: u32,
     /// The document's global row number.
     pub doc: u64,
@@ -192,7 +192,7 @@ impl Signatures {
         std::mem::take(&mut self.numbers)
     }
 
-    /// Takes the list back, to reuse its memory.
+    /// Accepts a list from [`Signatures::take_numbers`], to reuse its memory.
     pub fn leave_numbers(&mut self, mut numbers: Vec<u64>) {
         /// Longer lists are dropped, so that a thread does not keep the memory that its longest document needed.
         const KEPT_BYTES: usize = 1 << 20;
@@ -217,7 +217,8 @@ impl Signatures {
         self.sketches.extend_from_slice(sketch);
     }
 
-    /// Returns the sketch of the whole document, which is initially empty. The method must add its fixed number of words per document.
+    /// Returns the sketch of the whole document, which is initially empty. The algorithm must add the same number of words for every
+    /// document.
     pub fn document_sketch(&mut self) -> &mut Vec<u64> {
         &mut self.of_document
     }
@@ -232,7 +233,7 @@ impl Signatures {
         self.none = Some(reason);
     }
 
-    /// Adds a flag to this document, such as `"one sentence"`. A run counts the flags of all documents.
+    /// Adds a flag to this document, such as `"one sentence"`. A run counts how many documents have each flag.
     pub fn flag(&mut self, what: Reason) {
         self.flags.push(what);
     }

@@ -7,7 +7,7 @@ use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 pub struct Score {
     /// The similarity from 0 to 1; 1 for equal signatures.
     pub similarity: f32,
-    /// The method's own distance, if it has one (bits for a fingerprint).
+    /// The method's own distance, if the method defines one (for fingerprints, the number of different bits).
     pub distance: Option<f32>,
 }
 
@@ -25,7 +25,7 @@ pub struct Pair {
     pub b: u64,
     /// The similarity of the two documents.
     pub score: Score,
-    /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
+    /// A bit set of the method's rules that found the pair (see `SignatureScheme::rules`).
     pub matched: u16,
     /// The relation between the two documents, if the method classifies pairs.
     pub related: Option<Related>,
@@ -48,8 +48,8 @@ impl Pair {
         self.related.is_some_and(|related| related.relation == RelationKind::Template)
     }
 
-    /// Returns whether one title refers to something that the other text is not about; if so, neither document is removed in favor of the
-    /// other.
+    /// Returns whether one title refers to something that the other text is not about. In this case, neither document is removed in favor
+    /// of the other.
     pub fn has_other_title(&self) -> bool {
         self.related.is_some_and(|related| related.other_title)
     }
@@ -135,7 +135,7 @@ pub struct Pairs<'p> {
     pub left_out: u64,
     /// The number of comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
-    /// Buffers for the current window: one word per row, and the positions of the rows with which a row is compared.
+    /// Buffers for the current window: one word per row, and the positions of the rows with which the current row is compared.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,
@@ -151,8 +151,8 @@ const MOST_WORDS: usize = 1 << 20;
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
-/// The number of documents, those with the smallest numbers, that are compared with all other documents in a large window. This ensures
-/// that a document that is similar to many others is compared with a document that is kept.
+/// The number of documents that are compared with all other documents in a large window: those with the smallest document numbers. This
+/// ensures that a document that is similar to many others is compared with a document that is kept.
 pub const FIRST: usize = 4;
 
 /// Returns the number of following rows with which [`Pairs::compare_nearest`] compares each row in a window of this many rows. In a large
@@ -244,7 +244,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // Neighbors have already been compared, and so have the first documents before this one.
+                // Neighboring rows have already been compared, and so have the first documents that precede this document.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -261,8 +261,8 @@ impl<'p> Pairs<'p> {
     }
 
     /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row. `some` appends, in order, the
-    /// positions of the words that may form a pair with the first word, and only these rows are passed to `judge`. The counts and the pairs
-    /// are the same, provided that `some` omits no pair that `judge` would accept.
+    /// positions of the words that may form a pair with the first word, and only the rows at these positions are passed to `judge`. The
+    /// counts and the pairs are the same, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
         window: &Window<'_>,
@@ -453,8 +453,8 @@ mod tests {
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
         let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
-        // The three cases are: no limit in a short list, a limit of ten following documents each, and individual limits, some of them
-        // before the document itself.
+        // The three cases are: no limit in a short list, a limit of ten following documents for each document, and individual limits, some
+        // of which precede the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
         for (last, most, docs) in [
             (lasts[0], u64::MAX, &docs[..40]),
@@ -482,7 +482,7 @@ mod tests {
         }
     }
 
-    /// Tests words that rule out some pairs.
+    /// Checks that ruling out pairs by their words does not change the result.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);

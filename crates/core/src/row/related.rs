@@ -31,7 +31,8 @@ pub enum Why {
     Near,
     /// No other document is similar, but the two documents are not similar enough to be versions.
     Far,
-    /// Many other documents are about as similar to the better contained text, of which too little is contained.
+    /// Many other documents are about as similar to the text that is contained to a greater degree, and too little of that text is
+    /// contained.
     Crowd,
 }
 
@@ -79,7 +80,8 @@ pub struct Related {
     pub why: Why,
     /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,
-    /// Whether one title refers to something that the other text is not about; if so, neither document is removed in favor of the other.
+    /// Whether one title refers to something that the other text is not about. In this case, neither document is removed in favor of the
+    /// other.
     pub other_title: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Defines the sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs
+//! Defines document sketches: a few eight-byte words that a method stores once per document, separately from its rows, to filter pairs
 //! before they become candidates.
 
 /// The sketches of all documents that have a sketch.

@@ -6,7 +6,7 @@
 //! users.
 //!
 //! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). On such a file system, a
-//! folder is accepted if it has the owner and mode that a newly created folder gets.
+//! folder is accepted if its owner and mode match those of a newly created folder.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -64,7 +64,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     Ok(Some(why))
 }
 
-/// Returns whether the file system gives a new folder more permissions than requested, so that modes have no meaning.
+/// Returns whether the file system gives a new folder more permissions than requested, which means that it does not support modes.
 pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
     let handle = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(made_in(&handle).is_some_and(|made| others_write(&made)))
@@ -199,8 +199,8 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner that a new folder gets on the same file system, and is not writable by other users unless new
-/// folders are writable as well.
+/// Returns whether a folder has the owner that a new folder gets on the same file system, and is writable by other users only if new
+/// folders are as well.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);

@@ -5,17 +5,17 @@ use super::edits::{CHANGED, object_fields};
 /// Columns that are added to each copied row.
 #[derive(Clone, Copy)]
 pub struct Added<'a> {
-    /// The names of the new columns. The file must not have any of them.
+    /// The names of the new columns, none of which may exist in the file.
     pub names: &'a [&'static str],
     /// Returns the value of a row in one of these columns.
     pub value: &'a (dyn Fn(u64, usize) -> u64 + 'a),
 }
 
 impl Added<'_> {
-    /// Returns a JSON line with the columns as its last fields.
+    /// Returns a JSON line with the new columns as its last fields.
     ///
     /// # Errors
-    /// Returns an error if the line is not the object that was read, or if it already has a field with one of these names.
+    /// Returns an error if the line is not the object that was read, or if the object already has a field with one of these names.
     pub(super) fn json(&self, row: u64, line: &[u8]) -> Result<Vec<u8>, String> {
         let text = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let (begin, end) = text.find('{').zip(text.rfind('}')).ok_or(CHANGED)?;

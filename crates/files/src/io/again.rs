@@ -7,7 +7,8 @@ use super::source::{InputFile, Source};
 use std::sync::Arc;
 
 impl InputFile {
-    /// Makes later reads use the repacked copy of the text. If the copy is incomplete, the file becomes a single piece.
+    /// Makes later reads use the repacked copy of the text, if there is one. If the copy is incomplete, the file becomes a single piece
+    /// instead.
     pub(super) fn take_again(&mut self, again: Again) {
         if self.format.names_columns() && self.coding.packing != Packing::Plain {
             self.unpacked.add(self.text_bytes);

@@ -1,4 +1,4 @@
-//! Checks, before any row is read, that each column named by an option exists in some file.
+//! Checks before any row is read that each column given in an option exists in at least one file.
 //!
 //! Columns are read from the footers of Parquet files and from the first 1,000 lines of each JSON lines file. The check stops once all
 //! columns are found.
@@ -12,14 +12,14 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// A column named by an option.
+/// A column given in an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The option that names the column.
     pub option: &'static str,
     /// The column name.
     pub column: String,
-    /// Whether lists in JSON lines are refused.
+    /// Whether the column must not contain lists in JSON lines.
     pub plain: bool,
 }
 
@@ -29,7 +29,7 @@ const MAY_BE_LISTS: [&str; 4] = ["text-column", "item-column", "choices-column",
 /// The maximum number of column names that are collected for a message.
 const MOST_NAMES: usize = 10_000;
 
-/// Checks that each column exists in some file or in the folder names.
+/// Checks that each column exists in at least one file or in the folder names.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the columns that exist, or [`Error::Io`] if too many files are open. Unreadable files and
@@ -99,10 +99,11 @@ pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Resul
     file.format.columns(opened, file.coding, asked)
 }
 
-/// The number of files in which a column with ids is searched for.
+/// The number of files that are searched for a column with ids.
 const MOST_FILES: usize = 8;
 
-/// Returns the column of the first files that probably has ids, judging by its name; `None` if there is none apart from `others`.
+/// Returns the column in the first files that probably contains ids, judging by its name; `None` if there is no such column apart from
+/// `others`.
 pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
     let of_file = |file: &InputFile| {
         let known = file.format.columns(File::open(&file.path).ok()?, file.coding, &[]).ok()??;

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// This many bytes before the first sign of damage are not trusted.
+/// The number of bytes before the first sign of damage that are not trusted.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
 /// A broken row followed by this many bytes of intact rows does not count as damage, and an open quote followed by this many bytes of text
@@ -81,7 +81,7 @@ struct Sign {
 /// A quote in trusted bytes that is never closed correctly.
 struct OpenQuote {
     start: u64,
-    /// The end positions of the rows before the quote, and the number of bytes before it that are certain to be correct.
+    /// The end positions of the rows before the quote, and the number of bytes before the quote that are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
     /// The number of lines after the quote that are rows, and the number of lines that are not.
@@ -99,7 +99,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // The number of bytes in members with correct checksums. It does not apply to decoded text, in which offsets differ.
+    // The number of bytes in members with correct checksums, which is not used for decoded text, because offsets in decoded text differ.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,
@@ -138,7 +138,7 @@ fn text_bytes(
             ends.pop_front();
         }
     }
-    // If the quote is not stray, the record was cut off inside its quotes, and the lines after its first one are part of its text.
+    // If the quote is not stray, the record was cut off inside its quotes, and the lines after its first line are part of its text.
     let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
     let end = ends.back().copied().unwrap_or_default();
     if let Some(open) = open.filter(|open| !is_stray(open, end)) {

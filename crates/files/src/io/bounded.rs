@@ -1,5 +1,5 @@
-//! Checks the lengths in Parquet page headers. A decoder allocates memory of that size before it reads a page, so impossible lengths must
-//! be found first.
+//! Checks the lengths in Parquet page headers. Before a decoder reads a page, it allocates as much memory as the header states, so
+//! impossible lengths must be found first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};

@@ -1,5 +1,5 @@
-//! Tests texts in different encodings, compressed files with trailing data, unterminated lines, and files with one document each. The
-//! result must not depend on the compression or the encoding, and unusable input must be reported.
+//! Tests texts in different encodings, compressed files with trailing data, unterminated lines, and files with one document each. Checks
+//! that results do not depend on the compression or the encoding, and that unusable input is reported.
 
 use super::coding::Coding;
 use super::copying::Copying;
@@ -104,7 +104,7 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
-    // A file that consists only of this line has one rejected row, and no missing column is reported.
+    // A file that consists only of this line has one rejected row, but is not reported as lacking a column.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));
@@ -260,7 +260,7 @@ fn a_file_of_no_objects_says_what_it_is() {
             other => panic!("expected wrong usage, got {other:?}"),
         }
     }
-    // One object is enough for a message to list its fields.
+    // A single object is enough for the message to list its fields.
     std::fs::write(&path, "[1]\n{\"body\":\"a\"}\n").expect("written");
     let why = open(&[&path], Taking::default()).expect_err("no text").to_string();
     assert!(why.contains("no column \"text\"; there are body"), "{why}");
@@ -279,7 +279,7 @@ fn json_is_read_where_it_is_lines_and_left_where_it_is_not() {
     assert_eq!(source.unread.by_ending().iter().collect::<Vec<_>>(), [(&".json".to_owned(), &1)]);
     let notes = source.unread.notes();
     assert!(notes[0].contains("dataset_info.json is not read: line 1 is not JSON"), "{notes:?}");
-    // The file is read as data if it is the only file or is named directly.
+    // The file is read as data if it is the only file or is itself an input.
     for input in [at("dataset_info.json"), at("dataset_info.json").parent().expect("a folder").join("dataset*")] {
         let why = open(&[&input], Taking::default()).expect_err("no lines").to_string();
         assert!(why.contains("line 1 is not JSON: an object that continues on the next line"), "{why}");

@@ -1,7 +1,7 @@
-//! Turns the bytes of a file into text: unpacks them, then decodes them.
+//! Turns the bytes of a file into text by unpacking and then decoding them.
 //!
-//! UTF-8 passes through unchanged. Most other encodings have the same line breaks as ASCII, so lines are split first and then decoded one
-//! by one. UTF-16 and ISO-2022-JP are decoded before lines are split.
+//! UTF-8 passes through unchanged. Most other encodings have the same line breaks as ASCII, so the text is first split into lines, which
+//! are then decoded one by one. UTF-16 and ISO-2022-JP are decoded before the text is split into lines.
 
 use super::packing::Packing;
 use super::quotes::{Quoting, Separator};
@@ -43,7 +43,7 @@ pub struct Coding {
 }
 
 impl Default for Coding {
-    /// Returns the coding of uncompressed UTF-8 with double quotes and without a limit on the Zstandard window.
+    /// Returns the coding for uncompressed UTF-8 with double quotes and without a limit on the Zstandard window.
     fn default() -> Coding {
         Coding {
             packing: Packing::Plain,
@@ -94,7 +94,7 @@ impl Coding {
         Ok(Coding { encoding, guessed: true, ..self })
     }
 
-    /// Returns the encoding in which lines are decoded one by one, if any.
+    /// Returns the encoding from which lines are decoded one by one, if any.
     pub(super) fn of_lines(&self) -> Option<LineEncoding> {
         match self.encoding {
             Encoding::Named(encoding) if encoding.is_ascii_compatible() => {
@@ -173,7 +173,7 @@ impl Unpacked {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 
-    /// Returns the damage because of which the bytes end early, if any; valid once everything has been read.
+    /// Returns the damage that makes the bytes end early, if any; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }

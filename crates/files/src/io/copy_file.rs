@@ -20,8 +20,8 @@ impl InputFile {
         is_standard_input(&self.path, &self.label)
     }
 
-    /// Returns the path of the file for records. The path is absolute, because records may be read from another folder. Returns `-` for
-    /// standard input.
+    /// Returns the path of the file for records. The path is absolute, because records may be read from a different working directory.
+    /// Returns `-` for standard input.
     pub fn recorded_path(&self) -> String {
         if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
@@ -31,7 +31,7 @@ impl InputFile {
         self.format.copies(self.coding).is_ok()
     }
 
-    /// Checks that the file can be copied without some of its rows. Returns the first page that does not fit into memory, if any.
+    /// Checks that a subset of the file's rows can be copied. Returns the first page that does not fit into memory, if any.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the format does not support partial copies, or [`Error::BadFile`] if the file has become unreadable or
@@ -103,7 +103,7 @@ impl InputFile {
 
 impl Source {
     /// Returns the relative path of each file's copy in a folder, starting at file `from` (earlier files are not part of the corpus). The
-    /// path is the file's label. If any label leads out of the folder, all paths are relative to the deepest folder that contains all
+    /// path is the file's label. If any label would lead out of the folder, all paths are relative to the deepest folder that contains all
     /// files.
     ///
     /// # Errors

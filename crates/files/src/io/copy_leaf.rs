@@ -1,4 +1,4 @@
-//! Copies one leaf column of a row group as values with their levels. Copies a bounded number of rows at a time.
+//! Copies one leaf column of a row group as values with their levels, a bounded number of rows at a time.
 
 use super::edits::{CHANGED, Edits};
 use super::parquet_read::STEP_ROWS;
@@ -12,8 +12,8 @@ use std::ops::Range;
 const AT_A_TIME: u64 = 256 << 10;
 /// The maximum number of rows copied at a time.
 const MOST_ROWS: u64 = 4096;
-/// The approximate distance, in bytes, between the first and the last of the rows that are copied together. It is limited because each
-/// value keeps its page in memory.
+/// The approximate distance, in bytes, between the first and the last of the rows that are copied together. The distance is limited because
+/// each value keeps its page in memory.
 const APART: u64 = 4 << 20;
 
 /// Selects rows of a row group.
@@ -30,7 +30,7 @@ impl Rows<'_> {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Returns runs of adjacent rows in order: whether the rows of the run are chosen, and how many there are.
+    /// Returns runs of adjacent rows in order. For each run, states whether its rows are chosen, and how many rows it has.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {

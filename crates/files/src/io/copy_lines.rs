@@ -74,7 +74,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             if edits.is_some() || added.is_some() {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
-                    // The record reader already waits for its turn.
+                    // If records are read, their reader has already waited for its turn.
                     turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
                     Ok(line.extend_from_slice(bytes))
                 })?;
@@ -115,7 +115,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
     }
 }
 
-/// A file that is compressed as it is written.
+/// A file that is compressed while it is written.
 pub(super) enum Packed {
     Plain(BufWriter<Output>),
     Gzip(Box<GzEncoder<BufWriter<Output>>>),

@@ -1,6 +1,6 @@
 //! Copies Parquet row groups. If all rows of a group are chosen, its column chunks are copied as bytes, with their statistics, indexes and
-//! Bloom filters. In other groups, each leaf column is read and written as values with levels, without Arrow, which preserves nested
-//! columns, logical types and field ids. The complete footer is loaded, because all columns are copied.
+//! Bloom filters. In other groups, each leaf column is read and written as values with levels, bypassing Arrow, to preserve nested columns,
+//! logical types and field ids. The complete footer is loaded, because all columns are copied.
 
 use super::added::Added;
 use super::bounded::{Bounded, check_chunk};
@@ -93,7 +93,7 @@ fn load(file: &File) -> Result<ParquetMetaData, String> {
 
 /// Returns the part of a chunk that a read holds in memory at a time.
 fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
-    // The rows of version 2 pages cannot be separated in nested columns, so the size of the complete chunk is used.
+    // In nested columns, the rows of version 2 pages cannot be separated, so the size of the complete chunk is used.
     let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
     let column = Column::new(chunk, pages.into(), false);
     stretches(vec![vec![column]], 0..u64::MAX, u64::MAX).pop().unwrap_or_default()
@@ -258,8 +258,8 @@ fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetErro
     Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
 }
 
-/// Returns the key-value metadata for a file with added columns. Adds these columns to the Arrow schema, and drops the entry of Hugging
-/// Face `datasets`, which can read a file only if its columns match that entry exactly.
+/// Returns the key-value metadata for a file with added columns. Adds these columns to the Arrow schema. Drops the entry of Hugging Face
+/// `datasets`, because `datasets` can read a file only if its columns match that entry exactly.
 fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
     let file = metadata.file_metadata();
     let known = file.key_value_metadata();

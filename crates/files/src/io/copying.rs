@@ -1,4 +1,4 @@
-//! Copies a file without some of its rows. The copied rows are unchanged, bit for bit if the format allows it.
+//! Copies a subset of a file's rows. The copied rows are unchanged, bit for bit if the format allows it.
 //!
 //! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of its format copies the chosen rows in order.
 
@@ -13,10 +13,10 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Waits until this many bytes of memory are available, and reserves them while a function runs.
+/// A function that waits until this many bytes of memory are available, and reserves them while another function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
-/// Returns whether a page fits into memory, given its size in bytes and the size of a value in it.
+/// A function that returns whether a page fits into memory, given the size of the page and the size of a value in it, both in bytes.
 pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
 /// Holds the arguments for copying rows of a file.
@@ -29,7 +29,7 @@ pub struct Copying<'c> {
     pub rows: u64,
     /// Returns whether a row is copied.
     pub chosen: &'c (dyn Fn(u64) -> bool + 'c),
-    /// Chunks of at most this many bytes are read without inspecting their pages.
+    /// The maximum size, in bytes, of chunks that are read without inspecting their pages.
     pub small: u64,
     /// The function that reserves memory, see [`Hold`].
     pub hold: &'c Hold<'c>,
@@ -49,7 +49,7 @@ impl Copying<'_> {
         self.edits.filter(|edits| (edits.is_edited)(row))
     }
 
-    /// Returns the error because of which the file is skipped or, if too many files are open, the error that ends the run.
+    /// Returns the error that causes the file to be skipped or, if too many files are open, the error that ends the run.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }

@@ -1,4 +1,4 @@
-//! Tests damaged files. Each file must be reported with its problem. No file may stop the process or yield rows that were not written.
+//! Checks that damaged files are reported with their problems, do not stop the process, and yield no rows that were not written.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};
@@ -19,7 +19,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_dictionary_enabled(false).build()
 }
 
-/// Returns the error message from reading the file; the error must name the file.
+/// Returns the error message from reading the file, and checks that the error names the file.
 fn why(path: &Path) -> String {
     let (source, bad) = open(&[path]).expect("opened");
     assert!(bad.is_empty(), "{bad:?}");
@@ -153,7 +153,7 @@ fn one_damaged_file_of_many_is_named_and_takes_no_numbers() {
     assert!(bad[0].1.starts_with("not a complete Parquet file"), "{bad:?}");
     assert_eq!(bad[1].1, "0 bytes; expected a Parquet file");
     assert_eq!((source.documents(), source.locate(500).0.label.as_str()), (1000, "d.parquet"));
-    // If damage is found late, the corpus is renumbered without the damaged file, and footers and pages are looked up again.
+    // If damage is found late, documents are renumbered without the damaged file, and footers and pages are looked up again.
     let mut source = source;
     let before = read(&source, &whole(), 1 << 12).expect("read");
     let late = BTreeMap::from([(at("a.parquet"), "column \"text\": broken".to_owned())]);
@@ -210,7 +210,7 @@ fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
 fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number: u64| format!("{number},text {number}\n");
-    // No quote follows this one.
+    // No quote follows this quote.
     for (name, bytes) in packed(&format!("id,text\n{}", records(row, (10, "7,\"stray quote\n")))) {
         let path = folder.path().join(format!("a.csv.{name}"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
@@ -268,7 +268,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Changing one byte to any value results in rows, possibly different ones, or in an error that names the file, but never in a panic.
+/// Checks that changing one byte to any value results in rows, which may differ, or in an error that names the file, but never in a panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {
     let folder = tempfile::tempdir().expect("a folder");

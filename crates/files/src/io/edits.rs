@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// The texts to edit in some rows.
+/// The edits to the texts of some rows.
 #[derive(Clone, Copy)]
 pub struct Edits<'e> {
     /// The text column.

@@ -1,9 +1,10 @@
 //! Turns the inputs (files, folders, globs) into a list of files.
 //!
 //! The list is sorted by the bytes of the paths and contains each file once, even if several inputs name it. Document numbers depend on the
-//! order of the list, which must not depend on the order in which a file system lists a folder. In folders, files and folders whose names
-//! begin with `.` or `_` are skipped, as in similar tools (half-written files, checkpoints, `_SUCCESS`). Folders written by dupsift
-//! (results and indexes) are also skipped unless an input names them, see [`Ours`]. Other unread files are counted, see [`Unread`].
+//! order of the list, so this order must not depend on the order in which a file system lists a folder. As in similar tools, files and
+//! folders inside a folder are skipped if their names begin with `.` or `_` (half-written files, checkpoints, `_SUCCESS`). Folders written
+//! by dupsift (results and indexes) are also skipped unless they are given as inputs, see [`Ours`]. All other files that are not read are
+//! counted, see [`Unread`].
 
 use super::coding::Coding;
 use super::format::Format;
@@ -79,7 +80,7 @@ impl From<Vec<FoundFile>> for Found {
     }
 }
 
-/// Returns the files that the inputs name, with default options.
+/// Returns the files for these inputs, with default options.
 ///
 /// # Errors
 /// Returns the same errors as [`find_all`].
@@ -87,7 +88,7 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
 
-/// Returns the files that the inputs name, and the unread files.
+/// Returns the files for these inputs, and the files that are not read.
 ///
 /// # Errors
 /// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a regular file,
@@ -96,8 +97,8 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     find_all_in(Path::new(""), inputs, taking)
 }
 
-/// Returns the files that the inputs name, relative to this folder; an empty path means the working directory. Labels do not depend on this
-/// folder.
+/// Returns the files for these inputs, which are relative to this folder; an empty path means the working directory. Labels do not depend
+/// on this folder.
 ///
 /// # Errors
 /// Returns the same errors as [`find_all`].
@@ -106,8 +107,8 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
     refuse_standard_input(inputs)?;
-    // The key of a file is the resolved path of its folder, followed by the file name. A file named by two inputs is read once, but two
-    // links to the same content are two files.
+    // The key of a file is the resolved path of its folder, followed by the file name. A file that two inputs have in common is read once,
+    // but two links to the same content are two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
@@ -193,7 +194,7 @@ fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     ))
 }
 
-/// Returns the error for a file that is named directly but cannot be read as input.
+/// Returns the error for a file that is given directly but cannot be read as input.
 fn not_read(path: &Path, special: Option<&str>) -> Error {
     let shown = path.display();
     Error::usage(match special {
@@ -278,7 +279,7 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
         let folder = below(&base, folder);
         spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
     };
-    // If the glob matches a folder, all files in the folder are read, as if the shell had expanded the glob.
+    // If the glob matches a folder, all files in the folder are read, as they would be if the shell had expanded the glob.
     let mut folders = HashMap::new();
     let walked = Walk::of(&base, &names, &mut |file, real| {
         let path = below(&base, file);
@@ -312,12 +313,12 @@ fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
     path.strip_prefix(folder).unwrap_or(path)
 }
 
-/// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix names the
+/// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix matches the
 /// folder or one of its entries. For example, `out/*/deduped/*.parquet` reads results, but `out/**/*.parquet` does not.
 fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
     let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
     let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
-    // The split may be inside braces, which gives an invalid glob; such a prefix is ignored.
+    // A prefix may end inside braces and thus be an invalid glob; such a prefix is ignored.
     Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
 }
 
@@ -345,9 +346,9 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
 struct Walk<'w> {
     /// The named folder, with links resolved.
     named: PathBuf,
-    /// Returns whether an input requests this folder, which dupsift wrote and which contains these names.
+    /// A function that returns whether an input requests this folder, which dupsift wrote and which contains these names.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// Receives two paths of each file: the path that was found, and the same path with links in its folder resolved.
+    /// A function that receives two paths of each file: the path that was found, and the same path with links in its folder resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,
@@ -401,7 +402,7 @@ impl<'w> Walk<'w> {
             if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
                 continue;
             }
-            // Paths do not begin with ".", which would only make labels longer.
+            // Paths do not begin with ".", because that would only make labels longer.
             let path = if at.folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
             let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
             if kind.is_none() && self.leads_into_ours(&path) {
@@ -420,8 +421,8 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote the folder and no input names
-    /// it.
+    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote the folder and it is not an
+    /// input.
     fn enter(&mut self, folder: PathBuf, real: PathBuf) -> Result<Option<Listing>> {
         let failed = || Error::reading("list the folder", &folder);
         let metadata = std::fs::metadata(&folder).map_err(failed())?;
@@ -434,7 +435,7 @@ impl<'w> Walk<'w> {
         let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
         match Ours::of(&folder, &names) {
             kind if self.above.is_empty() => self.found.start = kind,
-            // An input inside the folder counts as naming the folder.
+            // If an input is inside the folder, the folder counts as an input.
             Some(kind) if !self.named.starts_with(&real) && !(self.asks)(&folder, &names) => {
                 self.found.skipped.insert(folder, kind);
                 return Ok(None);
@@ -446,7 +447,7 @@ impl<'w> Walk<'w> {
         Ok(Some(Listing { folder, real, identity, entries }))
     }
 
-    /// Returns whether a link leads into a folder that dupsift wrote and that no input names; if so, records the link.
+    /// Returns whether a link leads into a folder that dupsift wrote and that is not an input; if so, records the link.
     fn leads_into_ours(&mut self, link: &Path) -> bool {
         let Ok(real) = link.canonicalize() else { return false };
         // A link to the folder itself is handled in the same way as the folder.
@@ -568,7 +569,7 @@ mod tests {
         let folder =
             tree(&["a.jsonl", "b.XLS", "d/c.xls", "d/e.xls.gz", "f.html", "README", ".g.xls", "_h/i.xls", "x.y z"]);
         let input = folder.path().to_string_lossy().into_owned();
-        // If a folder is named twice, each of its files is listed once.
+        // If a folder is given twice, each of its files is listed once.
         let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
         let counts: Vec<(&str, u64)> =
             found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();

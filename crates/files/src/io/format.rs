@@ -36,7 +36,7 @@ pub trait Format: Debug + Sync {
         &[]
     }
 
-    /// Returns whether complete files may be compressed; if so, the extension of the compression follows the extension of the format.
+    /// Returns whether files may be compressed as a whole; if so, the extension of the compression follows the extension of the format.
     fn is_packed(&self) -> bool {
         false
     }
@@ -51,8 +51,8 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns whether texts and ids are in columns that options can name. If not, each row has a text and an id, and the column options
-    /// have no effect.
+    /// Returns whether texts and ids are in columns that can be selected with options. If not, each row has a text and an id, and the
+    /// column options have no effect.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
     }
@@ -62,7 +62,7 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Inspects a file and returns which of the columns it contains, how many rows it has, and where it can be split. If `repacking` is
+    /// Inspects a file and determines which of the columns it contains, how many rows it has, and where it can be split. If `repacking` is
     /// given, a file that is read to its end and cannot be split may be repacked in the same pass.
     ///
     /// # Errors
@@ -80,13 +80,13 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns the rows of a piece at which a read can begin without unpacking skipped rows, if pieces can be split and these rows are
+    /// Returns the rows of a piece where a read can begin without unpacking the rows before them, if pieces can be split and these rows are
     /// known.
     fn starts_within(&self, _file: File, _piece: &Within<'_>) -> Starts {
         Starts::default()
     }
 
-    /// Returns consecutive stretches of a part's rows that can be read separately, with the memory that reading each stretch takes. Chunks
+    /// Returns consecutive stretches of a part's rows that can be read separately, and how much memory reading each stretch takes. Chunks
     /// of up to `small` bytes need not be inspected. Returns no stretches if a read holds only one batch in memory.
     ///
     /// # Errors
@@ -101,8 +101,8 @@ pub trait Format: Debug + Sync {
     /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns the columns that are known without reading all rows, with struct fields by their paths. Always includes the columns in
-    /// `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
+    /// Returns the columns that are known without reading all rows; struct fields are identified by their paths. Always includes the
+    /// columns in `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
     ///
     /// # Errors
     /// Returns the reason if the file cannot be read.
@@ -127,8 +127,8 @@ pub trait Format: Debug + Sync {
         Ok(0)
     }
 
-    /// Returns the column names of a file of ids that is not part of the corpus. If the format has no fixed columns, returns the names in
-    /// the first rows, or `None` if there are no rows.
+    /// Returns the column names of a file of ids that is not part of the corpus. If the format has no fixed columns, returns the names that
+    /// occur in the first rows, or `None` if there are no rows.
     ///
     /// # Errors
     /// Returns the reason if the file cannot be read.
@@ -191,7 +191,7 @@ pub trait Format: Debug + Sync {
         Err(copying.bad(format!("{} cannot be copied partially", self.name())))
     }
 
-    /// Returns the message for a file that should contain ids, although the format does not support id columns.
+    /// Returns the message for a file that should contain ids although its format does not support id columns.
     fn without_ids(&self) -> String {
         format!("{} has no id columns; expected Parquet, JSON lines or separated values", self.name())
     }
@@ -220,7 +220,7 @@ impl From<String> for Failed {
 /// Describes the contents of a file, without its documents.
 #[derive(Debug, Default)]
 pub struct Opened {
-    /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
+    /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
     pub id: Option<IdKind>,
     /// The reason why the id column is unusable, if it exists and is unusable.
     pub id_note: Option<String>,
@@ -248,9 +248,9 @@ pub struct Opened {
 /// The reason why a file cannot be used.
 #[derive(Debug)]
 pub enum Unusable {
-    /// The file lacks a requested column.
+    /// A requested column is missing from the file.
     Lacks(String),
-    /// The file contains a different kind of text, such as settings. If other formats share its file extension, the file counts as unread.
+    /// The file contains text of a different kind, such as settings. If other formats share its file extension, the file counts as unread.
     Other(String),
     /// The file cannot be read.
     Bad(String),
@@ -305,7 +305,7 @@ pub struct Within<'r> {
     pub shared: &'r Shared,
 }
 
-/// The rows of a piece at which a read may begin, in ascending order, counted from the first row of the piece.
+/// The rows of a piece where a read may begin, in ascending order, counted from the first row of the piece.
 pub type Starts = Arc<[u64]>;
 
 /// The parameters of one read.
@@ -341,7 +341,7 @@ pub struct Reading<'r> {
 }
 
 impl<'r> Reading<'r> {
-    /// Returns the text of the part before lines are split, from the file or its repacked copy.
+    /// Returns the text of the part before it is split into lines, from the file or its repacked copy.
     pub(super) fn text(&self, mut file: File) -> io::Result<io::Take<Box<dyn BufRead + 'r>>> {
         let text: Box<dyn BufRead + 'r> = match self.repacked {
             Some(repacked) => Box::new(repacked.from(self.part.from)),
@@ -355,7 +355,7 @@ impl<'r> Reading<'r> {
         Ok(text.take(self.part.to - self.part.from))
     }
 
-    /// Returns the error because of which the file is skipped or, if too many files are open, the error that ends the run.
+    /// Returns the error that causes the file to be skipped or, if too many files are open, the error that ends the run.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }

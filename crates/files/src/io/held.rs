@@ -1,5 +1,5 @@
-//! Handles a result that was not published because a guard held it back: a finished folder `NAME.held` with `_HELD` instead of `_SUCCESS`,
-//! next to the output NAME.
+//! Handles a result whose publication a guard prevented: a finished folder `NAME.held` with `_HELD` instead of `_SUCCESS`, next to the
+//! output NAME.
 //!
 //! ```text
 //! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
@@ -48,7 +48,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // Comes first, because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
+        // This call comes first, because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
@@ -125,7 +125,7 @@ impl Held {
     }
 }
 
-/// The return value of [`standing`] if there is no result.
+/// The value that [`standing`] returns if there is no result.
 const NOTHING: &str = "nothing";
 
 /// Identifies the result at a path by the beginning of its record.
@@ -134,14 +134,14 @@ pub(super) fn standing(place: &Place) -> String {
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
-/// Returns whether a guard fired for the result at a path. Despite the guard, a result is published if there was no earlier output.
+/// Returns whether a guard fired for the result at a path. If there was no earlier output, a result is published even if a guard fired.
 fn is_doubtful(place: &Place) -> bool {
     let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
     record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }
 
-/// Returns the reason if the folder is not a held result for this output; `None` if it is.
+/// Returns the reason if the folder is not a held result for this output, otherwise `None`.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));

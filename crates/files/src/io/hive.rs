@@ -15,7 +15,7 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// Columns from the folder names of a file, with their values; `None` for null.
 pub(super) type Partitions = Vec<(String, Option<String>)>;
 
-/// Returns the columns from a file's folders, outermost first. If a key occurs twice, the innermost folder is used.
+/// Returns the columns from a file's folders, outermost first. If a key occurs twice, the value from the innermost folder is used.
 pub(super) fn partitions(label: &str) -> Partitions {
     let mut partitions = Partitions::new();
     let folders = Path::new(label).parent().into_iter().flat_map(Path::components);

@@ -9,11 +9,11 @@ use super::format::{EachIds, Failed};
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 
-/// Returns the column names of a Parquet file, or the distinct fields in the first 1,000 rows of JSON lines. Returns `None` if
-/// there are no rows; such a file matches any columns.
+/// Returns the column names of a Parquet file, or the distinct fields in the first 1,000 rows of JSON lines. Returns `None` if there are no
+/// rows; a file without rows is accepted for any column names.
 ///
 /// # Errors
-/// Returns [`Error::Io`], or [`Error::BadFile`] if the file does not have the format of its file extension.
+/// Returns [`Error::Io`], or [`Error::BadFile`] if the file's format does not match its file extension.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let names = file.format.column_names(opened, file.coding);

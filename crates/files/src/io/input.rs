@@ -1,4 +1,4 @@
-//! Reads a file and tracks the position. Used to find the members of compressed files and the records of web archives.
+//! Reads a file and tracks the position, to find the members of compressed files and the records of web archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
@@ -87,7 +87,8 @@ impl Input {
         }
     }
 
-    /// Moves to the next occurrence of these bytes, or to the end. Returns whether they were found, and whether only zeros were skipped.
+    /// Moves to the next occurrence of these bytes, or to the end. Returns whether the bytes were found, and whether only zeros were
+    /// skipped.
     pub fn find(&mut self, what: &[u8]) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

@@ -1,8 +1,8 @@
 //! Reads Arrow IPC, which consists of messages: a schema, dictionaries and batches. A file (including `.feather`) has a magic number at
 //! both ends and a footer that lists the positions of the messages, which may be in any order. A stream is a sequence of messages.
 //!
-//! A batch is read completely, including columns that are not needed, so a read holds it in memory. In a file, a read can begin at
-//! any batch. In a stream, this is possible only if all dictionaries precede the first batch.
+//! A batch is read completely, including columns that are not needed, so a read holds a complete batch in memory. In a file, a read can
+//! begin at any batch. In a stream, this is possible only if all dictionaries precede the first batch.
 
 use super::format::Piece;
 use super::rest::Lost;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// The magic number at both ends of a file; a stream has none.
 const SIGN: &[u8] = b"ARROW1";
-/// The first message of a file begins before this byte.
+/// The position before which the first message of a file begins, in bytes.
 const MOST_SIGN_BYTES: u64 = 72;
 /// The number of bytes after the footer: the footer length, followed by the magic number.
 const END_BYTES: usize = 10;
@@ -233,7 +233,7 @@ impl Layout {
     }
 }
 
-/// Returns the type that a column has when it is passed on; `None` for nested columns.
+/// Returns the type with which a column is passed on; `None` for nested columns.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

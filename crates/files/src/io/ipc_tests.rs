@@ -1,4 +1,4 @@
-//! Tests Arrow files and streams: checks the rows of every variant, and that damaged files cause no panic.
+//! Tests Arrow files and streams: checks the rows of every variant, and checks that damaged files cause no panic.
 
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};
@@ -126,12 +126,12 @@ fn damage_is_reported_and_never_a_panic() {
         for place in (0..all.len()).step_by(31) {
             let mut damaged = all.clone();
             damaged[place] ^= 0x55;
-            // The result is rows or an error message, never a panic.
+            // The result must be rows or an error message, never a panic.
             let _ = outcome(&damaged);
         }
         assert_eq!(outcome(all), Ok(60), "{at}");
     }
-    // A file that is cut off is read as a stream.
+    // A truncated file is read as a stream.
     let first = bytes(&[rows(0, 30)], false, Some(CompressionType::LZ4_FRAME)).len();
     for (length, rows) in [(whole_file.len() - 1, 60), (whole_file.len() - 60, 60), (first + 120, 30)] {
         std::fs::write(&path, &whole_file[..length]).expect("written");
@@ -139,7 +139,7 @@ fn damage_is_reported_and_never_a_panic() {
         assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("truncated or damaged"), "{bad:?}");
         assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), rows, "{length}");
     }
-    // If a stream is cut off, only the missing batches are lost.
+    // If a stream is truncated, only the missing batches are lost.
     let first = bytes(&[rows(0, 30)], false, None).len();
     std::fs::write(&path, &streamed[..first + 40]).expect("written");
     let (source, bad) = open(&[&path]).expect("opened");

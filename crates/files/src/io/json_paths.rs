@@ -15,7 +15,7 @@ const MOST_DEPTH: usize = 8;
 /// memory.
 const MOST_FIELDS: usize = 10_000;
 
-/// The maximum size, in bytes, of a collected path that was not requested.
+/// The maximum size, in bytes, of a path that is collected although it was not requested.
 const LONGEST_SHOWN: usize = 100;
 
 /// A field found in a line.
@@ -35,8 +35,8 @@ pub(super) enum Kind {
     Plain,
 }
 
-/// Returns the distinct field names of a line in order; `None` if the line is not an object. If there are very many fields, returns the
-/// first ones.
+/// Returns the distinct field names of a line in order; `None` if the line is not an object. If there are very many fields, returns only
+/// the first ones.
 pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     let mut json = serde_json::Deserializer::from_slice(line);
     let names = json.deserialize_map(Names).ok()?;

@@ -100,7 +100,7 @@ struct Filled<'c, 'l> {
     /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains the dot
     /// takes precedence over a nested field. Empty if no name contains a dot; in that case, no object is searched.
     depths: Vec<usize>,
-    /// One bit each for the text, the id and the other fields, which is set if the field was present. Used if no name contains a dot.
+    /// One bit each for the text, the id and the other fields; a bit is set if the field was present. Used only if no name contains a dot.
     there: u128,
 }
 
@@ -195,7 +195,7 @@ impl<'de> Filled<'_, 'de> {
     }
 }
 
-/// A value that is searched for fields if it is an object.
+/// A value whose fields are searched if it is an object.
 struct Inside<'f, 'c, 'l> {
     filled: &'f mut Filled<'c, 'l>,
     before: String,
@@ -280,7 +280,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// Returns the value as part of a text; null for kinds of values that cannot be an id.
+    /// Returns the value as part of a text; null for values of a kind that cannot be an id.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),
@@ -360,7 +360,7 @@ impl<'de> Walk<'de> for ReadText {
     }
 }
 
-/// Appends a list item to a text; returns the item's kind if it is not text.
+/// Appends a list item to a text; returns the kind of the item if the item is not text.
 struct Item<'t> {
     text: &'t mut String,
 }

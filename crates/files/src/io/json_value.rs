@@ -1,7 +1,7 @@
 //! Stores values of JSON fields other than text and id compactly: a list or an object is kept as text, not as a tree.
 //!
-//! Every value is parsed in the same way, even if it is not kept, so that the columns that are read do not affect whether a line is valid
-//! JSON.
+//! Every value is parsed in the same way, even if it is not kept, so whether a line is valid JSON does not depend on which columns are
+//! read.
 
 use super::json_walk::{By, Plain, Walk};
 use crate::tables::read_as;
@@ -11,7 +11,7 @@ use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
-/// Texts above this size in bytes are passed on in a separate buffer.
+/// Texts larger than this size, in bytes, are passed on in separate buffers.
 const LARGE: usize = 1 << 20;
 
 /// Determines how much of a value is kept.
@@ -36,7 +36,7 @@ pub(super) enum JsonValue {
     UInt(u64),
     Float(f64),
     Bool(bool),
-    /// A list or an object: its text without spaces, with the fields in the same order as in the line.
+    /// A list or an object, as text without spaces, with the fields in the same order as in the line.
     Nested(String),
 }
 
@@ -235,7 +235,7 @@ mod tests {
         ] {
             assert_eq!(value(json, Take::All), JsonValue::Nested(text.into()), "{json}");
             assert_eq!((value(json, Take::Plain), value(json, Take::Nothing)), (JsonValue::Null, JsonValue::Null));
-            // The value equals the text of a parsed tree except for the order of fields.
+            // The value equals the text of a parsed tree, except for the order of the fields.
             let tree: serde_json::Value = serde_json::from_str(json).expect("JSON");
             assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), tree);
         }

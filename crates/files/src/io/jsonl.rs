@@ -2,8 +2,8 @@
 //!
 //! Opening a file reads it completely once: the number of rows must be known before the first document gets its number, and a truncated
 //! compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every megabyte, so that
-//! several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening also records the length
-//! of the longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
+//! several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening a file also records the
+//! length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
@@ -75,7 +75,7 @@ impl Scan {
         if let (true, Some(why)) = (self.is_array, &self.not_json) {
             return Some(why.clone());
         }
-        // A file with only overlong lines is usable; its rows are rejected.
+        // A file that contains only overlong lines is usable, but its rows are rejected.
         if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
         }
@@ -119,7 +119,7 @@ impl Marks {
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at this byte. The row must be the line that was read last.
+    /// Counts a row that begins at this byte. The row must be the most recently read line.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // The message lists no more fields than this; field names that contain data could use up the memory.
+        // The message lists at most this many fields, because field names that contain data could use up the memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
@@ -211,7 +211,7 @@ pub(super) fn rows<R: io::BufRead>(
     let mut row = 0;
     while let Some((_, line)) = lines.next().map_err(failed)? {
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
-            // No more rows are chosen in this piece, so the remaining lines need not be counted.
+            // No further rows are chosen in this piece, so the remaining lines need not be counted.
             row = reading.rows;
             break;
         }
@@ -343,7 +343,7 @@ impl<'b> Batch<'b> {
     }
 }
 
-/// Returns the ids of one batch: Int64 if all ids fit, otherwise text. Records their kinds in `seen`.
+/// Returns the ids of one batch, as Int64 if all ids are in its range, otherwise as text. Records the kinds of the ids in `seen`.
 fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
     for id in ids {
         match id {

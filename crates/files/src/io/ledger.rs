@@ -4,7 +4,7 @@
 //! { "crc": 3735928559, "ledger": { "build": ..., "skipped": [...], "checkpoints": { KEY: { "name": ..., "files": [...] } } } }
 //! ```
 //!
-//! The checksum is a CRC-32 of the text of the inner object. The file is written under a temporary name and then renamed, so it is always
+//! The checksum is the CRC-32 of the inner object's text. The file is written under a temporary name and then renamed, so it is always
 //! consistent. Checkpoint files that are not listed in the ledger are ignored. Disk space for the next ledger is reserved under the
 //! temporary name, so that the ledger can be written even if a checkpoint has filled the disk.
 
@@ -38,7 +38,7 @@ pub struct Ledger {
     /// The input files from which the checkpoints were computed.
     #[serde(default)]
     pub inputs: LedgerInputs,
-    /// The index that the checkpoints were matched against, if there is one.
+    /// The index that the corpus was matched against, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matched: Option<LedgerMatch>,
 }
@@ -48,8 +48,8 @@ pub struct Ledger {
 pub struct LedgerMatch {
     /// An identifier for the content of the index.
     pub content: String,
-    /// The number of document numbers that are reserved for the documents of the index. The documents of the corpus are numbered after
-    /// them.
+    /// The number of document numbers that are reserved for the documents of the index. The numbers of the corpus documents follow these
+    /// numbers.
     pub base: u64,
 }
 
@@ -69,11 +69,11 @@ pub struct LedgerInputs {
 /// An input file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerInput {
-    /// The label in `FILE#ROW`.
+    /// The label of the file, as used in `FILE#ROW`.
     pub label: String,
     /// The file system metadata of the file.
     pub stamp: String,
-    /// The number of rows of the file whose contents are hashed.
+    /// The number of rows in the file whose contents are hashed.
     pub rows: u64,
     /// The hash of these rows' contents.
     pub contents: [u64; 2],
@@ -158,8 +158,8 @@ impl Ledger {
         }
     }
 
-    /// Reserves disk space for the next ledger: twice the size of the current ledger. If that fails, the space is allocated when it is
-    /// needed.
+    /// Reserves disk space for the next ledger: twice the size of the current ledger. If the reservation fails, the space is allocated when
+    /// it is needed.
     pub fn reserve(folder: &Path) {
         let (path, half) = paths(folder);
         let bytes = fs::metadata(&path).map_or(0, |there| there.len() * 2).max(SPACE);
@@ -209,7 +209,7 @@ fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
 }
 
-/// Opens the file that becomes the next ledger and keeps its reserved space. Replaces anything else with that name.
+/// Opens the file that becomes the next ledger and keeps its reserved space. Replaces anything with that name that cannot be opened.
 fn open(half: &Path) -> std::io::Result<File> {
     private::open_or_create(half).or_else(|_| private::create(half))
 }

@@ -22,10 +22,10 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 const KEPT_BYTES: usize = 4 << 20;
 
 /// The size, in bytes, of a block that the allocator maps separately and returns completely to the system. A buffer that grows on the heap
-/// leaves fragments of about half its size.
+/// leaves behind fragments of about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
-/// Locked by the reader that holds a long line, if readers take turns.
+/// Locked by the reader that is holding a long line, if readers take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// One line that is not blank.
@@ -54,7 +54,7 @@ pub(super) struct Lines<R> {
     decoded_limit: u64,
     /// The number of bytes in the last line after decoding.
     decoded: u64,
-    /// The number of bytes read so far, which is the position where the next line begins.
+    /// The number of bytes read so far, which is also the position where the next line begins.
     pub offset: u64,
     /// The number of bytes of the last line in the file, without its line break.
     pub length: u64,
@@ -62,17 +62,18 @@ pub(super) struct Lines<R> {
     pub number: u64,
     /// Whether the last line has no line break and may therefore be incomplete.
     pub is_cut: bool,
-    /// Whether the last line was read as a single line because it opens a quote that is not properly closed before the end of the file.
+    /// Whether the last line was read as a single-line record because it opens a quote that is not properly closed before the end of the
+    /// file.
     pub has_open_quote: bool,
 }
 
-/// If a line of this many bytes counts as long, waits until this thread may hold a long line.
+/// Waits until this thread may hold a long line, if a line with this many bytes counts as long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads lines of at most `limit` bytes from the reader's position, which is byte `offset` of the file.
+    /// Returns the lines from the reader's position, which is byte `offset` of the file; each line has at most `limit` bytes.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
@@ -96,28 +97,28 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads records of separated values instead of lines; white space belongs to the fields. A record of several lines has at
-    /// most `longest` bytes and, if given, `expected` fields.
+    /// Reads records of separated values instead of lines; white space belongs to the fields. A multi-line record has at most `longest`
+    /// bytes and, if `expected` is given, exactly that many fields.
     pub fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
         self.records = Some(Records { dialect, expected, longest, hopeless: 0 });
         self
     }
 
-    /// Sets the number of fields that each further record of several lines must have.
+    /// Sets the number of fields that each subsequent multi-line record must have.
     pub fn expect_fields(&mut self, expected: usize) {
         if let Some(records) = &mut self.records {
             records.expected = Some(expected);
         }
     }
 
-    /// Decodes each line from this encoding, which has the same line breaks as ASCII.
+    /// Decodes each line from this encoding, whose line breaks must be those of ASCII.
     pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
         self.encoding = encoding;
         self
     }
 
-    /// Allows only one thread of the process to hold a long line at a time, for reads that do not reserve memory. The line is held until it
-    /// is released or the next line is read.
+    /// Allows only one thread of the process to hold a long line at a time, for reads that do not reserve memory. The thread holds the line
+    /// until the line is released or the next line is read.
     pub fn taking_turns(mut self) -> Lines<R> {
         self.takes_turns = true;
         self
@@ -165,8 +166,8 @@ impl<R: BufRead> Lines<R> {
         self.row(0, each)
     }
 
-    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. All reads count rows in the
-    /// same way, because only this function decides which lines are rows.
+    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns the offset at which the line begins. All reads
+    /// count rows in the same way, because only this function decides which lines are rows.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);
@@ -180,8 +181,8 @@ impl<R: BufRead> Lines<R> {
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
-            // Decodes while reading, so that a line is not held in two encodings. A guessed encoding may be wrong for this line, which can
-            // be detected only at the end of the line.
+            // Decodes while reading, so that a line is not held in two encodings at the same time. A guessed encoding may be wrong for this
+            // line, which can be detected only at the end of the line.
             let encoding = self.encoding.filter(|_| hold > 0);
             let decoder = encoding.filter(|lines| !lines.guessed);
             let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
@@ -204,7 +205,7 @@ impl<R: BufRead> Lines<R> {
                             known = Some(self.end_of_record(quotes, line)? as u64);
                             continue;
                         }
-                        // No other result is possible before the first line break.
+                        // Before the first line break, no other result is possible.
                         Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
                     },
                 };
@@ -250,8 +251,8 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`. If the record is not
-    /// complete, only its first line is used.
+    /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`. If the record turns out to
+    /// be incomplete, only its first line belongs to it.
     fn end_of_record(&mut self, quotes: &mut Quotes, line: usize) -> io::Result<usize> {
         let Some(records) = &mut self.records else { return Ok(line) };
         if self.offset + (line as u64) < records.hopeless {
@@ -282,7 +283,7 @@ impl<R: BufRead> Lines<R> {
                     return Ok(seen);
                 }
                 self.has_open_quote = true;
-                // A record that begins at a later line may have a different number of fields.
+                // A record that begins in a later line may have a different number of fields.
                 if quotes.is_inside() {
                     records.hopeless = u64::MAX;
                 }
@@ -417,7 +418,7 @@ struct Blank {
 }
 
 impl Blank {
-    /// Returns earlier bytes that turned out not to be a byte order mark, and the part without a byte order mark.
+    /// Returns earlier bytes that turned out not to belong to a byte order mark, and the part without a byte order mark.
     fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
         let mut no_mark: &[u8] = &[];
         while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {

@@ -1,4 +1,4 @@
-//! Allows one run at a time. The lock is a file that a running process has locked and that contains the id and the host name of this
+//! Allows one run at a time. The lock is a file that a running process keeps locked and that contains the id and the host name of the
 //! process.
 //!
 //! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some file systems
@@ -18,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// The number of times to retry a lock that another process holds, because that process may only be checking the lock.
+/// The number of attempts to take a lock that another process holds, because that process may only be checking the lock.
 const ATTEMPTS: usize = 20;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
-/// The maximum size of a lock file. An unrelated file with this name may be larger.
+/// The maximum size of a lock file. A larger file with this name is not a lock file.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Identifies the process that holds the lock or held it last, as written in the lock file.
@@ -39,7 +39,8 @@ impl Owner {
     /// Describes this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
-        // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if its --work option has the same value.
+        // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if its `--work` option has the same
+        // value.
         let work = work.filter(|work| work.to_str().is_some()).map(Path::to_path_buf);
         Owner { process: std::process::id(), host, work }
     }
@@ -129,7 +130,7 @@ impl Lock {
                     let (known, before) = (taken == Locking::Taken, Owner::read(&file));
                     return Ok(Asked::Mine(Lock { folder: folder.to_path_buf(), file, known, made, before }));
                 }
-                // The lock was removed in the meantime.
+                // The lock file was removed in the meantime.
                 _ => {}
             }
         }

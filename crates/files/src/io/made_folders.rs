@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs;
 
-/// When dropped, removes the folders that it created if they are still empty.
+/// Holds folders that were created; when dropped, removes those that are still empty.
 #[derive(Debug, Default)]
 pub struct MadeFolders {
     /// The folders, deepest first.
@@ -17,7 +17,7 @@ impl MadeFolders {
     /// Creates a folder and its missing parents, as `safe_fs::make_folder` does.
     ///
     /// # Errors
-    /// Returns the I/O error. If an error occurs, no created folder remains.
+    /// Returns the I/O error. If an error occurs, folders that were already created are removed.
     pub fn create(folder: &Path) -> io::Result<MadeFolders> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
         let made = MadeFolders { made: folder.ancestors().take_while(is_missing).map(Path::to_path_buf).collect() };

@@ -1,9 +1,9 @@
 //! Reads the bytes of a file member by member. A plain file is one member. A gzip-compressed web archive usually has one member per record;
 //! the members of a Zstandard file are its frames.
 //!
-//! A record that cannot be unpacked must not make the rest of the file unreadable. Therefore, every member is opened separately, at a known
-//! position; after damage, the next member is found by its first bytes. The decoders are called directly, because the usual readers do not
-//! report where a failed member ends.
+//! A record that cannot be unpacked must not prevent the rest of the file from being read. Therefore, every member is opened separately, at
+//! a known position; after damage, the next member is found by its first bytes. The decoders are called directly, because the usual readers
+//! do not report where a failed member ends.
 
 use super::input::Input;
 use super::packing::Packing;
@@ -64,7 +64,7 @@ pub(super) struct Members {
     fault: Option<Fault>,
     /// Whether the position of the next member is unknown.
     lost: bool,
-    /// Whether the open member was found after garbage and not yet reported.
+    /// Whether the open member was found after garbage and has not been reported yet.
     found: bool,
     /// The position where the open member begins.
     start: u64,
@@ -111,7 +111,7 @@ impl Members {
     }
 
     /// Sets the size of the buffer for unpacked bytes. For long members, a larger buffer costs less per byte, because some bytes are copied
-    /// again at the end of each buffer.
+    /// an additional time at the end of each buffer.
     pub fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
@@ -182,7 +182,7 @@ impl Members {
         Ok(bytes - left)
     }
 
-    /// Returns whether the open member continues with these few bytes.
+    /// Returns whether the next bytes of the open member are these few bytes.
     pub fn starts_with(&mut self, what: &[u8]) -> io::Result<bool> {
         if self.is_plain() {
             return Ok(self.input.peek::<8>()?.starts_with(what));
@@ -347,7 +347,7 @@ impl Members {
         self.to += made;
         match ended {
             Ok(true) => {
-                // Damaged data may appear to end in the middle of the next member, so after a wrong checksum the position is uncertain.
+                // Damaged data may appear to end in the middle of the next member, so the position is uncertain after a wrong checksum.
                 let fault = self.checked()?;
                 self.end(fault, fault.is_some());
             }

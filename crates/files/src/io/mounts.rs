@@ -12,7 +12,7 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
             .split(|&byte| byte == b'\n')
             .any(|line| mounted_at(line).as_deref() == Some(real.as_os_str().as_bytes()));
     }
-    // On systems without a list of mounts, most mount points can be recognized by their device numbers.
+    // On systems without a list of mounts, device numbers reveal most mount points.
     let disk = |path: &Path| path.metadata().ok().map(|metadata| metadata.dev());
     real.parent().is_some_and(|above| disk(above) != disk(&real))
 }

@@ -6,7 +6,7 @@ use dupsift_core::error::{Error, Result};
 pub const SUCCESS: &str = "_SUCCESS";
 /// The marker file in a complete folder that was held back, instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
-/// The suffix of the name of a folder that was held back.
+/// The suffix of the name of a folder with a held-back result.
 pub(super) const HELD_ENDING: &str = ".held";
 /// The input that means standard input. It is also the label of documents from standard input: `-#0`.
 pub const DASH: &str = "-";

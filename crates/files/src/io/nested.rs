@@ -38,7 +38,7 @@ pub(super) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBat
     if any { RecordBatch::try_from_iter_with_nullable(columns).map_err(failed()) } else { Ok(batch) }
 }
 
-/// Returns the column at a path; `None` if the batch does not have that column.
+/// Returns the column at a path; `None` if the batch does not contain that column.
 fn value(batch: &RecordBatch, path: &[String]) -> std::result::Result<Option<ArrayRef>, arrow::error::ArrowError> {
     let Some((root, deeper)) = path.split_first() else { return Ok(None) };
     let Some(mut column) = batch.column_by_name(root).cloned() else { return Ok(None) };

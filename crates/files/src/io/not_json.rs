@@ -9,7 +9,7 @@ pub(super) fn said(line: &[u8]) -> String {
     format!("{what}; expected one object per line{way_out}")
 }
 
-/// Returns whether the line is text, for example from a settings file. Other bytes indicate damage.
+/// Returns whether the line is text, for example from a settings file. Bytes that are not text indicate damage.
 pub(super) fn is_text(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }

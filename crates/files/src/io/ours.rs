@@ -1,7 +1,7 @@
-//! Recognizes folders written by dupsift: results and indexes. Such folders are not read as input unless you name them.
+//! Recognizes folders written by dupsift: results and indexes. Such folders are not read as input unless you specify them.
 //!
-//! A result is recognized by `run.json` and the files next to it, an index by its file names. These names are in the folder listing, which
-//! is read anyway; a file is opened only if the folder contains a `run.json`.
+//! A result is recognized by `run.json` and the files next to it, an index by its file names. All of these names are in the folder listing,
+//! which is read anyway; a file is opened only if the folder contains a `run.json`.
 
 use super::names::{HELD, SUCCESS};
 use dupsift_core::safe_fs;
@@ -36,7 +36,7 @@ const BESIDE: [&str; 16] = [
 ];
 /// The folders of an index.
 const OF_INDEX: [&str; 3] = ["batches", "rows", "statistics"];
-/// The file that contains the number of generations in an index; it remains if the generations are lost.
+/// The file with the number of the newest generation in an index; it remains if the generations are lost.
 const RECORDED: &str = "generation.json";
 /// The lock file that gives one process at a time access to an index.
 const LOCK: &str = "lock";
@@ -128,13 +128,13 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds folders written by dupsift that links lead into; checks each folder once.
+/// Finds folders written by dupsift to which links lead; checks each folder once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
-    /// Returns the folder written by dupsift that is at this resolved path or contains it. Ignores folders that are at the path `named` or
-    /// contain it, because they were requested.
+    /// Returns the folder written by dupsift that is at this resolved path or contains the path. Ignores folders that are at the path
+    /// `named` or contain `named`, because you specified them.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));

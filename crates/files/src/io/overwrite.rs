@@ -1,4 +1,5 @@
-//! Decides which folders may be replaced: an output of dupsift or an empty folder, never a folder that contains anything else at any depth.
+//! Decides which folders may be replaced: an output of dupsift or an empty folder, but never a folder that contains anything else at any
+//! depth.
 
 use super::unfinished::PROBE;
 use super::work_files;
@@ -79,7 +80,7 @@ const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 /// The prefix of temporary folders created by commands that read a run. Earlier versions created them in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
-/// The temporary folder of an evaluation. A killed evaluation may leave it behind.
+/// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
 /// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
@@ -89,7 +90,8 @@ const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-
 /// Checks that a new result may be written to `out`.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the path exists and `overwrite` is not set, or if it is not an output of dupsift.
+/// Returns [`Error::Usage`] if the path exists and `overwrite` is not set, or if the path is neither an output of dupsift nor an empty
+/// folder.
 pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     let there = match out.symlink_metadata() {
         Ok(metadata) => metadata,
@@ -134,8 +136,8 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
-/// Returns the first path in the folder that is not part of an output: a file with any other name, a link, or a folder that does not occur
-/// in outputs. If the output's record lists its files, any file that is not listed is also not part of the output.
+/// Returns the first path in the folder that is not part of an output: a link, or a file or folder whose name does not occur in outputs. If
+/// the output's record lists its files, any file that is not listed is also not part of the output.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }

@@ -1,4 +1,4 @@
-//! Lists the columns of the input files, of any type, for the command that writes them together with its own columns.
+//! Lists the columns of the input files, whatever their type, for the command that writes these columns together with its own.
 
 use super::asked::columns_of;
 use super::damaged::damaged;
@@ -30,8 +30,8 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Collects columns from the footers of Parquet files and from all JSON lines, because null fields may be omitted. Unreadable files are
-/// ignored; the errors are reported when the files are opened. `page` is the column that holds pages.
+/// Collects columns from the footers of Parquet files and from all rows of JSON lines files, because null fields may be omitted. Unreadable
+/// files are ignored; the errors are reported when the files are opened. `page` is the column that holds pages.
 ///
 /// # Errors
 /// Returns an error if too many files are open, or if a column has different types in different files and cannot be written as text.
@@ -54,8 +54,8 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
         add(&mut own, &mut places, columns, &file.label)?;
     }
-    // Columns from folder names come last, as in other readers. If all of these files contain a column themselves, it is not taken from
-    // folder names.
+    // Columns from folder names come last, as in other readers. If all files with a column in their folder names contain the column
+    // themselves, it is not taken from the folder names.
     let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
         let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
-        // If every file in the folder contains a column, it is not taken from the folder name, regardless of its type.
+        // If every file in the folder contains a column itself, the column is not taken from the folder name, regardless of its type.
         let inside = folder.path().join("day=2026-11-01/n=8");
         std::fs::create_dir_all(&inside).expect("a folder");
         let day: ArrayRef = Arc::new(Date32Array::from(vec![1]));

@@ -44,7 +44,7 @@ impl Packing {
         }
     }
 
-    /// Returns the suffix for a format's name in messages: ` in gzip`.
+    /// Returns the suffix that follows a format's name in messages: ` in gzip`.
     pub(super) fn said(self) -> String {
         let named = PACKINGS.into_iter().find(|(packing, ..)| *packing == self);
         named.map_or_else(String::new, |(_, _, name)| format!(" in {name}"))

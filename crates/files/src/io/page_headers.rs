@@ -1,8 +1,8 @@
 //! Reads the page headers of a column: the number of rows, and the number of bytes in the file and in memory.
 //!
-//! A footer describes complete column chunks. A page is unpacked as a whole. It is described by the header before it, a struct in Thrift's
-//! compact protocol, of which only the needed numbers are read. Headers are untrusted input: their numbers are checked against the size of
-//! the file.
+//! A footer describes complete column chunks. A page is unpacked as a whole. The header before the page, a struct in Thrift's compact
+//! protocol, describes the page; only the required numbers are read. Headers are untrusted input: their numbers are checked against the
+//! size of the file.
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
@@ -26,13 +26,13 @@ pub(super) struct Page {
     pub in_dictionary: bool,
 }
 
-/// The maximum number of headers read per chunk. In a chunk with more headers, the pages would be empty or have only about a kilobyte each.
+/// The maximum number of headers read per chunk. If a chunk had more headers, its pages would be empty or only about a kilobyte long.
 const MOST_PAGES: usize = 1 << 20;
 /// The maximum nesting depth of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
 
-/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not add up to the
-/// row count of the chunk, or if there are too many pages.
+/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the row counts of the pages do not add up
+/// to the row count of the chunk, or if there are too many pages.
 pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
     look(file, chunk).ok().flatten()
 }
@@ -120,7 +120,7 @@ impl Headers {
     fn next(&mut self) -> Option<Page> {
         let mut header = Compact { bytes: self.file.by_ref().take(self.left), depth: 0 };
         let page = page(&mut header).ok()?;
-        // A page that extends beyond its chunk is left to the decoder.
+        // Reporting a page that extends beyond its chunk is left to the decoder.
         self.left = header.bytes.limit().checked_sub(page.packed.into())?;
         self.file.seek_relative(page.packed.into()).ok()?;
         self.found += u64::from(page.rows);

@@ -1,4 +1,5 @@
-//! Computes how much memory a read of a Parquet column takes: one page (two at a page boundary), and the dictionary if it is used.
+//! Computes how much memory it takes to read a Parquet column: one page (two at a page boundary), and the dictionary if the column uses
+//! one.
 
 use super::format::Stretch;
 use super::page_headers::Page;
@@ -58,8 +59,8 @@ impl Column {
         ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Returns the number of bytes in memory while the rows are read. At a page boundary, rows of one page may still be held while the next
-    /// page is unpacked. This applies to every page with rows in the current step.
+    /// Returns the number of bytes in memory while the rows are read. At a page boundary, rows of earlier pages may still be held while the
+    /// next page is unpacked. This applies to every page that has rows in the current step.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;
@@ -84,7 +85,8 @@ impl Column {
         }
     }
 
-    /// Returns the size of the largest page in bytes, or of all pages together if their sizes are unknown. No value is larger.
+    /// Returns the size of the largest page in bytes, or of all pages together if the individual sizes are unknown. No value is larger than
+    /// this.
     pub fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }

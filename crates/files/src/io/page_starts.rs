@@ -1,7 +1,7 @@
 //! Finds where the pages of a column begin, so that row groups are split at page boundaries.
 //!
-//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks the page again; with pages of 3 MB and
-//! pieces of 10 MB, that was a quarter of all unpacking.
+//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks the page again; with 3 MB pages and 10 MB
+//! pieces, this accounted for a quarter of all unpacking.
 
 use super::page_headers::Page;
 
@@ -54,7 +54,7 @@ mod tests {
     }
 
     /// The rest of the corpus is split into four pieces per thread, each of at least two pages. With many threads, pieces become small
-    /// early; with a single thread, only at the end. No page is in two pieces.
+    /// early; with a single thread, they become small only at the end. No page is in two pieces.
     #[test]
     fn more_threads_cut_smaller_pieces_and_no_page_in_two() {
         let folder = tempfile::tempdir().expect("a folder");

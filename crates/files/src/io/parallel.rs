@@ -48,7 +48,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
                 break;
             }
         }
-        // The current thread works on items as well.
+        // The current thread also works on items.
         take();
     });
     if let Some(times) = times {

@@ -1,4 +1,4 @@
-//! Reads the footer of a Parquet file: the columns, the number of rows, and the metadata that reads use.
+//! Reads the footer of a Parquet file: the columns, the number of rows, and the metadata required for reading.
 //!
 //! First, the footer is reduced to the requested columns. As a result, an unrelated column with an unsupported type or deep nesting cannot
 //! make a file unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: sizes and counts are
@@ -131,8 +131,8 @@ pub(super) struct Described {
     pub shown: Shown,
 }
 
-/// Returns the columns of the file for messages and checks, with struct fields by their paths. Top-level columns precede nested columns, so
-/// they take precedence if both have the same name.
+/// Returns the columns of the file for messages and checks; struct fields are identified by their paths. Top-level columns precede nested
+/// columns, so they take precedence if both have the same name.
 pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
     let mut described = Vec::new();
     for field in metadata.file_metadata().schema().get_fields() {
@@ -170,7 +170,7 @@ fn is_repeated(field: &TypePtr) -> bool {
 }
 
 /// Returns the fields from the root to the plain column with this name or path. A column whose own name contains the dot takes
-/// precedence. If `or_texts` is set, a list of texts is accepted and the fields lead to its strings.
+/// precedence. If `or_texts` is set, a list of texts is also accepted, and the fields then lead to its strings.
 fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
         let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
@@ -217,8 +217,8 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
     Ok(SchemaDescriptor::new(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?)))
 }
 
-/// Returns the number of rows and text bytes in every row group. Checks that these numbers are consistent with each other and with the file
-/// size.
+/// Returns the number of rows and the number of text bytes in every row group. Checks that these numbers are consistent with each other and
+/// with the file size.
 pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
     let (first, rest) = texts.split_first().ok_or("it has no text column")?;
@@ -342,7 +342,7 @@ impl Footer {
         let arrow = Schema::new(as_views(parquet_to_arrow_schema(&schema, None)?.fields()));
         let options = ArrowReaderOptions::new().with_schema(Arc::new(arrow));
         let metadata = ArrowReaderMetadata::try_new(Arc::new(ParquetMetaData::new(file, groups)), options)?;
-        // A list and its contents are one column.
+        // A list and its contents count as one column.
         let path = |chosen: &Chosen| {
             let list = chosen.path.iter().position(|field| field.is_group() && !is_struct(field));
             let column = &chosen.path[..list.map_or(chosen.path.len(), |list| list + 1)];
@@ -424,7 +424,7 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
-        // Copying waits for the same lock: this file is invalid, which is not detected before the lock is free.
+        // Copying waits for the same lock, so it does not detect that this file is invalid before the lock is free.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
         let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));

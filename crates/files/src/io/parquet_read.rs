@@ -1,6 +1,6 @@
 //! Reads the requested columns of a Parquet file for a range of rows, or for chosen rows in the range.
 //!
-//! The reader works page by page; it skips a page without requested rows after reading only its header. Rows are decoded a few at a time
+//! The reader works page by page; if a page has no requested rows, it reads only the header of the page. Rows are decoded a few at a time
 //! and collected up to the target size of a batch. A maximum number of rows would not limit the memory, because text lengths differ by a
 //! factor of a million. Page checksums are verified if the file contains them.
 
@@ -21,7 +21,7 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
 
-/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by this many texts.
+/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by up to this many texts.
 pub(super) const STEP_ROWS: usize = 16;
 
 /// Describes which rows of which row groups to read, and how to return them.
@@ -56,7 +56,7 @@ pub(super) fn read(
     bad: &dyn Fn(String) -> Error,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<()> {
-    // This handle is used to find the affected column if the file is damaged.
+    // If the file is damaged, this handle is used to find the affected column.
     let again = file.try_clone();
     let damaged = |why: String| {
         let column = again.as_ref().ok().and_then(|file| damaged_column(file, footer, plan));
@@ -110,8 +110,8 @@ fn reader(
     })
 }
 
-/// Returns how many rows to decode at a time. More rows are decoded if all values of the columns fit into the target size (ids, sources),
-/// because a step with a thousand rows costs as much as a step with one row.
+/// Returns how many rows to decode at a time. More rows are decoded at a time if all values of the columns fit into the target size (ids,
+/// sources), because a step with a thousand rows costs as much as a step with one row.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
     let of_group = |group: usize| -> u64 {
@@ -136,8 +136,8 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
         .clamp(STEP_ROWS, plan.batch_rows.max(STEP_ROWS))
 }
 
-/// Returns the maximum number of bytes that a value may add to a batch beyond the bytes of its chunk. Returns 0 if the file states
-/// that all values together are at most `most`, or if no value can occur in several rows.
+/// Returns the maximum number of bytes that a value may add to a batch beyond the bytes of its chunk. Returns 0 if all values together have
+/// at most `most` bytes according to the file, or if no value can be shared by several rows.
 fn spread_bytes(chunk: &ColumnChunkMetaData, most: u64) -> u64 {
     let all = chunk.unencoded_byte_array_data_bytes().and_then(|bytes| u64::try_from(bytes).ok());
     if chunk.dictionary_page_offset().is_none_or(|at| at <= 0) || all.is_some_and(|all| all <= most) {

@@ -1,4 +1,5 @@
-//! Finds the longest row of a Parquet file. Page headers limit the length of a value; values are read only if that limit is large.
+//! Finds the longest row of a Parquet file. Page headers give an upper bound for the length of a value; values are read only if this bound
+//! is large.
 
 use super::page_headers;
 use super::page_memory::{Column, stretches};
@@ -18,7 +19,7 @@ use std::fs::File;
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Returns the largest total size of these columns' values in one row, in bytes, or 0 if that size is at most `small`. Ignores values of
-/// fixed size.
+/// fixed-size types.
 ///
 /// # Errors
 /// Returns the reason if the file cannot be read.

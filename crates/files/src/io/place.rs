@@ -64,8 +64,8 @@ impl Place {
         Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
     }
 
-    /// Checks that a folder can be created next to the output and renamed to the output's name. Creates such a folder briefly to check
-    /// this.
+    /// Checks that a folder can be created next to the output and renamed to the output's name. Briefly creates such a folder for this
+    /// check.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if the path is a mount point.
@@ -107,8 +107,8 @@ impl Place {
                 "a disk or volume is mounted there, so it cannot be replaced by a folder; {way_out}"
             ));
         }
-        // No other hidden name is longer than the probe's name. The name looks like that of a folder left by a killed run, so a leftover
-        // probe is cleaned up in the same way.
+        // No hidden name is longer than the probe's name. The name looks like that of a folder left by a killed run, so a leftover probe is
+        // cleaned up in the same way.
         let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
         let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
         match probe(there.join(name), missing) {
@@ -150,7 +150,7 @@ impl Place {
             }
             return Err(Error::io("rename the finished folder to", &self.path)(error));
         }
-        // From here on, the result is published.
+        // At this point, the result is published.
         if let Err(error) = sync_folder(&self.parent) {
             tracing::warn!("the result is complete, but a power failure may undo its last rename: {error}");
         }
@@ -292,8 +292,8 @@ pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
-/// Returns the absolute path without links and `..`. Two paths to the same folder give the same result, even if the folder does not exist
-/// yet.
+/// Returns the absolute path without links and `..`. The result is the same for any two paths to the same folder, even if the folder does
+/// not exist yet.
 ///
 /// # Errors
 /// Returns an error for a dangling link.
@@ -301,8 +301,8 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
 
-/// Returns the absolute path without links and `..`, which leads to the same folder even if a folder that the original path passes through
-/// is renamed. Missing components are kept as written.
+/// Returns the absolute path without links and `..`. This path stays valid if a folder that is part of the original path, but not of this
+/// one, is renamed. Missing components are kept as written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -413,7 +413,7 @@ mod tests {
             Place::of(&fits).and_then(|place| place.can_be()).expect("room");
         }
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing stays");
-        // This is the longest name that any step creates.
+        // This is the longest name that is created in any step.
         let place = Place::of(&at(MOST_LETTERS)).expect("a place");
         for hidden in [place.hidden(PARTIAL), place.hidden(OLD), place.held().hidden(OLD)] {
             fs::create_dir(hidden).expect("made");

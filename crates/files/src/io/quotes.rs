@@ -1,14 +1,14 @@
-//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 in the way in which most programs implement
-//! it: a quote opens a quoted field only at the beginning of the field, and a doubled quote inside quotes is a literal quote.
+//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 as most programs implement it: a quote
+//! opens a quoted field only at the beginning of the field, and a doubled quote inside quotes is a literal quote.
 //!
-//! Only a delimiter or a line break may follow a closing quote. If anything else follows, the record is broken and ends with its line, so
-//! that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many lines later. The lines that looked
-//! like a single record are then read again, starting from the second line. The same happens if a record of several lines has the wrong
-//! number of fields, has no closing quote, or is too long for a row.
+//! Only a delimiter or a line break may follow a closing quote. If anything else follows, the record is broken and ends at the end of its
+//! line, so that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many lines later. The lines
+//! that looked like a single record are then read again, starting from the second line. The lines are also read again if a multi-line
+//! record has the wrong number of fields, has no closing quote, or is too long for a row.
 //!
 //! This module splits the records itself, because the csv-core crate does not distinguish an empty field from an empty quoted text, accepts
-//! text after a closing quote, and ends an open quote at the end of the file. Here, an empty field must be a null, text after a closing
-//! quote must reject the row, and the lines after an open quote must be read again.
+//! text after a closing quote, and ends an open quote at the end of the file. In this module, an empty field must be a null, text after a
+//! closing quote must cause the row to be rejected, and the lines after an open quote must be read again.
 
 use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ impl Quoting {
     }
 }
 
-/// The field separator, if it is not determined by the file name: one ASCII character, or a tab.
+/// The field separator, if it does not depend on the file name: one ASCII character, or a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separator(u8);
 
@@ -96,7 +96,7 @@ pub(super) struct Quotes {
     at: At,
     /// The number of delimiters so far.
     delimiters: usize,
-    /// The number of fields that a record of several lines must have; `None` if unknown.
+    /// The number of fields that a multi-line record must have; `None` if unknown.
     expected: Option<usize>,
     /// Whether a quoted field contains a line break.
     has_lines: bool,
@@ -104,7 +104,7 @@ pub(super) struct Quotes {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// After this many bytes of a byte order mark.
+    /// In a byte order mark, after this many of its bytes.
     Mark(usize),
     /// Before the first byte of a field.
     Start,
@@ -115,7 +115,7 @@ enum At {
     Quote,
     /// After a closing quote and a carriage return.
     Return,
-    /// After text that follows a closing quote, or quoting is off: only a line break has a meaning.
+    /// After text that follows a closing quote, or if quoting is off: only a line break is special.
     Line,
 }
 
@@ -126,9 +126,9 @@ pub(super) enum Found {
     End(usize),
     /// The first line feed inside quotes.
     Inside(usize),
-    /// In a record of several lines, a byte that cannot follow a closing quote.
+    /// In a multi-line record, a byte that cannot follow a closing quote.
     Broken(usize),
-    /// The position where a wrong number of fields was detected in a record of several lines.
+    /// The position in a multi-line record where a wrong number of fields was detected.
     Miscounted(usize),
 }
 
@@ -221,7 +221,7 @@ impl Quotes {
         self.at == At::Quoted
     }
 
-    /// Returns whether the file may end at this position in a record of several lines.
+    /// Returns whether the file may end at this position in a multi-line record.
     pub fn may_end(&self) -> bool {
         self.at != At::Quoted && self.end(0) == Found::End(0)
     }
@@ -369,11 +369,11 @@ mod tests {
         assert_eq!(of(b"\"a\nb\",c\nd\n"), [Inside(2), End(7), End(9)]);
         assert_eq!(of(b"a\"b\nc\n"), [End(3), End(5)]);
         assert_eq!(of(b"\"a\"\"\n\"\r\nc\n"), [Inside(4), End(7), End(9)]);
-        // After text that follows a closing quote, a single-line record ends with its line, and a multi-line record is broken.
+        // If text follows a closing quote, a single-line record ends with its line, and a multi-line record is broken.
         assert_eq!(of(b"\"a\"b,\"c\nd\n"), [End(7), End(9)]);
         assert_eq!(of(b"\"a\nb\"c\n"), [Inside(2), Broken(5)]);
         assert_eq!(of(b"\"a\nb\"\r \n"), [Inside(2), Broken(6)]);
-        // Only multi-line records are checked for their number of fields.
+        // The number of fields is checked only in multi-line records.
         assert_eq!(found(b"a\na,b,c\n\"a\nb\"\n", Some(2), false), [End(1), End(7), Inside(10), Miscounted(13)]);
         assert_eq!(found(b"\"a\nb\",c\n\"a\nb\",c,d\n", Some(2), false)[..3], [Inside(2), End(7), Inside(10)]);
         assert!(matches!(found(b"\"a\nb\",c,d\n", Some(2), false)[..], [Inside(2), Miscounted(_)]));

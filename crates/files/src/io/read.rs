@@ -26,7 +26,7 @@ impl Source {
         let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
         let want = several.as_ref().unwrap_or(want);
         let reading = self.reading(split, want, chosen.as_deref());
-        // The tables of a run have space only for the rows that were counted when the file was opened.
+        // The tables of a run have room only for the rows that were counted when the file was opened.
         let end = split.first_doc + split.rows;
         let each = &mut |documents: Documents| {
             if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {
@@ -71,7 +71,7 @@ impl Source {
             first_doc: split.first_doc,
             rows: split.rows,
             chosen,
-            // Ids from folder names are added later.
+            // Ids that come from folder names are added later.
             has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
             columns: self.columns_of(input),
             want,

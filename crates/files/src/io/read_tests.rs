@@ -1,4 +1,5 @@
-//! Tests that data is read as it was written: every type of text and id, every format, and every way of splitting files and choosing rows.
+//! Checks that data is read as it was written, for every type of text and id, every format, and every way of splitting files and choosing
+//! rows.
 
 use super::testkit::{batch, columns, open, read, whole, write_parquet};
 use super::want::{RowFilter, Want};
@@ -33,7 +34,7 @@ fn texts() -> Vec<ArrayRef> {
 /// Converts a number to an id of some type.
 type Made = fn(i64) -> Id;
 
-/// Returns a column for every id type with the ids 1, 2, 3, null, 4, and the expected ids, kind and type.
+/// Returns, for every id type, a column with the ids 1, 2, 3, null and 4, and the expected ids, kind and type.
 fn ids() -> Vec<(ArrayRef, Made, IdKind)> {
     let numbers = [Some(1), Some(2), Some(3), None, Some(4)];
     let strings = numbers.map(|number: Option<i32>| number.map(|number| number.to_string()));
@@ -122,7 +123,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     let plain =
         WriterProperties::builder().set_dictionary_enabled(false).set_statistics_enabled(EnabledStatistics::None);
     write_parquet(&path, &rows, plain.build());
-    // Destroys the pages of the nested column, so that decoding it would fail.
+    // Destroys the pages of the nested column, so that decoding the column would fail.
     let mut bytes = std::fs::read(&path).expect("there");
     let end = bytes.windows(9).position(|window| window == b"needle-99").expect("plain pages");
     bytes[4..end].fill(0xFF);

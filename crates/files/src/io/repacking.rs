@@ -1,10 +1,10 @@
 //! Repacks the text of a line-based file that cannot be split. While the file is read for the first time, its text is stored in a temporary
 //! file, in blocks that can be unpacked independently.
 //!
-//! Each time a gzip member or a Zstandard frame is read, a single thread must unpack it from the beginning. Opening a file reads the
-//! complete file anyway, and passes on the unpacked text in blocks of complete lines, which idle threads repack with a cheaper codec. Later
-//! reads unpack only the blocks that they need, see [`repacked`](super::repacked). The copy only improves speed: if it does not fit on the
-//! disk, the original files are read.
+//! Each time a gzip member or a Zstandard frame is read, a single thread must unpack it from the beginning. Because opening a file reads
+//! the complete file anyway, it also passes on the unpacked text in blocks of complete lines, which idle threads repack with a cheaper
+//! codec. Later reads unpack only the blocks that they need, see [`repacked`](super::repacked). The copy only improves speed: if there is
+//! not enough disk space for it, the original files are read.
 
 use super::coding::{Coding, Text};
 use super::parallel;
@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A block ends with the line that contains this byte; a block of long lines may end inside a line.
+/// The size of a block, in bytes: a block ends with the line that contains this byte, but a block of long lines may end inside a line.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
-/// Free disk space is checked each time this many more bytes have been written.
+/// The number of bytes written between two checks of the free disk space.
 const LOOK: u64 = 1 << 28;
 
-/// Returns whether a copy with this many bytes may grow. The free space must be at least as large as the copy, because other temporary
-/// files also need space.
+/// Returns whether a copy that already has this many bytes may grow. The free space must be at least as large as the copy, because other
+/// temporary files also need space.
 pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
@@ -120,7 +120,7 @@ impl Repacking {
         !coding.can_be_cut() && !self.failed.load(Relaxed)
     }
 
-    /// Counts a file as finished. Must be called once for each file, even after an error.
+    /// Counts a file as finished. Must be called exactly once for each file, even after an error.
     fn looked_at(&self) {
         let mut state = self.state();
         state.files -= 1;

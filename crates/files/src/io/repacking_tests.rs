@@ -1,4 +1,4 @@
-//! Tests that line-based files that cannot be split give the same result with and without repacking, and that repacked files are not
+//! Checks that line-based files that cannot be split give the same result with and without repacking, and that repacked files are not
 //! unpacked again.
 
 use super::find::{Taking, find_all};
@@ -33,7 +33,7 @@ fn lines() -> String {
     all
 }
 
-/// Overwrites a file with other bytes of the same length, and restores its modification time.
+/// Overwrites a file with different bytes of the same length, and restores its modification time.
 fn spoil(path: &Path) {
     let (bytes, file) =
         (std::fs::read(path).expect("a file").len(), File::options().write(true).open(path).expect("open"));
@@ -73,7 +73,7 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
             }
             assert_eq!(source.unpacked_bytes(), unpacked, "{name}");
         }
-        // A file that was replaced by a file of the same size and time is not mistaken for the repacked file.
+        // A file that replaced the repacked file and has the same size and time is not mistaken for it.
         spoil(&path);
         for source in &opened {
             assert!(read(source, &whole(), usize::MAX).is_err(), "{name}");
@@ -108,7 +108,7 @@ fn a_file_that_is_cut_off_is_reported_as_before() {
 
 #[test]
 fn where_the_disk_does_not_take_the_text_the_file_is_one_piece() {
-    // A file opened for reading cannot be written to.
+    // A file that was opened for reading cannot be written to.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("read");
     std::fs::write(&path, b"").expect("written");

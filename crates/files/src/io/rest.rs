@@ -1,6 +1,6 @@
 //! Describes data after the last member of a compressed file, and decides whether such data is reported as a note or as lost data.
 
-/// Up to this many bytes after the last member may be unrelated data, such as a signature; more bytes mean that data was lost.
+/// The maximum number of bytes after the last member that may be unrelated data, such as a signature; more bytes mean that data was lost.
 const FEW_BYTES: u64 = 1 << 10;
 
 /// Data after the last member of a compressed file.

@@ -1,4 +1,4 @@
-//! Tests that reads return the rows and columns that were found when the files were opened.
+//! Checks that reads return the rows and columns that were found when the files were opened.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use super::want::Want;

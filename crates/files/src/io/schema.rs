@@ -11,17 +11,17 @@ use dupsift_core::shown::shortened;
 pub struct Columns {
     /// The text column.
     pub text: String,
-    /// The columns to combine into the text, in order, in files without the text column; empty if only one column is named.
+    /// The columns to combine into the text, in order, in files without the text column; empty if only one column is specified.
     pub several: Vec<String>,
     /// The columns that are combined into each text, in order, for files whose texts are combined. `others` contains these columns as well,
     /// and `text` is one of them.
     pub parts: Vec<String>,
-    /// Whether the text column contains HTML pages in any charset, as is always the case in web archives.
+    /// Whether the text column contains HTML pages in any charset, which is always the case in web archives.
     pub html: bool,
     /// The id column.
     pub id: String,
-    /// Whether the id column was named explicitly. If so, a file without the column is an error; otherwise, the rows of such a file get the
-    /// ids `FILE#ROW`.
+    /// Whether the id column was specified explicitly. If so, a file without the column is an error; otherwise, the rows of such a file get
+    /// the ids `FILE#ROW`.
     pub id_required: bool,
     /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
@@ -48,7 +48,7 @@ impl Columns {
     }
 }
 
-/// A column of a file, or a struct field by its path: `doc.text`.
+/// A column of a file, or a struct field, which is identified by its path: `doc.text`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The name or path of the column.
@@ -66,7 +66,7 @@ pub struct Shown {
 pub struct KnownColumns {
     /// The columns of the file, including all those that were requested.
     pub columns: Vec<Shown>,
-    /// The requested columns that contained only lists, in formats without column types.
+    /// In formats without column types, the requested columns that contained only lists.
     pub lists: Vec<String>,
     /// Whether the file may have more columns, because part of it could not be inspected.
     pub may_have_more: bool,
@@ -93,7 +93,7 @@ impl Shown {
     }
 }
 
-/// States which of the requested columns a file has.
+/// Describes the requested columns that a file has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Has {
     pub id: Option<IdKind>,
@@ -198,7 +198,7 @@ fn missing(
     format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
 }
 
-/// Formats the columns: `there are id (Int64), doc.text (Utf8)`.
+/// Formats the columns for a message: `there are id (Int64), doc.text (Utf8)`.
 pub(super) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
         return "the file has no columns".to_owned();
@@ -239,7 +239,7 @@ pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> 
     })
 }
 
-/// Returns the column that probably has ids, judging by its name; `None` if there is none apart from `others`.
+/// Returns the column that probably contains ids, judging by its name; `None` if there is no such column apart from `others`.
 pub(super) fn likely_id<'s>(there: &'s [Shown], others: &[&str]) -> Option<&'s str> {
     let fitting = || there.iter().filter(|column| column.may_be_id() && !others.contains(&&*column.name));
     let last = |name: &'s str| name.rsplit_once('.').map_or(name, |(_, last)| last);
@@ -250,7 +250,7 @@ pub(super) fn likely_id<'s>(there: &'s [Shown], others: &[&str]) -> Option<&'s s
     plain.or_else(nested).map(|column| column.name.as_str())
 }
 
-/// Returns a hint such as `"; try --text-column content"` if a column of the file is the likely one.
+/// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the one that was meant.
 fn likely(
     wanted: &str,
     option: &'static str,
@@ -260,13 +260,13 @@ fn likely(
 ) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // Finds a field, nested in any struct, whose path ends in this name.
+    // Finds a field in any struct whose path ends in this name.
     let deeper = |name: &str| {
         let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
         fitting.iter().copied().find(|there| last(there))
     };
     let same = |name: &str| same(name).or_else(|| deeper(name));
-    // A custom name that nearly matches an existing column is probably a typo; otherwise one of the usual names is more likely.
+    // A custom name that nearly matches an existing column is probably misspelled; otherwise, one of the usual names is more likely.
     let near = || nearest(wanted, fitting.iter().copied());
     let is_own = !usual.contains(&wanted);
     same(wanted)

@@ -13,7 +13,7 @@ use dupsift_core::error::Result;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Lines of more than this many bytes count toward the memory of a read.
+/// The length, in bytes, above which a line counts toward the memory of a read.
 const LONG_LINE: u64 = 1 << 20;
 
 /// A part of a piece.
@@ -53,8 +53,9 @@ impl Source {
         let reading = self.reading(split, several.as_ref().unwrap_or(want), None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
-            // One line is held at a time, both as stored in the file and as decoded text, in buffers that grow by doubling. In UTF-8, a
-            // line may be three times as long as in the encoding of the file, and both versions are held if the encoding was guessed.
+            // One line is held at a time, both as stored in the file and as decoded text, in buffers that double in size when they grow. In
+            // UTF-8, a line may be three times as long as in the encoding of the file, and both versions are held if the encoding was
+            // guessed.
             let lines = || {
                 let times = input.coding.of_lines().map_or(4, |lines| if lines.guessed { 13 } else { 12 });
                 let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
@@ -76,14 +77,14 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // Pages without requested rows need no memory, so no thread waits for them.
+        // Pages without requested rows need no memory, so threads do not wait for these pages.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// Returns the largest page that does not fit according to `fits`, which receives the number of bytes that a segment holds and the size
-    /// of its longest known text. Small pieces are not inspected.
+    /// Returns the largest page that does not fit into memory. `fits` decides this from the number of bytes that a segment holds and the
+    /// size of its longest known text. Small pieces are not inspected.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].

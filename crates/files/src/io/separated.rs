@@ -1,7 +1,7 @@
-//! Reads separated values: one record per row, after a first record that contains the column names.
+//! Reads separated values: a first record with the column names, then one record per row.
 //!
-//! Values in such a file have no types. Ids, texts and the columns used by `--keep` are kept as written; any other value becomes a number
-//! if it looks like a number. An empty field is a null; a field that consists of two quotes is an empty text.
+//! Values in such a file have no types. Ids, texts and the columns for `--keep` are kept as written; any other value that looks like a
+//! number becomes a number. An empty field is a null; a field that consists of two quotes is an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
@@ -80,7 +80,8 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
-    /// Returns the separator that the first line appears to use, if the line was not split because the file uses a different separator.
+    /// Returns the separator that the first line appears to use, if the line was not split because this separator is different from the
+    /// expected one.
     fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
         let [line] = self.all.as_slice() else { return None };
         let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
@@ -90,7 +91,7 @@ impl Names {
         found.map(|(_, name)| name)
     }
 
-    /// Returns whether Excel would treat the first line as a separator declaration: `sep=;`.
+    /// Returns whether Excel would treat the first line as a separator declaration, such as `sep=;`.
     fn is_sep_line(&self) -> bool {
         match self.all.as_slice() {
             [line] => line.len() == 5 && line.to_ascii_lowercase().starts_with("sep="),
@@ -143,7 +144,7 @@ pub(super) fn scan(
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
-    // A read from the beginning of the file skips the header, so the limit must be large enough for the header.
+    // A read from the beginning of the file has to skip the header, so the limit must be large enough for the header.
     scan.longest = lines.length;
     // A file without records has no rows and no missing columns.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };
@@ -183,7 +184,7 @@ struct Places {
     fields: usize,
     text: Option<usize>,
     id: Option<usize>,
-    /// The position of each other column, and whether its values are kept as written.
+    /// The position of each further requested column, and whether the values of the column are kept as written.
     others: Vec<(Option<usize>, bool)>,
 }
 

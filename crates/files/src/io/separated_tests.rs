@@ -1,5 +1,5 @@
-//! Tests separated values: the rows must equal those of equivalent JSON lines, regardless of quotes, line breaks, byte order marks and
-//! splits.
+//! Checks that the rows of separated values equal the rows of equivalent JSON lines, regardless of quotes, line breaks, byte order marks
+//! and splits.
 
 use super::super::copying::Copying;
 use super::super::format::Shared;
@@ -88,7 +88,7 @@ fn a_stray_quote_costs_its_line_wherever_it_stands() {
         for (at, closing) in closes.into_iter().enumerate() {
             for opened in 0..3 {
                 for closed in 0..3 {
-                    // If a later row closes the quote in the same column, everything in between is part of one valid record.
+                    // If a later row closes the quote in the same column, everything in between is part of a single valid record.
                     if at == 4 && opened == 0 && closed == 0 {
                         continue;
                     }

@@ -1,9 +1,9 @@
 //! Combines several columns into one text: `--text-column title,text`.
 //!
-//! A file with a column of exactly that name is read normally. In other files, the columns are read separately, all by the same rules, and
-//! each batch gets a column with the combined name, in which the values are joined by line feeds. Numbers are written as text. The texts of
-//! a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row unusable; in Parquet files, a
-//! list or struct column makes the file unusable.
+//! A file that has a column with exactly that name is read normally. In other files, the columns are read separately, all by the same
+//! rules. Each batch gets a column with the combined name; it contains the values joined by line feeds. Numbers are written as text. The
+//! texts of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row unusable; in Parquet
+//! files, a list or struct column makes the file unusable.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -29,7 +29,7 @@ pub fn several(typed: &str) -> Vec<String> {
 }
 
 impl Columns {
-    /// Returns the columns for reading the parts of texts separately: the columns to combine are in `others`.
+    /// Returns the columns for reading the parts of texts separately, with the columns to combine in `others`.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -85,7 +85,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
             let value = part.as_ref().map_or(Cell::Null, |part| part.get(row));
             (value, *is_list)
         });
-        // The text column was not read; this cell only reports why a row is unusable.
+        // The text column was not read; its cell only states why a row is unusable.
         for (cell, is_list) in values.chain([(documents.text(row), false)]) {
             match cell {
                 Cell::Text(text) => {
@@ -109,7 +109,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
             None => texts.append_null(),
         }
     }
-    // A row rejected because of a part is not counted again as a lost value.
+    // If a row was rejected because of a part, the part is not counted again as a lost value.
     documents.without_lost(&columns.several).purified((&columns.text, texts.finish()), Vec::new(), bad)
 }
 

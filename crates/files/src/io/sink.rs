@@ -1,5 +1,5 @@
-//! Builds the output folder under a hidden name next to its final path and then renames it, so that it appears either completely or not at
-//! all.
+//! Builds the output folder under a hidden name next to its final path and then renames it, so that the output appears either completely or
+//! not at all.
 //!
 //! ```text
 //! .NAME.dupsift-work/               the temporary folder, which the run keeps locked until it ends
@@ -32,8 +32,8 @@ impl Stage {
     /// Checks that the output can be created and, if requested, held back. Briefly creates a folder next to the output for this check.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, if it cannot be created, or if a held result cannot be placed next
-    /// to it.
+    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, if `out` cannot be created, or if a held result cannot be placed
+    /// next to `out`.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
@@ -64,7 +64,7 @@ impl Stage {
     /// written there instead of to the locked folder.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if another run is writing `out`, or if it exists and may not be replaced; or [`Error::Io`].
+    /// Returns [`Error::Usage`] if another run is writing `out`, or if `out` exists and may not be replaced; or [`Error::Io`].
     pub fn begin(out: &Path, overwrite: bool, work: Option<&Path>) -> Result<Stage> {
         Stage::begin_in(WorkFolder::take(out, work)?, overwrite)
     }
@@ -81,7 +81,7 @@ impl Stage {
         Ok(Stage { staged, overwrite, work })
     }
 
-    /// Checks that these folders can be added to a finished output, or replaced in it. Creates nothing.
+    /// Checks that these folders can be added to, or replaced in, a finished output. Creates nothing.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if one of the folders already exists and may not be replaced; or [`Error::Io`].
@@ -89,7 +89,7 @@ impl Stage {
         refuse_added(out, folders, overwrite)
     }
 
-    /// Begins an addition to a finished output. No run can write the output until the addition is complete.
+    /// Begins an addition to a finished output. No other run can write the output until the addition is complete.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it and may not be replaced; or
@@ -137,7 +137,7 @@ impl Stage {
         overwrite::is_output(&self.place().path)
     }
 
-    /// Checks that a result that must not replace the output can be held back next to it.
+    /// Checks that a result that must not replace the output can be held back next to the output.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the path contains something else.
@@ -192,7 +192,7 @@ impl Stage {
     /// Returns [`Error::Io`].
     pub fn write_applied(&self, record: &str) -> Result<()> {
         let mut files = overwrite::files_of(self.out(), APPLIED).unwrap_or_default();
-        // The files of a folder that is replaced no longer exist.
+        // The files of a replaced folder no longer exist.
         files.retain(|file| !file.split_once('/').is_some_and(|(folder, _)| self.path().join(folder).is_dir()));
         files.extend(overwrite::files_below(self.path())?);
         self.write_listing(APPLIED, record, files.into_iter().collect())
@@ -206,15 +206,15 @@ impl Stage {
     }
 
     /// Syncs everything to disk and moves these folders into the finished output, each in one step. The record of the corpus is moved
-    /// first, so that `overwrite` recognizes the folders even if the process ends before all of them are moved. A folder that
-    /// is replaced is moved aside until the new folder has its name.
+    /// first, so that a later run with `overwrite` recognizes the folders even if the process ends before all of them are moved. A folder
+    /// that is replaced is moved aside until the new folder has its name.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
         sync_below(self.path())?;
         let out = &self.place().path;
-        // A folder that would have no files was never created.
+        // A folder without files was never created.
         let made = |name: &&&str| self.path().join(name).is_dir();
         let folders: Vec<&str> = folders.iter().filter(made).copied().collect();
         let into = |name: &str| {
@@ -289,7 +289,8 @@ impl Stage {
     }
 }
 
-/// Refuses folders that already exist in an output; with `overwrite`, only folders with files that dupsift did not write.
+/// Returns an error if one of the folders already exists in an output. With `overwrite`, returns an error only if such a folder contains
+/// files that dupsift did not write.
 fn refuse_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<()> {
     for name in folders {
         let there = out.join(name);

@@ -1,4 +1,4 @@
-//! Tests the output folder: it must be complete or missing, and no other files may be changed.
+//! Checks that the output folder is either complete or missing, and that no other files are changed.
 
 use super::sink::*;
 use dupsift_core::error::Result;
@@ -72,7 +72,7 @@ fn the_users_own_folder_is_never_touched() {
         let message = run(&out, true, "1").expect_err("refused").to_string();
         assert!(message.contains(what) && message.contains("`out"), "{message}");
     };
-    // Spark also marks its outputs with _SUCCESS.
+    // Spark also marks its outputs with `_SUCCESS`.
     fs::create_dir(&out).expect("a folder");
     for name in ["_SUCCESS", "part-0.parquet"] {
         fs::write(out.join(name), b"user").expect("a file");

@@ -1,7 +1,8 @@
-//! Holds the files of the corpus and their row counts, which determine the number of every document.
+//! Holds the files of the corpus and their row counts, from which all document numbers follow.
 //!
 //! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. Therefore, if damage is
-//! found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of its rows may be counted anywhere.
+//! found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of the file's rows may be counted
+//! anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -34,7 +35,7 @@ pub use super::schema::Columns;
 pub struct InputFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The label in `FILE#ROW`.
+    /// The label of the file, as used in `FILE#ROW`.
     pub label: String,
     /// The format of the file.
     pub format: &'static dyn Format,
@@ -52,7 +53,7 @@ pub struct InputFile {
     /// The uncompressed size of the text column in bytes, if the file contains that information; for JSON lines, the size of all lines; for
     /// web archives, the size of the blocks of all rows.
     pub text_bytes: u64,
-    /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
+    /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
     pub id: Option<IdKind>,
     /// The reason why the id column is unusable, if it exists and is unusable.
     pub id_note: Option<String>,
@@ -63,7 +64,8 @@ pub struct InputFile {
     /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
-    /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain them.
+    /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain these
+    /// columns.
     pub(super) partitions: Vec<Partition>,
     /// Whether the texts of the file are combined from several columns.
     pub(super) has_several: bool,
@@ -94,13 +96,14 @@ pub struct Source {
     pub(super) shared: Shared,
 }
 
-/// Opens the files on this many threads: reads the footers of Parquet files, and counts JSON lines and web archive records in a full scan.
-/// If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later reads can run in
-/// parallel.
+/// Opens the files on this many threads: reads the footers of Parquet files, and scans JSON lines files and web archives completely to
+/// count their rows. If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later
+/// reads can run in parallel.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if no readable file has the text column or an id column that was
-/// named explicitly. If some files have the column, the files without the column are returned as [`BadInput`], like all unreadable files.
+/// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if all readable files lack the text column or an explicitly
+/// specified id column. If some files have the column, the files without the column are returned as [`BadInput`], like all unreadable
+/// files.
 pub fn open(
     found: impl Into<Found>,
     columns: &Columns,
@@ -265,7 +268,7 @@ fn partitions(
 }
 
 impl InputFile {
-    /// Returns the error because of which this file is skipped or, if too many files are open, the error that ends the run.
+    /// Returns the error that causes this file to be skipped or, if too many files are open, the error that ends the run.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(&self.path, why.into())
     }
@@ -313,7 +316,7 @@ impl InputFile {
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Returns whether reads hold more than this many bytes of requested columns at a time, according to the recorded pieces.
+    /// Returns whether, according to the recorded pieces, reads hold more than this many bytes of requested columns at a time.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }
@@ -344,9 +347,9 @@ impl Source {
         bad
     }
 
-    /// Reopens files whose ctime has changed since they were opened, but whose size and modification time have not changed. This happens,
-    /// for example, if permissions are changed, and the content may be the same. Returns the path of each file, with the part that is lost
-    /// or the reason why the file is unusable.
+    /// Reopens files whose ctime has changed since they were opened, but whose size and modification time have not. The ctime changes, for
+    /// example, if permissions are changed, so the content may be the same. Returns the path of each file, with the part that is lost or
+    /// the reason why the file is unusable.
     pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
         let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
         let of_folders = hive::columns(partitions.iter());
@@ -424,8 +427,8 @@ impl Source {
     /// Panics like [`Source::locate`].
     pub fn place(&self, doc: u64) -> usize {
         assert!(doc < self.documents(), "there is no document {doc}");
-        // Files without rows have the same first number as the next file, so the last file that starts at or before the
-        // document contains it.
+        // Files without rows have the same first number as the next file, so the document is in the last file that starts at or before the
+        // document.
         self.files.partition_point(|file| file.first_doc <= doc) - 1
     }
 
@@ -438,7 +441,7 @@ impl Source {
         format!("{}#{row}", file.label)
     }
 
-    /// Returns the rows of a piece at which a read can begin without unpacking skipped rows, if these rows are known.
+    /// Returns the rows of a piece where a read can begin without unpacking the rows before them, if these rows are known.
     pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
         let input = &self.files[at];
         let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };

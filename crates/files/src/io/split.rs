@@ -1,4 +1,4 @@
-//! Splits a corpus into pieces of work with about the same number of text bytes.
+//! Splits a corpus into pieces of work that contain about the same number of text bytes.
 //!
 //! A file may have a single row group of several gigabytes, or a million row groups of a kilobyte each. Therefore, a large row group is
 //! split into ranges of rows (the reader skips complete pages after reading their headers), and small adjacent row groups are read
@@ -28,10 +28,10 @@ impl Source {
         self.cut(&|_| target_bytes as u64, &|_, _| Starts::default())
     }
 
-    /// Returns pieces of varying size: `target` returns the size of the next piece for the number of remaining text bytes. Row groups are
-    /// split between pages; a page that is larger than the target size is a separate piece. Reads the page headers of each row group that
-    /// is split into pieces of less than `large` bytes, so this is meant only for a small number of pieces, or for pieces that are a large
-    /// share of the corpus.
+    /// Returns pieces of varying size: given the number of remaining text bytes, `target` returns the size of the next piece. Row groups
+    /// are split between pages; a page that is larger than the target size is a separate piece. Reads the page headers of each row group
+    /// that is split into pieces of less than `large` bytes, so this is meant only for a small number of pieces, or for pieces that are a
+    /// large share of the corpus.
     pub fn splits_between_pages(&self, target: &dyn Fn(u64) -> u64, large: u64) -> Vec<Split> {
         self.cut(target, &|at, (piece, size)| {
             if size < large { self.starts_within(at, piece) } else { Starts::default() }
@@ -58,7 +58,7 @@ impl Source {
     }
 }
 
-/// Splits a file; `target` returns the size of a piece for the remaining bytes of the file.
+/// Splits a file; given the number of remaining bytes of the file, `target` returns the size of a piece.
 fn cut(
     file: &InputFile,
     target: &dyn Fn(u64) -> u64,

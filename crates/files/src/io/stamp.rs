@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// File system metadata of a file, for comparison with later metadata.
 ///
-/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the same size and modification time as the original; the ctime, which
-/// programs cannot set, distinguishes them.
+/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the same size and modification time as the original but a different
+/// ctime, which programs cannot set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub(super) bytes: u64,
@@ -21,7 +21,7 @@ pub struct Stamp {
 }
 
 impl fmt::Display for Stamp {
-    /// Writes the size in bytes, the times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
+    /// Writes the size in bytes, times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { bytes, modified, changed, place } = self;
         write!(to, "{bytes} {}.{:09} {}.{:09} {}:{}", modified.0, modified.1, changed.0, changed.1, place.0, place.1)
@@ -53,8 +53,8 @@ impl Stamp {
         })
     }
 
-    /// Returns whether the file was neither modified nor replaced between the two stamps. Device and inode are ignored: some file systems
-    /// renumber a file while it is open, and replacing a file changes the ctime.
+    /// Returns whether the file was neither modified nor replaced between the two stamps. Device and inode numbers are ignored: some file
+    /// systems renumber a file while it is open, and replacing a file changes the ctime anyway.
     pub(super) fn stays(&self, now: &Stamp) -> bool {
         self.looks_like(now) && self.changed == now.changed
     }

@@ -24,7 +24,7 @@ pub struct Stored {
     pub work: WorkFolder,
 }
 
-/// Locks the temporary folder of an output and writes the input to it: JSON lines or text lines, plain or compressed.
+/// Locks the temporary folder of an output and writes the input to this folder: JSON lines or text lines, plain or compressed.
 ///
 /// # Errors
 /// Returns the errors of [`WorkFolder::take`], or [`Error::Io`] if the disk is full or the input cannot be read.

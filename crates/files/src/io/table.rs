@@ -1,8 +1,8 @@
 //! Writes one Parquet file of the output, whose bytes depend only on its rows.
 //!
 //! The encoder ends pages where its input batches end, so rows are first collected into blocks whose boundaries depend only on the rows.
-//! The same rows therefore give the same bytes, no matter how threads, memory or files split the batches. The file contains no library
-//! version, no time and no host name.
+//! The same rows therefore result in the same bytes, no matter how threads, memory limits or files divide the rows into batches. The file
+//! contains no library version, no time and no host name.
 //!
 //! The parquet crate (60.1) writes no page checksums; Zstandard detects most damage when the file is read.
 
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// The version of an output table in the file's metadata, unless the schema contains its own version.
 pub const SCHEMA_VERSION: &str = "1";
 
-/// Columns with few distinct values; only these columns benefit from a dictionary.
+/// Columns with few distinct values, the only ones that benefit from a dictionary.
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
 /// Columns of pair tables, which may have hundreds of rows per document. These columns use a lower compression level, which saves 10% of
@@ -36,19 +36,19 @@ const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a 
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;
 
-/// Columns whose values mostly increase by small steps.
+/// Columns whose values mostly increase in small steps.
 const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 
 /// The number of rows per block.
 const BLOCK_ROWS: usize = 8192;
 /// The number of bytes of strings and binary values after which a block ends.
 const BLOCK_BYTES: usize = 8 << 20;
-/// The number of bytes after which a block ends in a table with view columns, whose values are as long as documents; each page of such a
-/// table ends with a block.
+/// The number of bytes after which a block ends in a table with view columns, whose values may be as long as documents; each page of such a
+/// table ends at the end of a block.
 const VIEWS_BLOCK_BYTES: usize = 1 << 20;
 /// The number of rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
-/// The number of encoded bytes after which a row group ends; the bytes are held in memory until then.
+/// The number of encoded bytes after which a row group ends; until then, the bytes are held in memory.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes one Parquet file.
@@ -72,8 +72,8 @@ impl TableWriter {
         TableWriter::start(path, schema, false)
     }
 
-    /// Creates a file for values of tens of megabytes. Only three copies of each value are in memory instead of six: the file has no
-    /// minimum and maximum values and uses the page version that compresses values in place.
+    /// Creates a file for values of tens of megabytes. Only three copies of each value are held in memory instead of six, because the file
+    /// has no minimum and maximum values and uses the page version that compresses values in place.
     ///
     /// # Errors
     /// Returns the same errors as [`TableWriter::create`].
@@ -115,7 +115,7 @@ impl TableWriter {
         long_values: bool,
         as_written: Option<SchemaDescriptor>,
     ) -> Result<TableWriter> {
-        // The file does not contain the Arrow schema, which these plain types do not need and which changes with the library version.
+        // The Arrow schema is not written to the file: these plain types do not need it, and it changes with the library version.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
         let options = match as_written {
@@ -219,7 +219,7 @@ fn properties(schema: &Schema, long_values: bool) -> WriterProperties {
         if OF_PAIRS.split(' ').any(|of_pairs| of_pairs == name) {
             properties = properties.set_column_compression(path.clone(), level(LEVEL_OF_PAIRS));
         }
-        // In a table of pages, an input column of a different type may have this name.
+        // In a table of pages, an input column with a different type may have this name.
         if ASCENDING.contains(&name) && *field.data_type() == DataType::Int64 {
             properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }

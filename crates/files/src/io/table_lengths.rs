@@ -9,8 +9,8 @@ use std::ops::Range;
 pub(super) struct Lengths<'b> {
     /// For each column with offsets: the offset at which each row's value begins, and the end of the last value.
     offsets: Vec<&'b [i32]>,
-    /// For the other columns: the total size of the values before each row, and the total size for all rows; empty if there are no such
-    /// columns.
+    /// For columns without offsets: the total size of the values before each row, and the total size for all rows; empty if there are no
+    /// such columns.
     before: Vec<usize>,
 }
 

@@ -1,14 +1,14 @@
-//! Keeps track of unfinished folders, so that the process can remove them if it ends early, even while threads are still working.
+//! Keeps track of unfinished folders, so that a process that ends early can remove them, even while threads are still working.
 //!
-//! Stop requests are checked between two steps of the work. However, a step may take a long time: a matrix decomposition in a library, a
-//! text of a hundred megabytes, a disk that does not respond. In that case, one thread ends the process with [`end`] while other threads
-//! are still running:
+//! Stop requests are checked between two steps of the work. However, a step may take a long time, for example a matrix decomposition in a
+//! library, a text of a hundred megabytes, or an access to a disk that does not respond. In that case, one thread ends the process with
+//! [`end`] while other threads are still running:
 //!
 //! ```text
 //! no folder is begun and no result gets its name -> the folders are removed -> the process ends
 //! ```
 //!
-//! A result that already has its final name is kept: from then on, the process ends normally.
+//! A result that already has its final name is kept: once a result has been renamed, the process ends normally.
 
 use std::fs;
 use std::io::{ErrorKind, Result};
@@ -20,7 +20,7 @@ use std::time::Duration;
 use dupsift_core::error;
 use dupsift_core::safe_fs::private;
 
-/// The number of times to retry removing a folder in which other threads still create files.
+/// The number of attempts to remove a folder in which other threads are still creating files.
 const ATTEMPTS: usize = 50;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
@@ -52,7 +52,7 @@ pub(super) const PROBE: &str = ".mode";
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
-    /// The permissions that the folder gets when it gets its final name; before that, other users have no access.
+    /// The permissions that the folder gets together with its final name; before that, other users have no access.
     mode: u32,
 }
 
@@ -88,7 +88,7 @@ impl Unfinished {
         Ok(Unfinished { path, mode: 0o700 })
     }
 
-    /// Gives the folder the usual permissions of folders created by this process; called once the folder is complete.
+    /// Gives the folder the permissions that folders created by this process usually have; called once the folder is complete.
     pub(super) fn opens(&self) {
         self.set_mode(self.mode);
     }
@@ -141,7 +141,7 @@ pub(super) fn stays(folder: &Path) {
     known().folders.retain(|(known, _)| known != folder);
 }
 
-/// Runs a short piece of work that must not happen while the process is being ended, such as creating a folder.
+/// Performs a short piece of work, such as creating a folder, that must not happen while the process is being ended.
 pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     let _known = known();
     work()
@@ -172,8 +172,8 @@ pub fn end(last: impl FnOnce()) {
     }
 }
 
-/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads are still working. Afterwards,
-/// no folder can be created and no result can get its final name.
+/// Removes every unfinished folder; called when other code, such as an interpreter, ends the process while threads are still working.
+/// Afterwards, no folder can be created and no result can get its final name.
 pub fn left() {
     let known = known();
     known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));
@@ -208,7 +208,7 @@ mod tests {
         assert!(!second.exists() && first.is_dir() && !listed(&second));
         drop(named);
         assert!(!first.exists() && !listed(&first));
-        // After a folder is renamed, a folder with its old name is not removed.
+        // After a folder has been renamed, a different folder with the old name is not removed.
         let mut named = Unfinished::create(first.clone()).expect("made");
         named.finish();
         assert!(!listed(&first));

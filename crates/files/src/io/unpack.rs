@@ -39,7 +39,7 @@ impl Unpack {
         self.members.rest().as_ref().map(Behind::of)
     }
 
-    /// Returns the damage because of which the bytes end early, if any; valid once everything has been read.
+    /// Returns the damage that makes the bytes end early, if any; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
@@ -88,13 +88,13 @@ pub(super) struct Damage {
 /// The part of the bytes before the damage that is correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// All bytes are correct: the file is cut off, or there is garbage between two members.
+    /// All bytes before the damage are correct: the file is cut off, or there is garbage between two members.
     All,
-    /// The bytes before this position, where the damaged member begins, are correct. In the damaged member, the bytes before the damage are
-    /// correct, but the position of the damage is unknown.
+    /// The bytes before this position, where the damaged member begins, are correct. The bytes of the damaged member are correct up to the
+    /// damage, whose position is unknown.
     Before(u64),
-    /// The bytes before this position, where a member with a wrong checksum begins, are correct. In this member, the bytes before the
-    /// damage are correct if the damage can be located.
+    /// The bytes before this position, where a member with a wrong checksum begins, are correct. If the damage can be located, the bytes of
+    /// this member before the damage are also correct.
     Checked(u64),
 }
 

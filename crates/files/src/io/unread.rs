@@ -1,4 +1,5 @@
-//! Records the input files that are not read: their number by file extension, and the names of files with a supported extension.
+//! Records the input files that are not read: the number of such files by file extension, and the names of those with a supported
+//! extension.
 
 use super::formats;
 use super::ours::Ours;
@@ -8,15 +9,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The end of a hint about text files, which names the alternative to `whole-files`.
+/// The end of a hint about text files, which mentions the alternative to `whole-files`.
 pub(super) const LINES_HINT: &str = ", and `text-lines` each line of a .txt file";
 
-/// The maximum number of file extensions that are counted separately. There may be any number of extensions, for example if file names end
+/// The maximum number of file extensions that are counted separately. The number of extensions is unlimited, for example if file names end
 /// in numbers.
 const MOST_ENDINGS: usize = 100;
 /// The maximum number of files that are listed by name.
 const MOST_NAMED: usize = 10;
-/// The maximum length of a file extension, in characters; a longer suffix is part of the name.
+/// The maximum length of a file extension, in characters; a longer suffix counts as part of the name.
 const LONGEST_ENDING: usize = 10;
 
 /// Files that are not read.
@@ -24,14 +25,14 @@ const LONGEST_ENDING: usize = 10;
 pub struct Unread {
     by_ending: BTreeMap<String, u64>,
     special: Vec<(String, String)>,
-    /// Folders written by dupsift that were not named.
+    /// Folders written by dupsift that were skipped because they were not given as inputs.
     skipped: BTreeMap<PathBuf, Ours>,
-    /// Folders written by dupsift that were named as inputs.
+    /// Folders written by dupsift that were given as inputs.
     named: BTreeMap<PathBuf, Ours>,
 }
 
 impl Unread {
-    /// Counts files, given their paths and the kind of each file that is not a regular file.
+    /// Counts files, given the path of each file and, for special files, the kind of the file.
     pub(super) fn of(files: impl Iterator<Item = (String, Option<&'static str>)>) -> Unread {
         let mut unread = Unread::default();
         for (path, special) in files {
@@ -43,7 +44,7 @@ impl Unread {
         unread
     }
 
-    /// Adds folders written by dupsift: the folders that are skipped, and the folders that are read because they were named.
+    /// Adds folders written by dupsift: the folders that are skipped, and the folders that are read because they were given as inputs.
     pub(super) fn with_ours(mut self, skipped: BTreeMap<PathBuf, Ours>, named: BTreeMap<PathBuf, Ours>) -> Unread {
         (self.skipped, self.named) = (skipped, named);
         self
@@ -79,7 +80,7 @@ impl Unread {
         self.special.push((path.display().to_string(), format!("is not read: {why}")));
     }
 
-    /// Returns whether this file is among the files listed by name.
+    /// Returns whether this file is one of the files that are listed by name.
     pub fn names(&self, path: &Path) -> bool {
         self.special.iter().any(|(named, _)| Path::new(named) == path)
     }
@@ -94,7 +95,7 @@ impl Unread {
         &self.by_ending
     }
 
-    /// Returns a hint, after a semicolon, about the options with which some of these files are read; empty if there are no such files.
+    /// Returns a hint, after a semicolon, about the options with which some of these files would be read; empty if there are no such files.
     pub fn text_files_hint(&self) -> String {
         let endings = || self.by_ending.keys().map(String::as_str);
         if !formats::takes_whole(endings()) {
@@ -104,7 +105,8 @@ impl Unread {
         format!("; `whole-files` reads each text or page file as one document{lines}")
     }
 
-    /// Returns a sentence for each unread file whose extension does not explain the reason, and sentences about folders written by dupsift.
+    /// Returns a sentence for each unread file whose extension does not explain why it was not read, and sentences about folders written by
+    /// dupsift.
     pub fn notes(&self) -> Vec<String> {
         let named = self.special.iter().take(MOST_NAMED);
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();

@@ -13,18 +13,18 @@ pub struct Want {
     /// The columns from [`Columns::others`](super::schema::Columns::others) to read; a batch does not contain columns that are missing from
     /// the file.
     pub others: Vec<String>,
-    /// Whether the other columns are returned as text if the file defines no types (JSON lines). If not, each column has the narrowest type
-    /// that can represent all values of a batch.
+    /// Whether the columns in `others` are returned as text if the file defines no types (JSON lines). If not, each column has the
+    /// narrowest type that can represent all values of a batch.
     pub spelled: bool,
-    /// Further columns that are always returned as text if the file defines no types, so that a value does not depend on other values in
-    /// the batch.
+    /// Further columns that are always returned as text if the file defines no types, so that the returned value does not depend on other
+    /// values in the batch.
     pub as_text: Vec<String>,
     /// Further columns that must be plain: a list or an object in JSON lines becomes null, because nested Parquet columns are not read
     /// either.
     pub plain: Vec<String>,
     /// The rows to read; `None` for all rows.
     pub rows: Option<RowFilter>,
-    /// The target size of a batch in bytes of values; a batch is passed on once it reaches this size or 1,024 rows.
+    /// The target size of a batch, in bytes of values; a batch is passed on once it has this size or 1,024 rows.
     pub batch_bytes: usize,
 }
 

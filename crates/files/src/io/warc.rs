@@ -22,8 +22,8 @@ use std::io;
 use std::sync::Arc;
 
 /// The columns of a web archive in addition to its pages. All of them are strings: the address without angle brackets; the time of the
-/// crawl; the media type sent by the server (if the record is not a server response, the type in the archive); the record id as written;
-/// and the digest of the page or, if it is missing, the digest of the block.
+/// crawl; the media type sent by the server (or, if the record is not a server response, the type in the archive); the record id as
+/// written; and the digest of the page or, if it is missing, the digest of the block.
 pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
 
 /// The number of bytes of the file between recorded start positions.
@@ -109,7 +109,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
             break;
         }
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
-            // No more rows are chosen in this piece, so the remaining records need not be counted.
+            // No further rows are chosen in this piece, so the remaining records need not be counted.
             row = reading.rows;
             break;
         }
@@ -167,7 +167,7 @@ struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
-        // The content type may contain the charset of the page, so it is returned with every page.
+        // The content type may specify the charset of the page, so it is returned with every page.
         let asked = |name: &str| want.others.iter().any(|other| other == name) || (want.text && name == "content_type");
         let taken = |name: &str| (want.text && name == columns.text) || (want.id && name == columns.id);
         let others = COLUMNS.into_iter().filter(|name| asked(name) && !taken(name));
@@ -191,7 +191,7 @@ impl<'b> Batch<'b> {
 
     /// Adds the row of a record with its block.
     fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], Rejection>) {
-        // Every block is unpacked, because the decision whether a row is invalid must not depend on the columns that are read.
+        // Every block is unpacked, because whether a row is invalid must not depend on the columns that are read.
         let (content_type, page) = match block {
             Err(why) => (None, Err(why)),
             Ok(block) => {

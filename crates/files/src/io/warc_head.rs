@@ -1,14 +1,14 @@
-//! Parses the header fields of web archive records, and of the server responses in them.
+//! Parses the header fields of web archive records and of the server responses in these records.
 //!
 //! Crawls store whatever servers send, so a single bad line must not invalidate a complete header: a line that is not a field is ignored.
-//! `httparse` parses the lines, after characters that it does not accept are replaced with spaces.
+//! `httparse` parses the lines after characters that it does not accept have been replaced with spaces.
 
 use httparse::{EMPTY_HEADER, ParserConfig, Response};
 
 /// The maximum length of a header in bytes.
 pub(super) const HEAD_BYTES: usize = 64 << 10;
 
-/// Header fields in order, with lowercase names, trimmed values, and folded lines joined by a space.
+/// Header fields in order, with lowercase names and trimmed values; folded lines are joined by a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields(Vec<(String, String)>);
 

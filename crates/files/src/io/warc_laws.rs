@@ -56,8 +56,8 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Returns a frame with a checksum, as written by the `zstd` program. Without a checksum, a changed byte may move the end of a frame
-/// without being detected, so that the next frame is lost as well.
+/// Returns a frame with a checksum, as written by the `zstd` program. Without a checksum, a changed byte that moves the end of a frame may
+/// go undetected, and then the next frame is lost as well.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
     encoder.include_checksum(true).expect("a parameter");
@@ -99,7 +99,8 @@ fn a_cut_anywhere_leaves_what_stands_before_it() {
             let before = before.count();
             let came = lawful(&bytes[..cut], packing);
             assert_eq!(came[..before], whole[..before], "{packing:?} {cut}");
-            // The rest of the result comes from the truncated record: nothing, a broken record, or the complete record except line breaks.
+            // The rest of the result comes from the truncated record: nothing, a broken record, or the complete record except for line
+            // breaks.
             let rest = &came[before..];
             assert!(rest.is_empty() || rest.len() == 1 && (rest[0].2.is_err() || rest[0] == whole[before]), "{rest:?}");
             let begun = cut - members[..before].iter().map(Vec::len).sum::<usize>();
@@ -126,7 +127,7 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
             assert_eq!(came[..hit], whole[..hit], "{packing:?} {at}");
             let after = whole.len() - hit - 1;
             assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
-            // If the damaged member was unpacked beyond its end, it may be impossible to begin a read after it.
+            // If the damaged member was unpacked beyond its end, a read may not be able to begin after it.
             let told = |all: &[Come]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
             assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }

@@ -1,8 +1,8 @@
 //! Extracts the page from a record's block: the server response without its header, dechunked and unpacked.
 //!
-//! Archives are written by many crawlers. Some crawlers store a body that is already dechunked or unpacked, although its header fields
-//! indicate an encoding (RFC 9112 section 7.1, RFC 9110 section 8.4). Therefore, a body that does not begin like data in the indicated
-//! encoding is used unchanged.
+//! Archives are written by many crawlers. Some crawlers store a body that is already dechunked or unpacked, although the header fields
+//! indicate that it is encoded (RFC 9112 section 7.1, RFC 9110 section 8.4). Therefore, a body that does not begin like data in the
+//! indicated encoding is used unchanged.
 
 use super::warc_head::{Fields, HEAD_BYTES};
 use crate::tables::document::{MAX_TEXT_BYTES, too_long};
@@ -15,7 +15,7 @@ pub(super) fn broken(what: &str) -> Rejection {
     Rejection::new(RejectReason::BrokenRecord, what)
 }
 
-/// A page, or the reason why there is no page, and the declared type.
+/// The declared type, and the page or the reason why there is no page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payload<'b> {
     /// The media type with its parameters, as sent by the server or stored in the archive.
@@ -46,8 +46,8 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     Payload { content_type, page }
 }
 
-/// Returns whether a block with this beginning may be a page; other blocks need not be held in memory. `begin` is the complete block, or
-/// its beginning up to the maximum size of a header.
+/// Returns whether a block with this beginning may be a page; a block that cannot be a page need not be held in memory. `begin` is the
+/// complete block, or its beginning up to the maximum size of a header.
 pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");
@@ -107,7 +107,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
     Ok(body)
 }
 
-/// Checks that a page can have the declared type.
+/// Checks that the declared type is a possible type of a page.
 fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);
@@ -147,7 +147,7 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Reject
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !matches!(name.as_str(), "" | "identity" | "none" | "utf-8"))
         .collect();
-    // The codings are listed in the order in which they were applied.
+    // The codings are listed in the order in which they were applied, so they are decoded in reverse order.
     for coding in codings.iter().rev() {
         let out = match coding.as_str() {
             "gzip" | "x-gzip" if !body.starts_with(&[0x1F, 0x8B]) => continue,
@@ -185,8 +185,8 @@ enum Failed {
 /// The unpacked size, in bytes, above which the total size of a body is measured before the body is held in memory.
 const HELD_UNSEEN: u64 = 4 << 20;
 
-/// Returns everything that a decoder outputs. If the input is cut off, returns the available part, as a browser does. A long body is
-/// unpacked twice, so that an unusable body is never held in memory: a few kilobytes may unpack to more than the longest text.
+/// Returns all output of a decoder. If the input is cut off, returns the available part, as a browser does. A long body is unpacked twice,
+/// so that an unusable body is never held in memory: a few kilobytes may unpack to more than the longest text.
 fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
     let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();
@@ -215,7 +215,7 @@ fn is_usable<T>(read: &io::Result<T>, bytes: u64) -> bool {
     read.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::UnexpectedEof && bytes > 0)
 }
 
-/// Returns the number of bytes that a reader outputs, and the result at its end.
+/// Returns the number of bytes that a reader returns, and whether it ends with an error.
 fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
     let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);
     loop {

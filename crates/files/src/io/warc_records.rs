@@ -58,7 +58,8 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// If the first line of the next record has already been read, its position, and whether the version in it is supported.
+    /// If the first line of the next record has already been read, the position of the line, and whether the version in the line is
+    /// supported.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,
@@ -152,7 +153,7 @@ impl Records {
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {
             // A length is trusted only if the record ends after that many bytes, which is checked before any data is held in memory.
-            // Records would be lost if a wrong length extended into them.
+            // If a wrong length extended into other records, these records would be lost.
             if self.members.skip(head.length)? < head.length || !self.ends()? {
                 self.members.seek(from)?;
                 let more = self.search()?;
@@ -291,7 +292,7 @@ impl Records {
         }
     }
 
-    /// Appends bytes to `line`, up to the end of the line or until `line` has this many bytes; appends nothing at the end of the member.
+    /// Appends bytes to `line` until the line ends or `line` has this many bytes; appends nothing at the end of the member.
     fn read_line(&mut self, most: usize) -> io::Result<()> {
         loop {
             let there = self.members.fill()?;

@@ -1,4 +1,4 @@
-//! Tests complete, damaged and truncated web archives with every compression: the rows must not depend on how the file is read.
+//! Checks that the rows of complete, damaged and truncated web archives do not depend on how the file is read, for every compression.
 
 use super::source::{Columns, Source};
 use super::testkit;
@@ -38,7 +38,7 @@ fn answer(name: &str, page: &str) -> Vec<u8> {
     record("response", name, more, block.as_bytes())
 }
 
-/// Returns one record of each kind, including three rows; the last row is not a page.
+/// Returns one record of each kind. Three of the records are rows, the last of which is not a page.
 fn small() -> Vec<Vec<u8>> {
     vec![
         record("warcinfo", "info", "", b"software: none\r\n"),
@@ -249,8 +249,8 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records are in one member, as in a file that was compressed as a whole. Seeking back is impossible in such a file, so the
-        // header of the next record is lost if a length is too large.
+        // Several records are in one member, as in a file that was compressed as a whole. Seeking backward is impossible in such a file, so
+        // a length that is too large causes the header of the next record to be lost.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =
             ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));

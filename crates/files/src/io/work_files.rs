@@ -25,14 +25,14 @@ pub fn is_work_file(name: &str) -> bool {
         || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && is_plain(name)
 }
 
-/// Returns whether a name is allowed for a file or folder of dupsift: ASCII letters, digits, `.`, `_`, `-`, `+` and spaces, not beginning
-/// with `.`. Therefore, the name is neither a path nor a special folder name.
+/// Returns whether a name is allowed for a file or folder of dupsift: it may contain ASCII letters, digits, `.`, `_`, `-`, `+` and spaces,
+/// but must not begin with `.`. Therefore, an allowed name is neither a path nor a special folder name.
 pub fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+ ".contains(&byte);
     (1..=255).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_letter)
 }
 
-/// Returns whether a checkpoint file may have this name: the checkpoint's key, a number, and the suffix.
+/// Returns whether a checkpoint file may have this name, which consists of the checkpoint's key, a number, and the suffix.
 pub fn is_checkpoint_file(key: &str, name: &str) -> bool {
     let is_key = key.len() == 32 && key.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let rest = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
@@ -66,7 +66,7 @@ pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
     entries.filter(|entry| !is_ours(entry)).map(|entry| entry.file_name().into()).min()
 }
 
-/// Returns the number of files in a temporary folder, without the lock, and their total size in bytes.
+/// Returns the number of files in a temporary folder, excluding the lock, and their total size in bytes.
 pub(super) fn holds(folder: &Path) -> (u64, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
     let sizes = entries.filter(|entry| entry.file_name() != LOCK).filter_map(|entry| entry.metadata().ok());

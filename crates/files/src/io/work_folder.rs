@@ -7,11 +7,11 @@
 //!
 //! A second run on the same output is refused at the start. The holder of the lock removes the leftovers of killed runs: unfinished output
 //! folders, and the temporary files of a run with a different `--work`. The contents of the holder's own folder are kept until they are
-//! inspected, because a resumed run may use them ([`WorkFolder::keep_only`]). The folder is removed when the [`WorkFolder`] is dropped or
+//! inspected ([`WorkFolder::keep_only`]), because a resumed run may use them. The folder is removed when the [`WorkFolder`] is dropped or
 //! the process is ended, unless its contents are to be kept ([`WorkFolder::keep`]).
 //!
-//! Only files with names that dupsift uses are removed; if a folder contains any other file, this file and the folder are kept. A folder
-//! that belongs to another user, or that other users may write to, is refused, because its contents may have been planted.
+//! Only files with names that dupsift uses are removed; if a folder contains any other file, that file and the folder are kept. A folder
+//! that belongs to another user, or to which other users may write, is refused, because its contents may have been planted.
 
 use std::fs;
 use std::io;
@@ -40,7 +40,7 @@ pub struct WorkFolder {
     kept: AtomicBool,
     /// The leftovers of killed runs, and how they were handled.
     cleared: Vec<Cleared>,
-    /// The parent folders created for the output. This field is dropped last, which removes the folders if they are empty.
+    /// The parent folders created for the output. This field is dropped last; dropping it removes the folders that are empty.
     _above: MadeFolders,
 }
 
@@ -140,7 +140,7 @@ impl WorkFolder {
         self.locks().for_each(|lock| unfinished::stays(lock.folder()));
     }
 
-    /// Removes the folder: its output is complete, or no run is to resume from it.
+    /// Removes the folder; called if the output is complete, or if no run is to resume from the folder.
     pub fn remove(self) {
         self.goes();
     }
@@ -158,7 +158,7 @@ impl WorkFolder {
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }
 
-    /// Returns the number of files in the folder, without the lock, and their total size in bytes.
+    /// Returns the number of files in the folder, excluding the lock, and their total size in bytes.
     pub fn holds(&self) -> (u64, u64) {
         holds(self.path())
     }
@@ -167,7 +167,7 @@ impl WorkFolder {
         std::iter::once(&self.lock).chain(&self.moved)
     }
 
-    /// Removes the temporary files of a killed run that stored them elsewhere.
+    /// Removes the temporary files of a killed run that stored these files elsewhere.
     fn clear_other(&mut self, moved: Option<&Path>) -> Result<()> {
         if moved.is_some() {
             // This run does not resume from the files that an earlier run left in this folder.
@@ -251,7 +251,7 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
     }
 }
 
-/// Warns that saved work is discarded, because temporary files are stored elsewhere than in the previous run.
+/// Warns that saved work is discarded because temporary files are no longer stored in the same location as in the previous run.
 fn given_up(folder: &Path) {
     if folder.join(LEDGER).is_file() {
         tracing::warn!(
@@ -269,7 +269,7 @@ fn beside(place: &Place) -> PathBuf {
     place.parent.join(format!(".{}.{WORK}", place.name))
 }
 
-/// Returns the folder below `--work`. It is the same for the same output, regardless of the working directory.
+/// Returns the folder below `--work`, which is always the same for an output, regardless of the working directory.
 fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
     let work = work.canonicalize().map_err(Error::io("find the folder", work))?;
     if place.path.canonicalize().is_ok_and(|out| work.starts_with(out)) {

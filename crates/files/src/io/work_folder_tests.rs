@@ -1,4 +1,4 @@
-//! Tests the temporary folder: only one run at a time may use it, and the leftovers of killed runs are found, even in other locations.
+//! Checks that only one run at a time can use a temporary folder, and that the leftovers of killed runs are found, even in other locations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn the_same_command_finds_its_work_again_and_another_clears_it_away() {
         assert_eq!(again.holds(), (4, 8));
         again.keep_only(|name| name == LEDGER || name == "b.run").expect("cleared");
         assert_eq!(names(again.path()), ["b.run", "ledger.json", "lock"]);
-        // Until a decision is made, everything is kept.
+        // Dropping the value keeps everything, because the folder was not marked for removal.
         drop(again);
         let again = take(&out, work);
         assert_eq!(again.holds(), (2, 5));
@@ -127,7 +127,7 @@ fn a_file_of_the_users_in_a_work_folder_stays() {
     let cleared = clean(&out).expect("cleaned");
     assert_eq!(cleared, [Cleared::Left { path: folder.clone(), foreign: "notes".into() }]);
     assert_eq!(names(&folder), ["lock", "notes"]);
-    // A folder named in the lock of a killed run is checked carefully.
+    // A folder that is listed in the lock of a killed run is checked carefully.
     fs::create_dir(place.path().join("mine")).expect("a folder");
     fs::write(place.path().join("mine/a.saved"), "user").expect("written");
     let Ok(super::lock::Asked::Mine(lock)) = Lock::take(&folder) else { panic!("it is free") };

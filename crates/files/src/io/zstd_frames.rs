@@ -12,7 +12,7 @@ const DICTIONARY: u32 = 0x184D_2A5D;
 /// The maximum size of a dictionary in bytes: 64 MiB.
 const MAX_DICTIONARY: u64 = 64 << 20;
 
-/// Returns the logarithm of the largest Zstandard window within this many bytes.
+/// Returns the binary logarithm of the size of the largest Zstandard window that fits into this many bytes.
 pub(super) fn window_log(bytes: u64) -> u32 {
     bytes.max(1).ilog2().clamp(10, 31)
 }
@@ -39,7 +39,7 @@ pub(super) fn skippable(bytes: &[u8]) -> Option<u64> {
     skipped.then(|| 8 + u64::from(u32::from_le_bytes([e, f, g, h])))
 }
 
-/// Returns the dictionary at the beginning of the file; empty if there is none. It may be compressed.
+/// Returns the dictionary at the beginning of the file, which may be compressed; empty if there is none.
 pub(super) fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
     let head = input.peek::<8>()?;
     let &[a, b, c, d, e, f, g, h] = head.as_slice() else { return Ok(Vec::new()) };

@@ -62,8 +62,8 @@ pub struct AttributeRow<'r> {
     pub copies: u64,
     /// The number of distinct values of `--source-column` in the cluster, if requested.
     pub sources: Option<u64>,
-    /// If passages are cut, the share of the document's characters that was cut, and the number of characters that remain; `None` for a
-    /// rejected row and for a document that is removed in favor of another one.
+    /// If passages are cut, the share of the document's characters that were cut, and the number of characters that remain; `None` for a
+    /// rejected row and for a document that is removed in favor of another document.
     pub cut: Option<(f32, u64)>,
 }
 
@@ -102,7 +102,7 @@ impl AttributeBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
     pub fn push(&mut self, row: &AttributeRow<'_>) -> Result<()> {
         for (builder, id) in self.ids.iter_mut().zip([row.id, row.kept_id, row.cluster_id]) {
             builder.push(id)?;

@@ -1,4 +1,4 @@
-//! Defines the `model/` table of `purify --train`: the counts for each class and each of its words.
+//! Defines the `model/` table of `purify --train`, which contains the counts for each class and each of its words.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;

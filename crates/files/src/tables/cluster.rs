@@ -71,7 +71,7 @@ impl ClusterBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
     pub fn push(&mut self, row: &ClusterRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         self.cluster_id.push(row.cluster_id)?;

@@ -50,7 +50,7 @@ pub struct ContaminatedRow<'r> {
     pub suite: &'r str,
     /// The share of the item found in the span, from 0 to 1.
     pub score: f64,
-    /// The number of n-grams in the item, and how many of these n-grams are in the span.
+    /// The number of n-grams in the item, and the number of these n-grams that are in the span.
     pub grams: [u64; 2],
     /// Whether the answer is next to the span; `None` if the item has no answer.
     pub answer_found: Option<bool>,
@@ -92,7 +92,7 @@ impl ContaminatedBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
     pub fn push(&mut self, row: &ContaminatedRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         let ([grams, found], [start, end], [start_byte, end_byte]) = (row.grams, row.characters, row.bytes);
@@ -155,7 +155,7 @@ pub struct ItemRow<'r> {
     pub tokens: u64,
     /// The status of the item: `found`, `not found`, `public` or `too short`.
     pub status: &'r str,
-    /// The number of documents in which the item's score is at least 0.8, and the number of documents in which it is at least 0.5.
+    /// The number of documents in which the item's score is at least 0.8, and the number of documents in which the score is at least 0.5.
     pub documents: [u64; 2],
     /// The highest score in any document; 0 if no document contains more than a few words of the item.
     pub score: f64,

@@ -32,9 +32,9 @@ pub struct Documents {
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
     html: bool,
-    /// For each column other than the text, the values that became null because they are not UTF-8.
+    /// For each column other than the text column, the values that became null because they are not UTF-8.
     not_text: Vec<(String, Vec<NotText>)>,
-    /// For each column written as text, the number of values that could not be written.
+    /// For each column that is written as text, the number of values that could not be written.
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
@@ -108,9 +108,9 @@ impl Documents {
         Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text, not_written })
     }
 
-    /// Creates a batch of consecutive rows whose string columns, listed in `strings`, were decoded as bytes and are checked here. A text
-    /// that is not UTF-8 makes its row unusable; any other value that is not UTF-8 becomes null. If `html` is set, the texts are pages in
-    /// any charset and stay bytes. `text` and `id` are as in [`Documents::new`].
+    /// Creates a batch of consecutive rows. The string columns, listed in `strings`, were decoded as bytes and are checked by this
+    /// function. A text that is not UTF-8 makes its row unusable; any other value that is not UTF-8 becomes null. If `html` is set, the
+    /// texts are pages in any charset and stay bytes. `text` and `id` are as in [`Documents::new`].
     ///
     /// # Errors
     /// Returns the same errors as [`Documents::new`].
@@ -173,7 +173,7 @@ impl Documents {
         self
     }
 
-    /// Sets the kinds of ids in the file. Used if the type of the id column does not show them, because a JSON file may mix kinds.
+    /// Sets the kinds of ids in the file. Used if the type of the id column does not reveal the kinds, because a JSON file may mix them.
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
@@ -203,7 +203,7 @@ impl Documents {
         }
     }
 
-    /// Replaces pages with their extracted texts. `beside` contains additional string columns, which replace columns of the same name;
+    /// Replaces pages with their extracted texts. `beside` contains additional string columns, which replace columns with the same name;
     /// `bad` contains further unusable rows.
     ///
     /// # Errors
@@ -275,8 +275,8 @@ impl Documents {
     }
 
     /// Returns the values of a column other than the text as text; the column may contain strings, numbers, booleans, dates or times.
-    /// `None` if the column is missing or has a different type. A value that cannot be written as text becomes null; later calls to
-    /// [`Documents::lost_values`] include it.
+    /// `None` if the column is missing or has a different type. A value that cannot be written as text becomes null and is included in
+    /// later results of [`Documents::lost_values`].
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the values.
@@ -306,7 +306,7 @@ impl Documents {
         lost
     }
 
-    /// Stops counting values of these columns that are not UTF-8 as lost, because their rows are rejected.
+    /// Stops counting the non-UTF-8 values of these columns as lost, because the rows with these values are rejected.
     pub fn without_lost(mut self, columns: &[String]) -> Documents {
         self.not_text.retain(|(name, _)| !columns.contains(name));
         self
@@ -346,7 +346,7 @@ impl Strings {
     }
 }
 
-/// Returns the kind of ids in a column of this type; `None` if it cannot be an id column.
+/// Returns the kind of ids in a column of this type; `None` if such a column cannot be an id column.
 pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     Some(match data_type {
         // In some files, a column with only nulls has the null type.

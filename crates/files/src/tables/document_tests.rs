@@ -35,7 +35,7 @@ fn numbers_and_truth_values_are_spelled() {
     };
     let told = |first: &str, last: &str| Some([Some(first.to_string()), None, Some(last.to_string())]);
     assert_eq!(spelled("whole"), told("-3", "12"));
-    // An integer in a float column is written as an integer, because many writers store integer columns with nulls as floats.
+    // An integer in a float column is written as an integer, because many programs store integer columns with nulls as floats.
     assert_eq!((spelled("float"), spelled("narrow")), (told("2020", "0.5"), told("-7", "0.1")));
     assert_eq!(spelled("decimal"), told("1.50", "0.05"));
     assert_eq!(spelled("day"), told("1970-01-01", "1970-01-02"));

@@ -44,7 +44,7 @@ pub fn evaluation_schema() -> SchemaRef {
     Arc::new(Schema::new([algorithm].into_iter().chain(counts).chain(figures).collect::<Vec<_>>()))
 }
 
-/// Returns the complete table; it has one row per algorithm.
+/// Returns the complete table, which has one row per algorithm.
 pub fn evaluation_table(rows: &[EvaluationRow<'_>]) -> Result<RecordBatch> {
     let mut algorithm = StringBuilder::new();
     let mut counts: Vec<Int64Builder> = EVALUATION_COUNTS.iter().map(|_| Int64Builder::new()).collect();

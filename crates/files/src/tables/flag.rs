@@ -1,5 +1,5 @@
-//! Defines the `flags/` table of the `stream` command: one row per document, in input order, with a flag for documents whose key was seen
-//! before.
+//! Defines the `flags/` table of the `stream` command: one row per document, in input order, with a flag that shows whether the document's
+//! key was seen before.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -48,7 +48,7 @@ impl FlagBuilder {
     /// signature.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
     pub fn push(&mut self, id: IdRef<'_>, seen: Option<u8>, doc: u64) -> Result<()> {
         self.id.push(id)?;
         self.duplicate.append_option(seen.map(|seen| seen > 0));

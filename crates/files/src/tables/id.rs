@@ -1,7 +1,8 @@
 //! Defines document ids as they are read and held in memory, and the type of the output's id columns.
 //!
-//! A corpus may combine files with ids of different types. Only a complete read shows whether unsigned ids fit into Int64 and whether any
-//! id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output type.
+//! A corpus may combine files with ids of different types. Only a complete read shows whether all unsigned ids are in the range of Int64
+//! and whether any id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output
+//! type.
 
 use dupsift_core::hash::hash64;
 use dupsift_core::number::counted_as;
@@ -38,7 +39,7 @@ pub enum Id {
 }
 
 impl Id {
-    /// Borrows the id, as the builders expect it.
+    /// Borrows the id in the form that the builders expect.
     pub fn as_ref(&self) -> IdRef<'_> {
         match self {
             Id::Text(text) => IdRef::Text(text),
@@ -135,7 +136,7 @@ impl fmt::Display for IdKind {
     }
 }
 
-/// The ids found by a read; partial results can be merged in any order.
+/// A summary of the ids found by a read; the summaries of several reads can be merged in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct IdsSeen {
     /// The kinds of ids that occurred.
@@ -144,7 +145,7 @@ pub struct IdsSeen {
     pub max_unsigned: u64,
     /// The number of rows whose id is null or that belong to a file without an id column.
     pub nulls: u64,
-    /// The number of rejected rows with an unreadable id. Only a table with a row for every input row includes them.
+    /// The number of rejected rows with an unreadable id. Only a table with a row for every input row includes these rows.
     #[serde(default)]
     pub unreadable: u64,
 }
@@ -158,7 +159,7 @@ impl IdsSeen {
         self.unreadable += other.unreadable;
     }
 
-    /// Returns the ids for an output that includes a table with a row for every input row. In such a table, rejected rows without an id
+    /// Returns the summary for an output that includes a table with a row for every input row. In such a table, rejected rows without an id
     /// also get an id.
     #[must_use]
     pub fn of_every_row(mut self) -> IdsSeen {

@@ -1,4 +1,4 @@
-//! Builds an id column of an output table; the type is the same for the complete corpus.
+//! Builds an id column of an output table. All ids of a corpus get the same type.
 //!
 //! All ids are converted to that type: numbers to decimal text, text to bytes. If an id cannot be converted (a text in an Int64 column),
 //! the type was determined from a different corpus. This is an error; the id never becomes null.
@@ -107,7 +107,8 @@ impl IdBuilder {
     }
 }
 
-/// Builds a text or binary id column from ids that are already converted to bytes. Checks all ids together for valid UTF-8.
+/// Builds a text or binary id column from ids that are already converted to bytes. Whether the ids are valid UTF-8 is checked for all of
+/// them together.
 #[derive(Debug)]
 pub struct IdBytes {
     /// The offset where each id begins, and the end of the last id.
@@ -139,7 +140,7 @@ impl IdBytes {
     pub fn repeat(&mut self, times: usize) {
         let [.., begin, end] = self.offsets[..] else { return };
         let (begin, length) = (begin as usize, (end - begin) as usize);
-        // The copied part doubles with each step.
+        // The length of the copied part doubles with each step.
         let whole = begin + length * (times + 1);
         while self.values.len() < whole {
             let more = (self.values.len() - begin).min(whole - self.values.len());
@@ -148,7 +149,7 @@ impl IdBytes {
         self.offsets.extend((1..=times).map(|time| end + (time * length) as i32));
     }
 
-    /// Returns the total size of all ids in bytes; the caller must finish the column well before it reaches 2 GiB.
+    /// Returns the total size of all ids in bytes; the caller must finish the column well before this size reaches 2 GiB.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.values.len()

@@ -8,8 +8,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// Returns the schema of the table. `found_by` contains the labels of the algorithms, separated by commas. `similarity` is null if it is
-/// below the judge's threshold, because it is not computed completely in that case.
+/// Returns the schema of the table. `found_by` contains the labels of the algorithms, separated by commas. `similarity` is null if the
+/// similarity is below the judge's threshold, because its computation stops early in that case.
 pub fn judged_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("doc_a", DataType::Int64, false),

@@ -45,7 +45,7 @@ fn is_string(field: impl AsRef<Field>) -> bool {
 /// Determines how the texts of a list become one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The texts are joined by line feeds, without nulls and empty strings.
+    /// The texts, except nulls and empty strings, are joined by line feeds.
     Lines,
     /// The texts become a JSON array of strings, see [`of_json`]. A null becomes an empty string, so that positions are preserved.
     Json,
@@ -60,7 +60,7 @@ pub fn of_json(text: &str) -> Option<Vec<String>> {
     items.iter().map(text_of).collect()
 }
 
-/// Returns the text of a list item, without the parts of a message that have no text, such as images.
+/// Returns the text of a list item; skips parts of a message that have no text, such as images.
 fn text_of(item: &Value) -> Option<String> {
     let fields = match item {
         Value::Null => return Some(String::new()),
@@ -153,7 +153,7 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Returns a field of structs; the value is null if the struct is null.
+/// Returns the values of a struct field; a value is null if its struct is null.
 fn of_struct(structs: &StructArray, field: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let nulls = NullBuffer::union(structs.nulls(), field.nulls());
     Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))

@@ -16,7 +16,7 @@ pub struct FoundPair {
     pub matched_by: String,
     /// Whether the pair was verified on the texts.
     pub verified: bool,
-    /// The relation between the two documents, if the algorithm reports it.
+    /// The relation between the two documents, if the algorithm classifies pairs.
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
@@ -33,7 +33,7 @@ pub enum PairSearch {
     Found(FoundPair),
     /// The pair is not in this batch, but may be in a later batch.
     Further,
-    /// The pair is not in the table, because this batch contains rows after the position of the pair.
+    /// The pair is not in the table, because this batch extends beyond the position that the pair would have.
     Nowhere,
 }
 

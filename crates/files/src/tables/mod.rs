@@ -68,11 +68,11 @@ use dupsift_core::error::{Error, Result};
 
 /// The number of rows after which a builder of an output table is full.
 pub const FULL_ROWS: usize = 8192;
-/// The number of bytes of variable-width values after which a builder of an output table is full. This limit keeps text columns, which have
-/// 32-bit offsets, far from overflowing.
+/// The number of bytes of variable-width values after which a builder of an output table is full. The limit is far below the size at which
+/// the 32-bit offsets of text columns would overflow.
 pub const FULL_BYTES: usize = 4 << 20;
 
-/// Returns whether a builder with this many rows, and this many bytes in its longest columns, must be written.
+/// Returns whether a builder with this many rows, and with this many bytes in its longest columns, must be written.
 fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }

@@ -1,5 +1,5 @@
-//! Defines the `stats/models/LABEL.parquet` table: the numbers that an algorithm has learned from the corpus, one per row, in the
-//! algorithm's order.
+//! Defines the `stats/models/LABEL.parquet` table: the numbers that an algorithm learned from the corpus, one per row, in the order defined
+//! by the algorithm.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;

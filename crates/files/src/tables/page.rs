@@ -5,7 +5,8 @@ use arrow::array::builder::StringViewBuilder;
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
-/// One page, ready to be written. Several values are combined into one text, one per line or separated by commas; no column is nested.
+/// One page, ready to be written. If a column has several values per page, they are combined into one text, one value per line or separated
+/// by commas; no column is nested.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRow<'a> {
     /// The id of the row as text, or FILE#ROW.

@@ -60,13 +60,13 @@ pub struct PairColumns {
     pub numbers_a: Float32Array,
     /// The share of b's distinct numbers that are in a, if computed.
     pub numbers_b: Float32Array,
-    /// The relation between the two documents, if the algorithm reports it: version, contained or template.
+    /// The relation between the two documents, if the algorithm classifies pairs: version, contained or template.
     pub relation: StringArray,
     /// The reason for the relation.
     pub why: StringArray,
     /// The similarity of the next best partner of either document.
     pub next_best: Float32Array,
-    /// Whether the titles refer to different things; if so, neither document is removed in favor of the other.
+    /// Whether the titles refer to different things. In this case, neither document is removed in favor of the other.
     pub other_title: BooleanArray,
 }
 
@@ -112,8 +112,8 @@ pub struct PairFound {
 /// The columns that [`pairs_found`] reads.
 pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], without pairs that only share a template. `None` if a column has a different
-/// type.
+/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], excluding pairs of documents that only share a template. `None` if a column has a
+/// different type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
     let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();

@@ -5,7 +5,7 @@ use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
-/// Returns the batch with this column, which replaces a column of the same name or is added at the end.
+/// Returns the batch with this column, which replaces a column with the same name or is added at the end.
 pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let field = Arc::new(Field::new(name, column.data_type().clone(), true));

@@ -41,8 +41,8 @@ fn as_views(values: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Splits rows into ranges, so that the unpacked columns take at most `most` bytes in each range. A range may exceed the limit if a single
-/// row does.
+/// Splits rows into ranges, so that the unpacked columns take at most `most` bytes in each range. A range exceeds the limit only if a
+/// single row does.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -197,7 +197,7 @@ pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // Formatted as Float32: with just enough digits to distinguish the number from its neighbors in this type.
+        // These values are formatted as Float32, with just enough digits to distinguish each number from its neighbors in this type.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {
@@ -236,7 +236,7 @@ pub fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     })
 }
 
-/// Converts numbers to a wider type, which can hold all of them.
+/// Converts numbers to a wider type, which can represent all of them.
 fn widened<N, W>(column: &ArrayRef) -> arrow::array::PrimitiveArray<W>
 where
     N: ArrowPrimitiveType,

@@ -12,7 +12,7 @@ pub enum RejectReason {
     NotUtf8,
     /// A line is not a JSON object.
     NotJson,
-    /// The type of a value is not valid for a text or an id.
+    /// A value has a type that is not valid for a text or an id.
     WrongType,
     /// The text exceeds the size limit.
     TooLong,

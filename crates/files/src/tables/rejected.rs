@@ -1,8 +1,8 @@
 //! Defines the `rejected/` table: one row per unusable row or file, with the reason.
 //!
-//! The reason is one of a fixed set that can be counted; `detail` contains the information that differs from row to row.
+//! The reasons form a fixed set, so they can be counted; `detail` contains the information that differs from row to row.
 //!
-//! `input` names the input that contains the row: `corpus` or another input, such as `reference`.
+//! `input` contains the name of the input with the row: `corpus` or another input, such as `reference`.
 //!
 //! In this table, ids are always text, regardless of their type in the corpus, because people read the table and a complete file has no id.
 

@@ -29,7 +29,7 @@ impl TermBuilder {
         TermBuilder::default()
     }
 
-    /// Appends one term: its hash, the number of documents that contain it, and the number of its occurrences.
+    /// Appends one term: its hash, the number of documents that contain the term, and the number of its occurrences.
     pub fn push(&mut self, term: u64, df: u64, cf: u64) {
         for (column, value) in self.columns.iter_mut().zip([term, df, cf]) {
             column.append_value(value as i64);

@@ -1,7 +1,8 @@
 //! Checks strings that are read as bytes, so that invalid UTF-8 affects only a single value and not the complete file.
 //!
-//! Column decoders check complete pages and reject a page because of one invalid value. They also accept a character whose bytes are split
-//! between two values. For these reasons, strings are decoded as bytes, and each value is checked once, before it is used as text.
+//! Column decoders check complete pages and reject a whole page because of one invalid value. Moreover, such a decoder accepts a character
+//! whose bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once, before it is
+//! used as text.
 
 use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 use dupsift_core::number::thousands;
 
-/// A value that is not UTF-8: its row, and its first invalid byte.
+/// The position of a value that is not UTF-8: its row, and its first invalid byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotText {
     /// The row in its batch.
@@ -34,7 +35,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
     }
-    // SAFETY: the views and buffers come from a valid array of bytes, and each value that is not null was found to be UTF-8.
+    // SAFETY: the views and buffers come from a valid byte array, and each value that is not null was found to be UTF-8.
     #[allow(unsafe_code)]
     let texts = unsafe { StringViewArray::new_unchecked(views, buffers, nulls) };
     (texts, wrong)

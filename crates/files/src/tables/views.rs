@@ -3,8 +3,8 @@
 use arrow::array::GenericByteViewArray;
 use arrow::datatypes::ByteViewType;
 
-/// Copies the values if their buffers hold much other data. Otherwise, returns the values unchanged, because copying duplicates a long
-/// value for every row that shares it.
+/// Copies the values if their buffers contain much data that does not belong to them. Otherwise, returns the values unchanged, because
+/// copying duplicates a long value for every row that shares it.
 pub fn apart<T: ByteViewType>(values: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
     let held: usize = values.data_buffers().iter().map(|buffer| buffer.len()).sum();
     let used = values.total_buffer_bytes_used();
@@ -31,7 +31,7 @@ mod tests {
         let page = StringViewArray::from_iter_values((0..10).map(|row| row.to_string() + &long));
         let one = apart(&page.slice(3, 1));
         assert!(one.value(0).starts_with('3') && held(&one) < 2000 && held(&page) > 9000);
-        // A page stores a length before each value; so little other data does not cause a copy.
+        // A page stores a length before each value; this small amount of other data does not cause a copy.
         assert_eq!(held(&apart(&page)), held(&page));
     }
 }

@@ -1,9 +1,9 @@
 //! Implements the spill file: blocks at fixed positions, each with its length and checksum.
 //!
-//! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's position, so
-//! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends reserves the
-//! next position by an atomic addition and writes to it, so threads do not wait for each other and each shuffle has only one open file. The
-//! owners of blocks keep their positions in memory.
+//! A block on disk consists of an 8-byte header (length, CRC-32; little-endian) and its data. The checksum also covers the block's
+//! position, so that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends
+//! reserves the next position by an atomic addition and writes to it, so threads do not wait for each other and each shuffle has only one
+//! open file. The owner of a block keeps the block's position in memory.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -53,7 +53,7 @@ pub(super) struct SpillFile {
 }
 
 impl SpillFile {
-    /// Creates the handle, but no file yet.
+    /// Creates only the handle; the file is created later.
     pub(super) fn new(dir: &Path, name: &str) -> SpillFile {
         let (dir, name) = (dir.to_path_buf(), name.to_owned());
         SpillFile { dir, name, open: OnceLock::new(), opening: Mutex::new(()), end: AtomicU64::new(0) }
@@ -99,7 +99,7 @@ impl SpillFile {
         }
     }
 
-    /// Truncates the file to zero bytes when its blocks are no longer needed.
+    /// Truncates the file to zero bytes; called when its blocks are no longer needed.
     pub(super) fn clear(&self) {
         if let Some((file, _)) = self.open.get() {
             // A failure is ignored: the space is freed when the file is closed.
@@ -158,8 +158,8 @@ impl BlockReader<'_> {
     /// Fills `out` as far as possible, and returns the number of bytes read.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if a block does not match its checksum, or [`Error::Io`] if the disk cannot be read. The data of a block
-    /// can be trusted only after the end of the block has been read without an error.
+    /// Returns [`Error::Damaged`] if a block does not match its checksum, or [`Error::Io`] if the disk cannot be read. Do not trust the
+    /// data of a block before the end of the block has been read without an error.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {

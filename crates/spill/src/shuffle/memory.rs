@@ -7,7 +7,7 @@ use dupsift_core::error::Result;
 
 /// An object that holds memory from a budget and can release it.
 pub(super) trait Holder: std::fmt::Debug + Send + Sync {
-    /// Returns the largest number of bytes that a single partition could spill, and the index of that partition.
+    /// Returns the number of bytes that can be spilled from the fullest partition, and the index of that partition.
     fn fullest(&self) -> (usize, usize);
 
     /// Spills all or part of a partition to disk.
@@ -20,8 +20,9 @@ pub(super) trait Holder: std::fmt::Debug + Send + Sync {
 /// The budget for the write buffers of all shuffles in a run; clones share it.
 ///
 /// The limit is strict, except for the staging of open writers (usually 128 KiB each). Staging is charged unconditionally, so a limit below
-/// its size leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions are removed or it is
-/// dropped, but it is spilled as soon as another shuffle requires it. The allowances of [`super::Sorted::load`] are not included.
+/// the size of the staging areas leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions
+/// are removed or the shuffle is dropped, but its rows are spilled as soon as another shuffle needs the memory. The allowances of
+/// [`super::Sorted::load`] are not included.
 #[derive(Clone, Debug)]
 pub struct Memory {
     ledger: Arc<Ledger>,
@@ -100,8 +101,8 @@ impl Memory {
 
     /// Spills all or part of the fullest partition of any shuffle to disk. Returns `false` if no shuffle has anything to spill.
     ///
-    /// Because the fullest partition is chosen, blocks are about twice as long as the average, and partitions with few rows are never
-    /// written.
+    /// Because the fullest partition is chosen, blocks are about twice as long as the average partition, and partitions with few rows are
+    /// never written.
     pub(super) fn spill_fullest(&self) -> Result<bool> {
         let mut fullest: Option<(usize, Arc<dyn Holder>, usize)> = None;
         {

@@ -1,7 +1,7 @@
 //! Sorts more records than fit into memory: writes sorted runs to disk and merges them.
 //!
-//! A run fills the memory allowance. The merge reads all runs at the same time, each through a buffer, and uses a loser tree. If the
-//! buffers would be shorter than [`LEAST_BUFFER`], just enough runs are first merged into longer runs. A hot key needs no special
+//! A run fills the memory allowance. The merge uses a loser tree and reads all runs at the same time, each through its own buffer. If the
+//! buffers would be shorter than [`LEAST_BUFFER`], as many runs as necessary are first merged into longer runs. A hot key needs no special
 //! treatment: its records are merged like all other records.
 
 use std::collections::VecDeque;
@@ -60,7 +60,7 @@ impl Runs {
     pub(super) fn merge(mut self, allowed: usize) -> Result<(Mmap, u64)> {
         let most_at_once = (allowed / LEAST_BUFFER).saturating_sub(1).max(2);
         while self.runs.len() > most_at_once {
-            // The first round merges just enough runs for all later rounds to be full.
+            // The first round merges only as many runs as necessary for all later rounds to be full.
             let take = (self.runs.len() - most_at_once + 1).min(most_at_once);
             let taken: Vec<Vec<Block>> = self.runs.drain(..take).collect();
             let mut longer = Vec::new();
@@ -153,7 +153,7 @@ impl<'f> RunReader<'f> {
         Ok(())
     }
 
-    /// Returns whether the current record of this run sorts before the record of the other run. A finished run sorts last.
+    /// Returns whether the current record of this run sorts before the current record of the other run. A finished run sorts last.
     #[inline]
     fn beats(&self, other: &RunReader<'_>) -> bool {
         if self.prefix != other.prefix {

@@ -14,7 +14,7 @@ pub struct Records {
     pub(super) group_width: usize,
 }
 
-/// The place where the bytes are stored.
+/// The storage of the bytes.
 #[derive(Debug)]
 pub(super) enum Storage {
     /// In memory, in a buffer that returns to the pool when the records are dropped.
@@ -30,8 +30,8 @@ impl Drop for Storage {
     }
 }
 
-/// A pool of buffers that finished partitions no longer use: allocating new memory costs more than sorting its contents. Until the last
-/// partition is removed, the pool keeps all buffers that are returned to it.
+/// A pool of buffers that finished partitions no longer use: allocating new memory costs more than sorting its contents. The pool keeps all
+/// buffers that are returned to it until the last partition is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool {
     /// The unused buffers; `None` after the pool was closed.
@@ -115,7 +115,7 @@ impl Records {
         }
     }
 
-    /// Returns the range of record numbers for each group, which consists of the records with the same leading `group_width` bytes.
+    /// Returns the range of record numbers for each group. A group consists of the records with the same leading `group_width` bytes.
     pub fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let (bytes, width, group_width) = (self.bytes(), self.width, self.group_width);
         let mut start = 0;

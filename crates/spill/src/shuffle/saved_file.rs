@@ -6,11 +6,11 @@
 //! NAME --size, checksums--> mapped memory                      loaded: every byte is checked before any is used
 //! ```
 //!
-//! A file consists of its data, then a CRC-32 for each MiB (computed over the number of the MiB, which has 8 bytes, and its data), then the
-//! data length (8 bytes) and `dupsprd1`; numbers are little-endian. [`SavedFile`] must be stored elsewhere to recognize the file: it
-//! distinguishes two files with the same name.
+//! A file consists of its data, then a CRC-32 for each MiB (computed over the 8-byte number of the MiB and its data), then the data length
+//! (8 bytes) and `dupsprd1`; numbers are little-endian. To recognize the file later, store its [`SavedFile`] elsewhere: it distinguishes
+//! two files with the same name.
 //!
-//! Nothing is synced: if a power failure leaves a file incomplete, it does not match its checksums and is recomputed.
+//! Nothing is synced: if a power failure leaves a file incomplete, the file does not match its checksums and is recomputed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
@@ -233,7 +233,7 @@ pub struct LoadedFile {
 }
 
 impl LoadedFile {
-    /// Loads a checkpoint file and compares all data with the checksums.
+    /// Loads a checkpoint file and verifies the checksums of all data.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or is not the one that was saved; or
@@ -276,7 +276,7 @@ impl LoadedFile {
 impl Deref for LoadedFile {
     type Target = [u8];
 
-    /// Returns the data. It begins at a page boundary, so it can be read as numbers of any width.
+    /// Returns the data, which begins at a page boundary, so it can be read as numbers of any width.
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }

@@ -2,10 +2,10 @@
 //!
 //! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly, which
 //! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. Within the bucket, 8-byte words
-//! that contain the rest of the number and the record's position are sorted; then each record is moved to its final position. Records with
-//! the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets are split again. After
-//! several rounds, they are sorted by the standard library's quicksort, which bounds the cost for any input. Equal records have the same
-//! bytes, so stability does not matter.
+//! are sorted, each of which contains the rest of a record's number and the record's position; then each record is moved to its final
+//! position. Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets
+//! are split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost
+//! for any input. Equal records have the same bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
@@ -14,13 +14,13 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
     2 * width
 }
 
-/// Up to this many records are sorted by the standard library.
+/// The maximum number of records that are sorted by the standard library.
 const FEW: usize = 48;
 /// The approximate number of records per bucket.
 const BUCKET: usize = 32;
 /// The maximum number of buckets; their ends still fit into the L1 cache.
 const MOST_BUCKETS: usize = 4096;
-/// A bucket with more records than this is split again.
+/// A bucket with more than this many records is split again.
 const LARGE: usize = 2048;
 /// The maximum number of times that a bucket is split again.
 const MOST_ROUNDS: u32 = 12;
@@ -124,7 +124,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
 struct Cut {
     low: u64,
     buckets: usize,
-    /// The number of buckets per number, multiplied by 2^64.
+    /// The ratio of buckets to numbers, multiplied by 2^64.
     scale: u64,
     /// The number of bits that distinguish the numbers in one bucket.
     bits: u32,
@@ -153,7 +153,8 @@ impl Cut {
     }
 }
 
-/// Sorts the records of a bucket. For each record, a word holds its number minus `low`, which has `bits` bits, and its position.
+/// Sorts the records of a bucket. For each record, a word holds the record's number minus `low`, which has `bits` bits, and the record's
+/// position.
 #[inline(always)]
 fn sort_bucket<const W: usize>(
     to: &mut [u8],
@@ -198,7 +199,7 @@ fn sort_bucket<const W: usize>(
     }
 }
 
-/// Sorts records with the same number. There are usually few, unless the key is hot.
+/// Sorts records with the same number. There are usually few such records, unless the key is hot.
 #[cold]
 fn sort_run<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize) {
     sort_from::<W>(records, scratch, width, from, 0);
@@ -221,7 +222,7 @@ fn sort_by_place(bytes: &mut [u8], width: usize) {
     };
     let mut places: Vec<Place> = bytes.chunks_exact(width).enumerate().map(of).collect();
     {
-        // Nearly all comparisons use only the list; the rest read the records.
+        // Nearly all comparisons need only the list; the remaining comparisons read the records.
         let rest = |place: usize| bytes[place * width..][..width].get(24..);
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(&rest(b.1))));
     }
@@ -285,7 +286,7 @@ mod tests {
 
     /// Tests evenly distributed numbers, numbers that repeatedly concentrate at one end, one hot number among other numbers, a single
     /// number, and a full bucket with a wide range whose numbers differ in their lowest bits. There are enough records for buckets to be
-    /// split again, and both specialized and other widths are tested.
+    /// split again, and widths with and without specialized code are tested.
     #[test]
     fn sorts_numbers_however_they_are_spread() {
         let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -11,7 +11,7 @@ use super::sort;
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// The minimum allowance of [`Sorted::load`]; smaller values are raised to it.
+/// The minimum allowance of [`Sorted::load`]; smaller values are raised to this minimum.
 const LEAST_ALLOWANCE: usize = 8 << 10;
 
 /// The finished partitions of a shuffle or of a [`Run`]. Several threads may load partitions concurrently. Dropping this value frees memory
@@ -80,7 +80,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the number of bytes that the shuffle, and loads that exceeded their allowance, have written to temporary files.
+    /// Returns the number of bytes that were written to temporary files by the shuffle and by loads that exceeded their allowance.
     pub fn spilled_bytes(&self) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.file.written() + stored.rewritten.load(Relaxed),
@@ -90,10 +90,10 @@ impl Sorted {
 
     /// Returns the records of one partition in byte order; for a run, groups are in bucket order.
     ///
-    /// Sorting requires the size of the records as additional memory. If twice the size of the records fits into `memory_bytes` (at least 8
-    /// KiB), they are sorted and returned in memory. Otherwise, they are sorted in runs of half of `memory_bytes`, and the runs are merged
-    /// into a temporary file, which is returned memory-mapped. You can call this method repeatedly, with the same result, and from several
-    /// threads, each with its own allowance.
+    /// Sorting requires as much additional memory as the records occupy. If twice the size of the records fits into `memory_bytes` (at
+    /// least 8 KiB), they are sorted and returned in memory. Otherwise, they are sorted in runs of half of `memory_bytes`, and the runs are
+    /// merged into a temporary file, which is returned memory-mapped. You can call this method repeatedly, with the same result, and from
+    /// several threads, each with its own allowance.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or

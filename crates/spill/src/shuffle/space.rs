@@ -1,7 +1,7 @@
 //! Creates temporary files, and reserves, frees and maps their disk space. This module contains all `unsafe` calls for this purpose.
 //!
-//! A temporary file is unlinked as soon as it is open: however the process ends, the system frees the space. The path is kept
-//! for messages.
+//! A temporary file is unlinked as soon as it has been opened, so the system frees the space no matter how the process ends. The path is
+//! kept for messages.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -45,10 +45,10 @@ pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
 /// Extends a new file to this many bytes, all zero, with disk space reserved.
 ///
 /// The space is reserved, because writing to the map of a sparse file on a full disk kills the process with a signal, which cannot be
-/// turned into a message. With reserved space, a full disk is an error of this function.
+/// turned into a message. Because the space is reserved, a full disk causes an error in this function instead.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the disk or a limit does not allow it.
+/// Returns [`Error::Io`] if the disk is too full or a limit is exceeded.
 #[cfg_attr(target_os = "linux", allow(unsafe_code))]
 pub(super) fn reserve(file: &File, path: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
@@ -82,7 +82,7 @@ fn write_zeros(file: &File, bytes: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Frees the disk space of a part of a file if the file system supports it; otherwise, the space is freed with the file.
+/// Frees the disk space of part of a file if the file system supports it; otherwise, the space is freed when the file is closed.
 #[cfg_attr(target_os = "linux", allow(unsafe_code))]
 pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
     #[cfg(target_os = "linux")]
@@ -115,8 +115,8 @@ pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
 pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usize) -> Result<Mmap> {
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(bytes);
-    // SAFETY: the file is in the temporary folder that this process has locked, under a name that it receives when it is complete; dupsift
-    // never writes to it or truncates it after that.
+    // SAFETY: the file is in the temporary folder that this process has locked and got its name when it was complete; dupsift never writes
+    // to or truncates the file after that.
     unsafe { options.map(file) }.map_err(Error::io(MAP, path))
 }
 

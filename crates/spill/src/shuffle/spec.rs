@@ -1,4 +1,4 @@
-//! Defines the parameters of a shuffle, and which partition a record belongs to.
+//! Defines the parameters of a shuffle, and determines which partition a record belongs to.
 
 use std::ops::RangeInclusive;
 
@@ -38,8 +38,7 @@ pub struct Spec {
     pub group_width: usize,
     /// The way in which records are distributed over partitions.
     pub order: Order,
-    /// For [`Order::Range`], the size of the leading number in bytes, which is 4 or 8 and at most the width of the group. Ignored for
-    /// [`Order::Hash`].
+    /// For [`Order::Range`], the size of the leading number in bytes: 4 or 8, but no larger than the group. Ignored for [`Order::Hash`].
     pub range_width: usize,
     /// The number of partitions, from 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,
@@ -212,7 +211,7 @@ mod tests {
         assert_eq!(spec(Order::Range { below: 0 }, 8, 8, 8, 4).router().partition(&[0; 8]), Err(0));
     }
 
-    /// Checks that keys with 16 significant bits, in the first or the last bytes, fill all partitions evenly.
+    /// Checks that keys in which only 16 bits vary, in the first or the last bytes, fill all partitions evenly.
     #[test]
     fn poor_keys_are_spread_evenly() {
         for shift in [0, 48] {

@@ -9,14 +9,14 @@ use super::memory::{Holder, Memory};
 use super::spec::{Router, Spec};
 use dupsift_core::error::Result;
 
-/// The limits on the size of a chunk, in bytes. Within them, a partition allocates chunks of the size of its current content. A small
-/// partition wastes little memory, and a large partition wastes about half of the largest chunk.
+/// The limits on the size of a chunk, in bytes. Within these limits, each new chunk of a partition is as large as the partition's current
+/// content. A small partition wastes little memory, and a large partition wastes about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
-/// The maximum size of a block that is written in one call, in bytes. Writers to the same partition wait for that call.
+/// The maximum size of a block that is written in one call, in bytes. Other writers to the same partition wait until the call returns.
 const BLOCK_BYTES: usize = 4 << 20;
 
-/// The number of times that a writer requests memory before it writes its few rows directly to disk.
+/// The number of times that a writer requests memory before it writes its rows directly to disk.
 const TRIES: usize = 4;
 
 /// The rows of one shuffle.
@@ -34,7 +34,7 @@ pub(super) struct Store {
 /// One partition.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// The number of bytes in chunks that may be spilled; 0 while a thread works on the chunks.
+    /// The number of bytes in chunks that may be spilled; 0 while a thread is working on the chunks.
     idle: AtomicUsize,
     rows: AtomicU64,
     state: Mutex<State>,
@@ -118,7 +118,7 @@ impl Store {
         result
     }
 
-    /// Passes the rows of a partition that have not been passed on yet to `each`, in complete records. No writer may be active. The rows
+    /// Passes to `each`, in complete records, the rows of a partition that have not been passed on yet. No writer may be active. The rows
     /// are not removed.
     pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut state = self.parts[partition].lock();
@@ -187,7 +187,7 @@ impl Holder for Store {
         let from = state.chunks.len().saturating_sub(BLOCK_BYTES / CHUNK_BYTES.end());
         let written = match state.chunks.get(from..) {
             Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
-                // The rows are removed from memory only after the write, so that no rows are lost if the disk is full.
+                // The rows are removed from memory only after they have been written, so that no rows are lost if the disk is full.
                 let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
                 let bytes = gone.iter().map(Vec::len).sum::<usize>();
                 state.held -= bytes;

@@ -129,7 +129,7 @@ fn many_rounds_of_merging_lose_nothing() {
     assert!(sorted.load(0, 2 * records.len() - 1).expect("loaded").is_mapped());
 }
 
-/// Tests a key whose rows are nine tenths of all rows and exceed both the budget and the allowance.
+/// Tests a key that has nine tenths of all rows, which exceed both the budget and the allowance.
 #[test]
 fn a_hot_key_needs_nothing_special() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -268,8 +268,8 @@ fn a_folder_that_takes_no_files_is_an_error() {
     assert!(matches!(sorted.load(0, 0), Err(Error::Io { .. })));
 }
 
-/// Adds rows in several rounds, with memory for all, some, or none of them, so that blocks are spilled both between and during rounds.
-/// Checks that each row is passed on once, in its round, and that all rows are kept.
+/// Adds rows in several rounds, with enough memory for all, some, or none of the rows, so that blocks are spilled both between and during
+/// rounds. Checks that each row is passed on once, in its round, and that all rows are kept.
 #[test]
 fn fresh_rows_are_those_since_the_last_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -295,7 +295,7 @@ fn fresh_rows_are_those_since_the_last_time() {
                 };
                 shuffle.fresh(&mut take).unwrap();
                 assert!(sorted_by_std(&fresh, width) == sorted_by_std(&rows, width), "{memory_bytes} {round}");
-                // The rows of another shuffle cause rows of this shuffle to be spilled.
+                // The rows of the other shuffle cause rows of this shuffle to be spilled.
                 beside.flush().unwrap();
                 all.extend(rows);
             }

@@ -1,5 +1,5 @@
 //! Implements a loser tree, which finds the sequence with the smallest head among many sorted sequences. Each step takes one comparison per
-//! level.
+//! level of the tree.
 
 /// The state of a tournament among players 0, 1 and so on. The caller provides the comparison for each step.
 #[derive(Debug)]

@@ -44,7 +44,7 @@ impl Shuffle {
         self.store.spec.width
     }
 
-    /// Returns a writer for one thread or task. A writer costs nothing until the first record.
+    /// Returns a writer for one thread or task. A writer takes no memory before its first record.
     pub fn writer(&self) -> Writer<'_> {
         let Spec { width, partitions, .. } = self.store.spec;
         let slot_bytes = (STAGING_BYTES / partitions).clamp(*SLOT_BYTES.start(), *SLOT_BYTES.end());
@@ -52,8 +52,8 @@ impl Shuffle {
         Writer { store: &self.store, slot_bytes, width, staging: Vec::new(), filled: Vec::new() }
     }
 
-    /// Passes the rows added since the last call to `each`, in complete records and in no particular order; no writer may be active. The
-    /// rows are kept.
+    /// Passes to `each` the rows that were added since the last call, in complete records and in no particular order; no writer may be
+    /// active. The rows are kept.
     ///
     /// # Errors
     /// Returns the error from `each`, or [`Error::Damaged`] or [`Error::Io`] if rows cannot be read from disk. After an error,
@@ -65,7 +65,7 @@ impl Shuffle {
     /// Ends writing.
     ///
     /// # Errors
-    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed, because these records would be missing.
+    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed; otherwise, these records would be missing.
     pub fn finish(self) -> Result<Sorted> {
         match self.store.abandoned.load(Relaxed) {
             0 => Ok(Sorted::new(self.store, self.dir)),

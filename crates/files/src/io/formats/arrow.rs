@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Arrow;
 
-/// The number of layouts to keep. Parts are read in order, so one layout per thread is enough.
+/// The number of layouts to keep. Parts are read in order, so each thread needs only one layout.
 const LAYOUTS_KEPT: usize = 32;
 
 /// The most recently used layouts, shared by all reads.
@@ -114,7 +114,7 @@ impl Format for Arrow {
                     .step_by(MAX_BATCH_ROWS)
                     .try_for_each(|from| hand_on(from, MAX_BATCH_ROWS.min((row - from) as usize)));
             }
-            // Adjacent rows are passed on together.
+            // Passes on adjacent rows together.
             while let Some(&from) = chosen.first().filter(|from| **from < row) {
                 let next = |(at, chosen): (usize, &u64)| *chosen == from + at as u64 && *chosen < row;
                 let rows = chosen.iter().take(MAX_BATCH_ROWS).enumerate().take_while(|pair| next(*pair)).count();

@@ -22,7 +22,7 @@ use std::fs::File;
 /// The maximum number of fields that count as columns. If field names contain data, a file can have any number of fields.
 const MOST_FIELDS: usize = 10_000;
 
-/// The number of rows inspected if only field names are needed. Null fields may be omitted, so one line is not enough.
+/// The number of rows inspected if only field names are needed. Null fields may be omitted, so inspecting a single line is not enough.
 const LOOKED_AT: u64 = 1000;
 
 /// The JSON lines format.
@@ -83,7 +83,7 @@ impl Format for JsonLines {
         jsonl::read(file, reading, each)
     }
 
-    /// Returns the fields of the first lines, with nested fields by their paths.
+    /// Returns the fields of the first lines; nested fields are identified by their paths.
     fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;

@@ -56,7 +56,7 @@ pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Pa
     taken.then_some((format, packing))
 }
 
-/// Returns whether a file with this name may have a different format, such as settings. A compressed file is never a settings file.
+/// Returns whether a file with this name may have different content, such as settings. A compressed file is never a settings file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     format.shared_endings().iter().any(|ending| name.ends_with(ending))
@@ -80,7 +80,7 @@ pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     })
 }
 
-/// Returns the rows of a batch in which one of the two ids is not UTF-8, with the reason.
+/// Returns the rows of a batch in which one of the two ids is not UTF-8, each with the reason.
 fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
     let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
     broken.collect()

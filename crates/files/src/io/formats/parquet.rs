@@ -30,15 +30,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The number of rows in a batch of ids.
 const BATCH_ROWS: usize = 8192;
 
-/// The number of footers to keep. Parts are read in order, so one footer per thread is enough.
+/// The number of footers to keep. Parts are read in order, so each thread needs only one footer.
 const FOOTERS_KEPT: usize = 32;
-/// The maximum number of column chunks in the kept footers, which the most recent footer may exceed; each chunk takes about 1.5 kB.
+/// The maximum number of column chunks in the kept footers; the most recent footer is kept even if it exceeds the limit. Each chunk takes
+/// about 1.5 kB.
 const CHUNKS_KEPT: usize = 1 << 14;
 
 /// The number of pages to keep; each takes 20 bytes.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// The number of bytes, unpacked plus packed, up to which a chunk is read in one piece.
+/// The maximum number of bytes, unpacked plus packed, of a chunk that is read in one piece.
 const SMALL_CHUNK: u64 = 4 << 20;
 
 /// The Parquet format.
@@ -54,7 +55,7 @@ struct Kept {
     pages: Mutex<HashMap<Chunk, Known>>,
 }
 
-/// The pages of a chunk (empty if their headers are unreadable), or the error for a header with impossible lengths.
+/// The pages of a chunk (empty if a header is unreadable), or the error for a header with impossible lengths.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
 /// Identifies a chunk by file, row group and leaf column.
@@ -302,7 +303,8 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     Ok(footer)
 }
 
-/// Returns the pages of a chunk from their headers; empty if the headers are unreadable, because reading the chunk gives a better error.
+/// Returns the pages of a chunk from their headers; empty if the headers are unreadable, because reading the chunk then gives a better
+/// error.
 fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
     let kept = shared.of::<Kept>();
     let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Implements separated values (CSV, TSV): text tables with the column names in the first line.
+//! Implements separated values (CSV, TSV): text tables whose first line contains the column names.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
@@ -223,7 +223,7 @@ fn rewound(mut file: &File) -> std::result::Result<(), String> {
     std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Returns the message of an error. An error from a callback cannot occur, because there is no callback.
+/// Returns the message of an error. The error cannot come from a callback, because there is no callback.
 fn said(failed: Failed) -> String {
     match failed {
         Failed::Bad(why) | Failed::Damaged(why) => why,

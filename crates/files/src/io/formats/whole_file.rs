@@ -1,4 +1,4 @@
-//! Implements files with one document each: text files and HTML pages. The id is the path relative to the folder.
+//! Implements files with one document each: text files and HTML pages. The id of a document is the file's path relative to the folder.
 
 use crate::io::coding::{Coding, decode};
 use crate::io::copy_lines::{BUFFER_BYTES, Packed};

@@ -1,7 +1,7 @@
 //! Provides bitmaps and cells that many threads read and write concurrently.
 //!
-//! Accesses are relaxed: each value is consistent, but values of different cells are ordered only after the threads have synchronized, for
-//! example by a join.
+//! Accesses are relaxed: each value is consistent, but accesses to different cells are ordered only after the threads have synchronized,
+//! for example by a join.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -55,7 +55,7 @@ macro_rules! cell_value {
             }
             #[inline]
             fn raise(cell: &$atomic, value: $value) {
-                // Reads first, because most new values are not larger.
+                // Reads first, because most new values are not larger than the current value.
                 if cell.load(Relaxed) < value {
                     cell.fetch_max(value, Relaxed);
                 }
@@ -98,7 +98,7 @@ impl<T: CellValue> AtomicCells<T> {
     /// Returns the value of cell `at`.
     ///
     /// # Panics
-    /// Panics if there is no such cell, as do all methods that take the index of a cell.
+    /// Panics if there is no such cell, like all methods that take the index of a cell.
     #[inline]
     pub fn load(&self, at: usize) -> T {
         T::load(&self.cells()[at])
@@ -204,7 +204,7 @@ impl AtomicBits {
         self.words.load(at / 64) & (1 << (at % 64)) != 0
     }
 
-    /// Returns 64 bits starting at bit `64 * word`, which becomes the lowest bit.
+    /// Returns the 64 bits that start at bit `64 * word`, which becomes the lowest bit.
     #[inline]
     pub(super) fn word(&self, word: usize) -> u64 {
         self.words.load(word)

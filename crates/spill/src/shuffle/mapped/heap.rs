@@ -61,7 +61,7 @@ impl Heap {
             tail.gathered.extend_from_slice(second);
             return Ok(offset);
         }
-        // Offsets are assigned under the lock; the write happens outside it.
+        // Offsets are assigned while the lock is held; the data is written after the lock is released.
         let (gathered, begin) = (std::mem::take(&mut tail.gathered), tail.offset);
         tail.offset = offset + bytes as u64;
         tail.gathered.reserve_exact(GATHERED_BYTES);
@@ -72,7 +72,7 @@ impl Heap {
         Ok(offset)
     }
 
-    /// Passes the bytes appended since the last call to `each`, in order; no thread may append during the call.
+    /// Passes to `each`, in order, the bytes that were appended since the last call; no thread may append during the call.
     ///
     /// # Errors
     /// Returns the error from `each`, or [`Error::Io`] if the disk cannot be read.
@@ -140,7 +140,7 @@ impl Drop for FrozenHeap {
     /// Frees a large file on another thread.
     fn drop(&mut self) {
         if let Some(map) = self.map.take().filter(|map| map.len() >= SLOW_TO_FREE) {
-            // If no thread can be started, the closure is dropped immediately, and the map with it.
+            // If no thread can be started, the closure is dropped immediately, together with the map.
             let _ = std::thread::Builder::new().spawn(move || drop(map));
         }
     }

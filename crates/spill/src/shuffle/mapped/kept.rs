@@ -1,7 +1,7 @@
 //! Saves arrays, bitmaps and heaps as checkpoints. A checkpoint is a named file, which another process on the same machine can load.
 //!
-//! Mutable data is copied into an unnamed temporary file when it is loaded, so the checkpoint stays unchanged; a heap, which is
-//! only read, is mapped directly. Numbers have the machine's byte order.
+//! When mutable data is loaded, it is copied into an unnamed temporary file, so the checkpoint stays unchanged; a heap, which is only read,
+//! is mapped directly. Numbers have the machine's byte order.
 
 use std::path::Path;
 

@@ -5,18 +5,19 @@ use std::path::Path;
 use super::{AtomicBits, Mapped};
 use dupsift_core::error::Result;
 
-/// The number of 64-bit words of the bitmap in a line, which follow two words of counts. A line fills a cache line, so a lookup causes one
-/// cache miss and counts the bits in one word (Vigna 2008, Broadword implementation of rank/select queries).
+/// The number of 64-bit bitmap words per line, which follow two words of counts. A line fills one cache line, so a lookup causes one cache
+/// miss and counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
 const WORDS: usize = 6;
-/// The number of bits in a line, after the counts.
+/// The number of bitmap bits per line, which follow the counts.
 const BITS: usize = WORDS * 64;
-/// The number of bits that store the count of set bits in a line before one of its words. Before the last word, at most 320 bits are set.
+/// The number of bits that store how many bits of a line are set before one of its words. Before the last word, at most 320 bits are set.
 const COUNT_BITS: usize = 9;
 
 /// A copy of a bitmap, with the ranks of its set bits.
 #[derive(Debug)]
 pub struct Ranks {
-    /// Each line contains the number of bits set before the line, the packed numbers of bits set before each of its words, and the bits.
+    /// Each line contains the number of bits that are set before the line, the packed counts of the line's bits that are set before each of
+    /// its words, and the bits themselves.
     lines: Mapped<[u64; 2 + WORDS]>,
     len: usize,
     count: u64,

@@ -1,4 +1,4 @@
-//! Defines fences: the data that a run stores about each piece of its rows.
+//! Defines fences, the data that a run stores about each piece of its rows.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

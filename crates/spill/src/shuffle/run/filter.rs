@@ -1,8 +1,8 @@
-//! Implements the filter of a run, which rules out most groups that the run does not contain, without reading rows.
+//! Implements the filter of a run, which rules out most groups that are not in the run without reading rows.
 //!
 //! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
 //! has the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
-//! words. The filter has one byte per row, and about 3% of missing groups pass it.
+//! words. The filter has one byte per row, and about 3% of the groups that are not in the run pass it.
 //!
 //! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768 of them,
 //! so adjacent buckets may share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to
@@ -30,7 +30,7 @@ const SALTS: [u32; 8] =
 pub type Block = [u32; 8];
 /// An offset in the bytes of all pieces, and the bytes at that offset.
 pub type Placed = (u64, Vec<u8>);
-/// The number of a block, and the block itself.
+/// A block number and the block itself.
 pub type Numbered = (u64, Block);
 
 /// Returns the number of filter pieces for this many rows.
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Compares the filter with values that a different program computed from the description of this module.
+    /// Compares the filter with values that a different program computed according to the description of this module.
     #[test]
     fn a_worked_example() {
         let hash = 0x0123_4567_89ab_cdef;

@@ -21,7 +21,7 @@ const TOGETHER: u64 = (64 << 10) / PIECE as u64;
 /// The number of bytes of fences checked at a time.
 const BUFFER: usize = 64 << 10;
 
-/// A finished run. Several threads may read it concurrently. This value holds 32 KiB in memory.
+/// A finished run. Several threads may read it concurrently. The value takes 32 KiB of memory.
 #[derive(Debug)]
 pub struct Run {
     file: File,
@@ -131,8 +131,8 @@ impl Run {
         RunReader { run: self, at, end, together: TOGETHER, fences, filter, block, bytes: 0 }
     }
 
-    /// Returns the rows of these buckets, bucket by bucket, as one slice, which is in memory if it fits into `memory_bytes` and mapped
-    /// otherwise.
+    /// Returns the rows of these buckets, bucket by bucket, as one slice, which is in memory if it fits into `memory_bytes` and
+    /// memory-mapped otherwise.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].
@@ -182,7 +182,7 @@ pub struct RunReader<'r> {
 }
 
 impl RunReader<'_> {
-    /// Returns the next rows, which are at least one; returns `None` after the last row.
+    /// Returns at least one of the next rows; returns `None` after the last row.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].
@@ -249,7 +249,7 @@ impl RunReader<'_> {
         Ok(self.filter.as_ref().is_none_or(|(_, filter)| filter.may_have(hash(group))))
     }
 
-    /// Moves to the piece in which the rows of a group would begin, skipping pieces with smaller groups. Returns whether that piece may
+    /// Moves to the piece where the rows of a group would begin, skipping pieces with smaller groups. Returns whether that piece may
     /// contain the group. Rows that were already returned are not returned again.
     ///
     /// # Errors

@@ -103,7 +103,7 @@ fn a_worked_example() {
     assert_eq!(read(&Run::open(&dir.path().join("rows.run")).expect("whole"), 0..BUCKETS).expect("whole"), in_order);
 }
 
-/// The buckets of the groups aa and bb, computed by a different program from the description of the layout.
+/// The buckets of the groups aa and bb, which a different program computed according to the description of the layout.
 const AA_AND_BB: [usize; 2] = [3155, 1378];
 
 #[test]
@@ -146,7 +146,7 @@ fn every_damage_is_named() {
     let mut swapped = whole.clone();
     swapped[HEADER..HEADER + 2 * PIECE].rotate_left(PIECE);
     assert!(refused(&swapped).contains("piece 0 of its rows has checksum"));
-    // Damage in other buckets does not matter.
+    // Damage in other buckets has no effect.
     let mut flipped = whole.clone();
     flipped[HEADER + 4 * 100_000 - 500] ^= 1;
     std::fs::write(&path, &flipped).expect("written");
@@ -168,7 +168,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     let missing = writer.finish().expect_err("refused").to_string();
     assert!(missing.contains("partition 1 of a run was not written"), "{missing}");
     assert!(names(dir.path()).is_empty());
-    // A partition refuses the rows of another partition.
+    // A partition rejects the rows of a different partition.
     let whole = sorted(dir.path(), b"aaaabbbbccccdddd", 4, 4, 1).load(0, 1 << 20).expect("loaded");
     let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &[4, 0, 0, 0, 0, 0, 0], true).expect("begun");
     let other = writer.write(0, &whole, 0).expect_err("refused").to_string();
@@ -203,7 +203,7 @@ fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Ve
     rows
 }
 
-/// Returns half of the groups in the rows and the same number of groups that are not in the rows, in the order of a run.
+/// Returns half of the groups that occur in the rows and as many groups that do not, in the order of a run.
 fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
     let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());
@@ -304,7 +304,7 @@ proptest! {
         keys.dedup();
         prop_assert_eq!(groups, keys.len());
     }
-    /// Checks that lookups of groups in order return the same rows as a plain sort, wherever pieces and buckets begin.
+    /// Checks that looking up groups in order returns the same rows as a plain sort, wherever pieces and buckets begin.
     #[test]
     fn what_is_sought_is_found(
         (width, group) in prop_oneof![(4..=40_usize, 1..=8_usize), (16..=40_usize, 9..=16_usize), (100..=512_usize, Just(8_usize))],

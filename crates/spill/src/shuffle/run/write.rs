@@ -14,7 +14,7 @@ use crate::shuffle::spec::{bucket, hash};
 use dupsift_core::error::{Error, Result};
 use zerocopy::IntoBytes as _;
 
-/// The number of bytes collected at a time from a bucket that exceeds the memory limit.
+/// The number of bytes that are collected at a time from a bucket that exceeds the memory limit.
 const GATHERED: usize = 1 << 20;
 /// The number of bytes of fences written at a time.
 const GATHERED_FENCES: usize = 12 << 10;
@@ -56,7 +56,7 @@ type Parts = BTreeMap<u64, Part>;
 
 impl RunWriter {
     /// Begins a run with this name, which ends in [`RUN`](super::RUN), in a temporary folder; `rows` are the numbers of rows per partition.
-    /// A filter requires one more byte per row; lookups of missing groups then read little of the file.
+    /// A filter requires one more byte per row; with a filter, looking up groups that are not in the run reads little of the file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for the rows.
@@ -213,7 +213,7 @@ impl RunWriter {
         Ok(rows)
     }
 
-    /// Returns the end of the range of buckets that fit into memory together. The range starts at the first bucket and contains at least
+    /// Returns the end of the longest range of buckets that fits into memory. The range starts at the first bucket and contains at least
     /// one.
     fn fitting(&self, buckets: Range<usize>, rows: impl Fn(usize) -> u64, memory_bytes: usize) -> usize {
         let mut bytes = rows(buckets.start) * self.width as u64;
