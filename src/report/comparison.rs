@@ -25,7 +25,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
-        text += "\npercentage of each row's pairs that the column also finds\n";
+        text += "\npercentage of the pairs in each row that the setting in the column also finds\n";
         text += &agreement(report);
     }
     text += &together(report);
@@ -363,7 +363,7 @@ mod tests {
              preset strict                 0.500                 0.950                 0.655   12,000   1,000      250 (248-251)    1.25                     -
              exact                         0.230                 1.000                 0.374   12,000   1,000                250    1.25                     -
 
-            percentage of each row's pairs that the column also finds
+            percentage of the pairs in each row that the setting in the column also finds
                        exact   minhash   strict
              exact     100.0      25.0     25.0
              minhash    25.0     100.0     25.0
