@@ -99,7 +99,9 @@ impl Settings {
         self.check_presets(verb)?;
         self.check_keep(verb)?;
         if verb == Verb::Run && self.is_typed("seed") && !self.has("sample") {
-            return Err(Error::usage("`seed` sets the seed of `sample`, but `sample` is not given; use both, or neither"));
+            return Err(Error::usage(
+                "`seed` sets the seed of `sample`, but `sample` is not given; use both, or neither",
+            ));
         }
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;

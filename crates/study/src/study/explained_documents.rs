@@ -101,9 +101,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             Ok(([doc, other], Some(format!("{first}; the second document is the most similar of {of}"))))
         }
         None => from_passages(engine, finished, doc)?.ok_or_else(|| {
-            Error::usage(
-                "no algorithm of the run paired the document with another document; pass a second id",
-            )
+            Error::usage("no algorithm of the run paired the document with another document; pass a second id")
         }),
     }
 }

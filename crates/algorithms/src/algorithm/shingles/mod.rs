@@ -168,7 +168,8 @@ impl Algorithm for Shingles {
 }
 
 /// The completeness that `join=exact` and `join=rarest` guarantee.
-const COMPLETE: &str = "finds every pair, except in groups of more than 256 documents that are all similar to one document";
+const COMPLETE: &str =
+    "finds every pair, except in groups of more than 256 documents that are all similar to one document";
 
 enum Join<'c> {
     /// Compares all documents with each other.
