@@ -34,7 +34,7 @@ class Signature:
 
 
 def sign(text: str, algorithm: str) -> Signature:
-    """Returns the signature of a text. The algorithm is written as for a run, such as ``simhash`` or ``minhash:bands=20,rows=5``.
+    """Returns the signature of a text. The algorithm is specified as for a run, for example ``simhash`` or ``minhash:bands=20,rows=5``.
 
     Raises ValueError for an unknown name or parameter, and for an algorithm whose signatures depend on a corpus.
     """

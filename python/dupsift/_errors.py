@@ -6,8 +6,8 @@ class Error(RuntimeError):
 
 
 class InputError(Error, ValueError):
-    """An input file cannot be used or, with ``strict=True``, a row of one. The message names the file and the row."""
+    """An input file or, with ``strict=True``, a row of an input file cannot be used. The message names the file and the row."""
 
 
 class DamagedError(Error):
-    """A temporary file has changed: the disk of ``work=`` is faulty, or another program wrote to it."""
+    """A temporary file has changed: the disk of ``work=`` is faulty, or another program wrote to the file."""

@@ -42,7 +42,7 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
 
 
 def _kind(frame: object) -> str:
-    """Returns the type of an object that is not a frame, and how to make it one if it is the plan of a frame."""
+    """Returns the type of an object that is not a frame, and, for the plan of a frame, how to compute the frame."""
     way = "; call collect() first" if hasattr(frame, "collect") else ""
     return f"{type(frame).__module__}.{type(frame).__name__}{way}"
 
@@ -144,7 +144,7 @@ def _dataset(dataset: Any, names: Collection[str] | None) -> object:
 
 
 def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> tuple[list[tuple[str, str | None]], bool]:
-    """Returns the columns that a run with these options reads, each with its keyword if the column is required, and whether all others are read."""
+    """Returns the columns that a run with these options reads, each with its keyword if it is required, and whether the run reads all columns."""
     columns, every = _dupsift.frame_columns(given_of({"out": "out", **options}))
     return [(name, keyword and keywords.get(keyword, keyword)) for name, keyword in columns], every
 

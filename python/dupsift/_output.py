@@ -66,7 +66,7 @@ class Output:
     def _tables(self, kind: str, algorithm: str | None) -> Table:
         labels = [one["label"] for one in self.report["algorithms"]]
         if algorithm is not None and algorithm not in labels:
-            raise ValueError(f"algorithm={algorithm!r}: this run has none of that name; expected one of {', '.join(labels)}")
+            raise ValueError(f"algorithm={algorithm!r}: this run has no algorithm with this name; expected one of {', '.join(labels)}")
         chosen = labels if algorithm is None else [algorithm]
         parts = [(label, os.fspath(self._part(kind, label))) for label in chosen]
         self._there()
@@ -97,7 +97,7 @@ class Pairs(Output):
     """The current location of the corpus, if it was given."""
 
     def _place(self, input: str | os.PathLike[str] | None) -> str | None:
-        """Returns the location of the corpus for one call: the given one, or the one for the whole object."""
+        """Returns the location of the corpus for one call: the given location, or the location for the whole object."""
         place = self._input if input is None else input
         if place is None or isinstance(place, (str, os.PathLike)):
             return None if place is None else os.fspath(place)
@@ -130,8 +130,8 @@ class Pairs(Output):
         """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
         ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
-        in an incremental run, these continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept instead,
-        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``input``.
+        in an incremental run, these numbers continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept
+        instead, or with the most similar document in a pair with ``a``. The corpus must be where it was, or in ``input``.
         Raises ValueError for unknown documents, and if the corpus has changed.
         """
         self._there()
@@ -166,7 +166,7 @@ class Pages(Output):
         report = self.report
         if "written" in report:
             return f"{report['written']:,} of {report['rows']:,} pages: {self.path}\n"
-        return f"a model of categories: {self.path}\n"
+        return f"category model: {self.path}\n"
 
     def pages(self) -> Table:
         """One row per page: its extracted parts and the copied columns."""
@@ -218,7 +218,7 @@ class Estimate(Told):
 
     ``record`` has documents, input_bytes, algorithms, memory_bytes, disk_bytes (temporary files) and passes, for the complete corpus. With
     ``sample``, ``record["sample"]`` has documents, used, removed and seconds of the run over the sample; removed_share, the lowest and highest
-    estimate for the complete corpus, 0 to 1; and estimated_seconds. Otherwise, it is None.
+    estimate for the complete corpus, 0 to 1; and estimated_seconds. Without ``sample``, it is None.
     """
 
 

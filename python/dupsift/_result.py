@@ -23,7 +23,7 @@ F = TypeVar("F")
 def _has_all_columns(corpus: Corpus | None, words: Corpora) -> None:
     if corpus is not None and corpus.left_out and "annotate" != words:
         raise ValueError(
-            f"corpus: the run read only some columns of the frame, without {', '.join(map(repr, corpus.left_out))}; "
+            f"corpus: the run did not read all columns of the frame (not read: {', '.join(map(repr, corpus.left_out))}); "
             "keep the rows of the frame itself with result.filter(frame), or pass corpus=\"keep\" to the run"
         )
 
@@ -36,7 +36,7 @@ def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str |
 
 
 class Survivors:
-    """The rows that another rule keeps."""
+    """The rows that a different rule keeps."""
 
     def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: str | None) -> None:
         self._result: Result = result
@@ -142,11 +142,12 @@ class Result(Pairs):
         return filtered(frame, self.kept_mask, self._limit)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
-        """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs with these similarities or more.
+        """Returns the rows that a different rule keeps, without a new run: a value of ``remove_if``, or minimum similarities of pairs.
 
-        Name thresholds by the labels of algorithms. They can only be raised, because the run recorded no pairs below its threshold. The corpus
-        must be where it was, or in ``input``, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64
-        bytes each. Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
+        The keyword of a threshold is the label of an algorithm, as in ``minhash=0.9``. Thresholds can only be raised, because the run
+        recorded no pairs below its threshold. The corpus must be where it was, or in ``input``, because lengths and other columns of
+        ``keep`` are read again. Pairs are held in memory, about 64 bytes each. Nothing is written; ``apply(...).write(out)`` writes the
+        corpus by this rule.
 
         Raises ValueError for a label that the run does not have, for a threshold below the run's, and if the rule depends on a document that the
         run did not compare with a kept document.
@@ -165,10 +166,10 @@ class Result(Pairs):
         ``corpus`` is one or more of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and ``annotate`` (one
         row of attributes per row, in ``attributes/``). The files are the same as from a run with this ``corpus``. They are added to the folder of
         the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``. ``add`` names
-        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``. With ``overwrite``, folders that exist already are replaced.
+        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``. With ``overwrite``, existing folders are replaced.
 
-        Raises ValueError if the corpus has changed since the run, if the folder already exists, or if the result is of a frame with
-        columns that the run did not read: use ``result.filter(frame)`` then.
+        Raises ValueError if the corpus has changed since the run, if the folder already exists, or if the corpus is a frame with
+        columns that the run did not read (in this case, use ``result.filter(frame)``).
 
             result.write("clean/")
         """

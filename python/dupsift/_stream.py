@@ -15,9 +15,10 @@ class Stream:
     """Detects texts that are duplicates of texts added earlier to this object.
 
     ``algorithm`` must pair documents by equal signatures and need no corpus statistics, such as ``exact``, ``tf`` or ``long_sent``. With
-    ``minhash`` or ``megashingles``, a text counts as seen if one of its bands was seen before. ``keys`` is the number of texts to size the
-    filter for; up to that number, at most the share ``rate`` of new texts is flagged by mistake. A text that is not flagged is always new.
-    ``memory`` limits the size of the filter, in bytes or as in "1GiB"; by default, the memory of the machine or its cgroup is the limit.
+    ``minhash`` or ``megashingles``, a text counts as seen if one of its bands was seen before. ``keys`` is the expected number of texts,
+    which determines the size of the filter; up to that number, at most the share ``rate`` of new texts is flagged by mistake. A text that
+    is not flagged is always new. ``memory`` limits the size of the filter, in bytes or as in "1GiB"; by default, the memory of the machine
+    or its cgroup is the limit.
 
     Raises ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory`` or than the machine's memory.
 

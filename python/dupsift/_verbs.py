@@ -59,7 +59,7 @@ def run(
     ``inputs`` are files, folders or globs. The same corpus and options produce the same bytes in ``pairs/``, ``clusters/`` and ``removed/`` as
     ``dupsift run``. The output folder appears only when it is complete; nothing is deleted from the corpus.
 
-    ``reference`` can also be a frame with the columns of the corpus. Its file exists as long as the result.
+    ``reference`` can also be a frame with the columns of the corpus. The temporary file with this frame exists as long as the result.
 
     ``progress`` is a function that receives a ``Progress``, instead of a bar; an exception in it stops the run.
 
@@ -100,8 +100,8 @@ def dedup(
     ``frame`` is anything that supports the Arrow PyCapsule interface (Polars, pandas and PyArrow frames, DuckDB relations), or one split of a
     Hugging Face dataset. ``text`` names the text column, or several columns that form one text; ``id`` names the id column ("id" if it
     exists). The columns are first written to a temporary file: in the folder ``work``, or next to ``out``, or in the system's temporary folder.
-    So a frame may be larger than ``memory``. Row numbers in the result are those of the frame. With ``corpus``, all columns are written and
-    appear in ``deduped/frame.parquet``. ``reference`` can also be a frame.
+    Therefore, a frame can be larger than ``memory``. Row numbers in the result refer to rows of the frame. With ``corpus``, all columns are
+    written and appear in ``deduped/frame.parquet``. ``reference`` can also be a frame.
 
     ``frame`` can also be a list of strings, a Series, or a one-dimensional PyArrow or NumPy array of strings, with None for missing texts.
     These have no column names.
@@ -116,9 +116,9 @@ def dedup(
     """
     for named, ours in (("text_column", "text"), ("id_column", "id")):
         if named in options:
-            raise ValueError(f"dedup names the columns of a frame by text= and id=: expected {ours}=, got {named}=")
+            raise ValueError(f"dedup specifies the columns of a frame with text= and id=: expected {ours}=, got {named}=")
     if texts_of(frame) is not None and (text != "text" or id is not None):
-        raise ValueError("text=, id=: texts have no columns; expected a frame, or neither of the two")
+        raise ValueError("text=, id=: texts have no columns; expected a frame, or neither option")
     settings: dict[str, object] = {"checkpoint": "never", **options}
     if settings.get("html_column") is None:
         settings["text_column"] = text
@@ -146,9 +146,10 @@ def estimate(
 ) -> Estimate:
     """Checks inputs and options, and estimates what a run would need, like ``dupsift run --dry-run``. Reads no documents.
 
-    ``inputs`` are files, folders or globs, or a frame. Its columns are named as in files: ``text_column``, ``id_column``. With ``sample``, the
-    sample is deduplicated in a temporary folder, and the estimate also has the share of the corpus that would be removed, as a range, and
-    the time that the run would take. With ``out``, that folder is also checked, and saved work of an interrupted run is taken into account.
+    ``inputs`` are files, folders or globs, or a frame. The columns of a frame are specified as for files, by ``text_column`` and
+    ``id_column``. With ``sample``, the sample is deduplicated in a temporary folder, and the estimate also contains the share of the corpus
+    that would be removed, as a range, and the time that the run would take. With ``out``, that folder is also checked, and saved work of an
+    interrupted run is taken into account.
 
     Raises the same exceptions as ``run``.
 
@@ -171,9 +172,9 @@ def estimate(
 def open(path: str | PathLike, input: object = None) -> Result | Comparison:
     """Opens the output folder of a finished run or comparison.
 
-    ``input`` is the corpus, if the run read it from another place: its folder or file, or the frame or texts that were passed to ``dedup``.
-    A frame is compared with the one that the run read. A result does not contain its frame: without ``input``, ``explain``, ``apply``, ``write``
-    and ``evaluate`` raise ValueError for it.
+    ``input`` is the corpus, if it is no longer where the run read it: its folder or file, or the frame or texts that were passed to ``dedup``.
+    A frame is compared with the frame that the run read. The result of a frame does not contain the frame: without ``input``, ``explain``,
+    ``apply``, ``write`` and ``evaluate`` raise ValueError.
 
     Raises ValueError for a folder that is not the output of a finished run and for a frame that differs, and InputError if the record is
     unreadable.
@@ -204,7 +205,7 @@ def _again(result: Result, frame: object) -> Corpus:
     if corpus.rows != known:
         raise ValueError(f"input: the frame has {corpus.rows:,} rows, and the run read {known:,}; expected the frame that was passed to the run")
     if not _dupsift.is_input(os.fspath(result.path), os.fspath(corpus.path)):
-        raise ValueError("input: the frame has other values than the run read; expected the frame that was passed to the run")
+        raise ValueError("input: the frame has different values than the frame that the run read; expected the frame that was passed to the run")
     return corpus
 
 
@@ -240,7 +241,7 @@ def purify(
 ) -> Pages:
     """Extracts title, keywords, abstract, text and links from HTML pages or web archives.
 
-    With ``train``, trains a model of categories instead. Raises the same exceptions as ``run``.
+    With ``train``, trains a category model instead. Raises the same exceptions as ``run``.
 
         pages = dupsift.purify("crawl.warc.gz", out="pages/").pages().to_polars()
     """

@@ -473,7 +473,7 @@ class Frames(Case):
         self.assertEqual(rows["url"].to_list(), ["u0", "u1", "u4"])
         for wrong, says in [
             (frame[:5], "the frame has 5 rows, and the run read 6"),
-            (frame.with_columns(body=pl.col("body").reverse()), "the frame has other values than the run read"),
+            (frame.with_columns(body=pl.col("body").reverse()), "the frame has different values than the frame that the run read"),
             (frame.rename({"body": "text"}), "no such column"),
         ]:
             with self.assertRaisesRegex(ValueError, says):

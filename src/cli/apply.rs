@@ -44,7 +44,7 @@ fn threshold(typed: &str) -> Checked<(String, f64)> {
         Error::wrong_value(
             "threshold",
             typed,
-            "expected LABEL=T, the label of an algorithm of the run and a number from 0 to 1, such as minhash=0.9",
+            "expected LABEL=T, with the label of an algorithm in the run and a number from 0 to 1, such as minhash=0.9",
         )
     })
 }

@@ -43,7 +43,7 @@ pub enum Verb {
     /// Find duplicates and decide which documents to remove
     #[command(visible_alias = "dedup", after_help = EXAMPLES, after_long_help = EXAMPLES)]
     Run(Box<RunArguments>),
-    /// Compare algorithms and presets on a corpus: recall, precision and F1 of each, and which to use
+    /// Compare algorithms and presets on a corpus by recall, precision and F1, and recommend one
     ///
     /// Nothing is removed, and no removal list is written. The pairs found by all algorithms are pooled, and the judge (--judge) decides
     /// from the two texts whether a pair is a duplicate. Recall is relative to the duplicates in this pool: duplicates that no algorithm
@@ -57,7 +57,7 @@ pub enum Verb {
     Purify(Box<PurifyArguments>),
     /// Find documents that contain items of an evaluation set, and write the corpus without them
     Contaminated(Box<ContaminatedArguments>),
-    /// Flag documents that repeat an earlier document in this input or in previous inputs, with a Bloom filter
+    /// Flag documents that repeat an earlier document in this input or in previous inputs, using a Bloom filter
     Stream(Box<StreamArguments>),
     /// Publish a result that a guard held back
     Accept(AcceptArguments),
@@ -69,7 +69,7 @@ pub enum Verb {
     /// Write the corpus of a finished run without the removed documents
     ///
     /// Adds the folders deduped/, dropped/ and attributes/ to the output and changes nothing else in it. A different removal rule
-    /// (--remove-if, --threshold) requires a new folder (--out), which then has its own removed/. Fails if the texts, the ids or
+    /// (--remove-if, --threshold) requires a new folder (--out), which receives its own removed/. Fails if the texts, the ids or
     /// other columns that the run used have changed.
     Apply(ApplyArguments),
     /// Measure precision and recall of a finished run against labeled pairs or clusters
@@ -304,11 +304,11 @@ pub struct ApplyArguments {
     /// Output folder of a finished run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
-    /// Parts of the corpus to write, separated by commas: keep (the kept rows, in deduped/), drop (the removed rows, in dropped/),
-    /// annotate (a row of attributes for each input row, in attributes/)
+    /// Comma-separated list of the parts of the corpus to write: keep (the kept rows, in deduped/), drop (the removed rows, in
+    /// dropped/), annotate (a row of attributes for each input row, in attributes/)
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
-    /// Columns to add to the rows in deduped/, separated by commas: cluster_size, copies, sources
+    /// Comma-separated list of columns to add to the rows in deduped/: cluster_size, copies, sources
     #[arg(long, value_name = "LIST", default_value = "none", value_parser = words_of("add"), hide_possible_values = true)]
     pub add: String,
     /// A different removal rule: pair, contained:T or contained:T:N [default: the rule of the run]

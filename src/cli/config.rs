@@ -183,6 +183,6 @@ mod tests {
         let message = read(Verb::Run, &path, false).unwrap_err().to_string();
         assert!(message.contains("nightly.toml, line 1: threads: expected a whole number from 1 to 1024"), "{message}");
         let message = read(Verb::Run, &folder.path().join("none.toml"), false).unwrap_err().to_string();
-        assert!(message.contains("none.toml`: expected a file"), "{message}");
+        assert!(message.contains("none.toml`: the file cannot be read"), "{message}");
     }
 }

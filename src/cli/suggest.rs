@@ -22,7 +22,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ngram-size", "--algorithms minhash:ngram=N"),
     (
         "num-perm",
-        "--algorithms minhash:bands=B,rows=R (B times R hash functions), or minhash:threshold=T, which chooses both",
+        "--algorithms minhash:bands=B,rows=R (B times R hash functions), or minhash:threshold=T, which chooses B and R",
     ),
 ];
 /// Commands of other programs, each with its equivalent in dupsift.
@@ -101,7 +101,7 @@ fn of_algorithms(name: &str) -> Option<String> {
         [] => None,
         [one] => Some(format!("--algorithms {one}:{plain}=VALUE")),
         _ if owners.len() == ALGORITHMS.len() => Some(format!("--algorithms NAME:{plain}=VALUE")),
-        _ => Some(format!("--algorithms NAME:{plain}=VALUE, NAME one of {}", owners.join(", "))),
+        _ => Some(format!("--algorithms NAME:{plain}=VALUE, where NAME is one of {}", owners.join(", "))),
     }
 }
 
@@ -147,14 +147,14 @@ mod tests {
             ("--A12", "--algorithms three_plus_five"),
             ("--strct", "--strict"),
             ("--broad", "--preset broad"),
-            ("--bands 20", "--algorithms NAME:bands=VALUE, NAME one of minhash, shingles"),
+            ("--bands 20", "--algorithms NAME:bands=VALUE, where NAME is one of minhash, shingles"),
             ("--tau .8", "--algorithms decomposition:tau=VALUE"),
             ("--verify none", "--algorithms NAME:verify=VALUE"),
         ] {
             let said = meant(&format!("dupsift run docs {typed}"));
             assert!(said.ends_with(&format!("did you mean {ours}?")), "{said}");
         }
-        assert!(meant("dupsift run docs --num-perm 128").ends_with("minhash:threshold=T, which chooses both"));
+        assert!(meant("dupsift run docs --num-perm 128").ends_with("minhash:threshold=T, which chooses B and R"));
         let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
         let said = suggestion(&early, Some("run")).unwrap();
         assert!(said.ends_with("options come after the verb: dupsift run --out ..."), "{said}");

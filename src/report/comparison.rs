@@ -25,7 +25,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
-        text += "\npercentage of each row's pairs that the column also finds\n";
+        text += "\npercentage of the pairs in each row that the setting in the column also finds\n";
         text += &agreement(report);
     }
     text += &together(report);
@@ -53,7 +53,7 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 pub(super) const RECALL: &str = "recall is relative to the pool, the duplicates that at least one setting found";
 
 /// States that pairs are not removals.
-pub(super) const REMOVAL: &str = "all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate";
+pub(super) const REMOVAL: &str = "all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair that is not a duplicate";
 
 /// Returns a warning if the rules of the judge are similar to the rules of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
@@ -363,7 +363,7 @@ mod tests {
              preset strict                 0.500                 0.950                 0.655   12,000   1,000      250 (248-251)    1.25                     -
              exact                         0.230                 1.000                 0.374   12,000   1,000                250    1.25                     -
 
-            percentage of each row's pairs that the column also finds
+            percentage of the pairs in each row that the setting in the column also finds
                        exact   minhash   strict
              exact     100.0      25.0     25.0
              minhash    25.0     100.0     25.0
@@ -375,7 +375,7 @@ mod tests {
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
             the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
-            all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate
+            all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair that is not a duplicate
             sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% confidence intervals are in parentheses; the intervals of F are computed from the endpoints of the recall and precision intervals
             combinations are ranked by estimates, so the true order of combinations with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs

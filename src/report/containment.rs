@@ -15,7 +15,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
             // With `--keep none`, the document that others are removed in favor of is removed as well.
-            _ if stays && is_removed => format!("{one} is removed as well, because no duplicate is kept"),
+            _ if stays && is_removed => format!("{one} is also removed, because of --keep none"),
             _ if stays => format!("{one} is kept"),
             (Some(why), _) => format!("not enough to remove {one}: {why}"),
             (None, "pair") => "being in a pair is enough".into(),
@@ -72,7 +72,7 @@ fn fates(explained: &Explanation) -> String {
             };
             let (other_name, other) = other;
             if removed.reason == REPRESENTATIVE {
-                return format!("{name} was removed because none of its duplicates is kept");
+                return format!("{name} was removed because --keep none also removes the preferred document");
             }
             if removed.kept_doc != other.doc {
                 return format!("{name} was removed in favor of {}", safe(&removed.kept_id));

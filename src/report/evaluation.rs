@@ -61,7 +61,7 @@ fn all_figures(report: &EvaluationReport) -> String {
 /// Explains the columns and the rows.
 fn explained(report: &EvaluationReport, full: bool) -> String {
     let mut lines = vec![
-        "precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their \
+        "precision: the share of the found pairs that are true; recall: the share of the true pairs that are found; F1: their \
             harmonic mean",
     ];
     lines.push("B-cubed: precision and recall of each document's cluster, averaged over all documents");
@@ -173,7 +173,7 @@ mod tests {
              minhash     1,000   0.900   0.600   0.720    0.917    0.553     0.690   0.345   0.970   0.910   0.939   0.812
              opt_freq        0       -   0.000       -        -    0.000         -       -   1.000   0.500   0.667   0.000
 
-            precision: the share of the pairs found that are true; recall: the share of the true pairs that are found; F1: their harmonic mean
+            precision: the share of the found pairs that are true; recall: the share of the true pairs that are found; F1: their harmonic mean
             B-cubed: precision and recall of each document's cluster, averaged over all documents
             P, R: precision and recall; page: the same for documents in a pair; gamma: page P R / (P + R); B3: B-cubed; ARI: adjusted Rand index of clusters
 

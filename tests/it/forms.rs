@@ -308,7 +308,7 @@ fn explain_goes_by_the_methods_own_score() {
     // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` says so. The relation of a pair
     // that was never compared is unknown.
     let few = run("templates=1", &[]);
-    let sentence = "but not versions; such pairs are reported only from a cosine of 1";
+    let sentence = "but not versions; such pairs are reported only if the cosine is at least 1";
     for (a, b, reason) in [
         ("d4", "d5", "the numbers differ: 0 of 12 match, and the required share is 0.7"),
         ("d7", "d8", "the word \"alpha\" is more frequent in a"),

@@ -69,7 +69,7 @@ fn a_sample_is_a_corpus_of_its_documents() {
     refused(&["--sample", "5", "--corpus", "keep"], "`--corpus`");
     refused(&["--sample", "5", "--index", "seen"], "`--index`");
     refused(&["--sample", "5", "--reference", "seen"], "`--reference`");
-    refused(&["--seed", "5"], "`--sample`, which is not given");
+    refused(&["--seed", "5"], "`--sample` is not given");
     assert!(!at("no").exists());
 }
 

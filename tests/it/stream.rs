@@ -165,7 +165,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     write_docs(&input, &numbered(texts(0, 9)), 100);
     let refused = |more: &[&str]| stream(&input, &path("out"), more).ends_with(2);
     refused(&["--algorithms", "simhash"]).says(&["simhash cannot be a key", "exact", "minhash"]);
-    refused(&["--algorithms", "tf_idf"]).says(&["no corpus statistics"]);
+    refused(&["--algorithms", "tf_idf"]).says(&["neither corpus statistics nor verify"]);
     refused(&["--algorithms", "exact,tf"]).says(&["one algorithm"]);
     refused(&["--algorithms", "simhash", "--dry-run"]).says(&["simhash cannot be a key"]);
     stream(&input, &path("out"), &["--dry-run"]).ends_with(0);

@@ -135,7 +135,7 @@ fn forget_again(
     if rows != again.rows {
         let name = format!("`batch={}`", &job.batch.name);
         return Err(Error::usage(format!(
-            "{name} had {} and now has {}, so it is unknown which documents were forgotten; give it a different name with `batch`",
+            "{name} had {} and now has {}, so it is unknown which documents were forgotten; give this run a different name with `batch`",
             counted(again.rows, "row"),
             thousands(rows)
         )));

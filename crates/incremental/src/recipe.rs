@@ -37,7 +37,9 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         }
         let name = chosen.algorithm.name();
         if name == "repeats" {
-            return refused(format!("{label}: finding repeated features requires all documents; remove it"));
+            return refused(format!(
+                "{label}: finding repeated features requires all documents; remove this algorithm"
+            ));
         }
         let joins = |name: &str| chosen.params.iter().any(|(known, value)| known == "join" && value == name);
         if matches!(name, "shingles" | "lsi") && joins("exact") {

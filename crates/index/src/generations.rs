@@ -333,7 +333,7 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
         Error::wrong(
             "index",
             format_args!(
-                "{} has format {format}, and this version reads {FORMAT}; use dupsift {dupsift}, which wrote it, or create another index",
+                "{} has format {format}, but this version reads format {FORMAT}; use dupsift {dupsift}, which wrote it, or create another index",
                 path.display()
             ),
         )
@@ -458,7 +458,7 @@ mod tests {
         let later = Manifest { format: FORMAT + 1, ..manifest(1) };
         intend(folder.path(), &later).unwrap();
         come_true(folder.path(), &later).unwrap();
-        let says = format!("has format {}, and this version reads {FORMAT}", FORMAT + 1);
+        let says = format!("has format {}, but this version reads format {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
         // Tests a manifest with a different format, whose fields this version cannot read.
         let path = folder.path().join("manifest-00000001.json");

@@ -87,7 +87,7 @@ class Cluster:
         return self._task_bytes, self._buckets
 
     def begin(self, told: str) -> None:
-        """Sets the settings that all processes receive."""
+        """Stores the settings that all processes receive."""
         self._job = Job(self._inputs, self._options, told)
 
     def _of(self) -> Job:
@@ -95,7 +95,7 @@ class Cluster:
         return self._job
 
     def size(self, frame: int, kinds: Sequence[int]) -> int:
-        """Returns the total bytes of the blocks of these kinds."""
+        """Returns the total size of all blocks of these kinds, in bytes."""
         return sum(sizes.get(kind, 0) for sizes in self._sizes[frame] for kind in kinds)
 
     def _keep(self, blocks: _RDD[Any], work: Work) -> int:
@@ -112,7 +112,7 @@ class Cluster:
         return number
 
     def map(self, step: str, tasks: int, known: str | os.PathLike[str] | None) -> int:
-        """Runs a step as this number of tasks."""
+        """Runs a step in this number of tasks."""
         name = None if known is None else self._ship(known)
         return self._keep(self._context.parallelize(range(tasks), tasks), Map(self._of(), step, name))
 

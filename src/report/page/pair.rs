@@ -202,7 +202,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 html! { (name) " was removed in favor of " (other_name) ": " (why(&fate.reason)) ". " }
             }
             Some(fate) if fate.reason == REPRESENTATIVE => {
-                html! { (name) " was removed: none of its duplicates is kept. " }
+                html! { (name) " was removed, because keep=none also removes the preferred document. " }
             }
             Some(fate) => {
                 let of = if is_earlier(report, fate.kept) { from_batch(report, fate.kept) } else { String::new() };

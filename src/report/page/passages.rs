@@ -26,7 +26,7 @@ pub fn section(report: &RunReport) -> Option<Markup> {
         }
         (costliest(found))
         p.how {
-            "The cost of a passage is its size times the number of copies. Each text is listed once, with a document that it was cut from and the document that keeps the first copy. passages/ lists all passages."
+            "The cost of a passage is its size times the number of copies. Each distinct passage is listed once, with a document that it was cut from and the document that keeps the first copy. passages/ lists all passages."
         }
     })
 }

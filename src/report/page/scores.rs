@@ -41,7 +41,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     }
     Ok(html! {
         p.how {
-            "The height of a bar is the number of pairs in a similarity range of 0.05; each gridline stands for ten times as many pairs as the gridline below it. The bar on the right, in another color, shows pairs with similarity 1. If an algorithm verifies pairs, this is the verified similarity, otherwise its own score; algorithms that compare signatures for equality always report 1."
+            "The height of a bar is the number of pairs in a similarity range of 0.05; each gridline stands for ten times as many pairs as the gridline below it. The bar on the right, in a different color, shows pairs with similarity 1. The chart shows verified similarities if the algorithm verifies pairs, and the algorithm's own scores otherwise; algorithms that compare signatures for equality always report 1."
         }
         div.grid { @for card in &cards { (card) } }
     })

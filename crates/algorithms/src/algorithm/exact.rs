@@ -33,7 +33,7 @@ const FACTS: Facts = Facts {
             name: "form",
             kind: Kind::Choice(&["raw", "canonical", "url"]),
             default: "raw",
-            help: "raw: the bytes of the text; canonical: its words joined by single spaces, ignoring case and punctuation; url: the text is a URL, ignoring scheme, www., default port, fragment, tracking parameters and parameter order. On its own, this removes documents with equal URLs; with other algorithms, only if the removal rule is pair",
+            help: "raw: the bytes of the text; canonical: its words joined by single spaces, ignoring case and punctuation; url: the text as a URL, ignoring scheme, www., default port, fragment, tracking parameters and parameter order. Used alone, form=url removes documents with equal URLs; combined with other algorithms, it does so only if the removal rule is pair",
         },
         ParamSpec {
             name: "digest",

@@ -73,7 +73,7 @@ impl Algorithm for IMatch {
         let (min_terms, top) = (params.count("min_terms"), params.count("top"));
         if top > 0 && top < min_terms {
             return Err(Error::usage(format!(
-                "imatch: no document has min_terms={min_terms} of top={top}; expected min_terms at most {top}"
+                "imatch: min_terms={min_terms} is more than top={top}, so no document would have a signature; expected min_terms at most {top}"
             )));
         }
         Ok(Box::new(IMatchSigner {

@@ -15,7 +15,7 @@ fn names_are_unique_sorted_and_well_formed() {
     let count = all.len();
     all.sort_unstable();
     all.dedup();
-    assert_eq!(all.len(), count, "a name or alias stands twice");
+    assert_eq!(all.len(), count, "a name or alias occurs twice");
     assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
 }
 
@@ -182,8 +182,8 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             }
         }
     }
-    assert!(early > 0, "cosine takes its evidence while it signs");
-    assert!(by_words >= 18, "{by_words} algorithms sign by words alone");
+    assert!(early > 0, "cosine collects no evidence while it computes signatures");
+    assert!(by_words >= 18, "only {by_words} algorithms compute signatures from words alone");
 }
 
 /// The example in docs/dev/add-an-algorithm.md is identical to the compiled code, and it finds pairs in texts without further code.

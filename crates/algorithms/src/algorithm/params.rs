@@ -181,7 +181,7 @@ impl fmt::Display for Kind {
                     names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", ")
                 )
             }
-            Kind::Margin => f.write_str("none, M or either:M with M from 0 to 1, followed by :D to keep pairs that connect a cluster up to distance D"),
+            Kind::Margin => f.write_str("none, M or either:M with M from 0 to 1, optionally followed by :D to keep pairs that connect a cluster up to distance D"),
         }
     }
 }

@@ -59,7 +59,7 @@ fn other_signatures_are_another_revision() {
         let begin = format!("{name} {revision} ");
         let line = format!("{begin}{hash:016x}\n");
         if let Some(before) = known.lines().find(|line| line.starts_with(&begin)) {
-            assert_eq!(before, line.trim_end(), "{name} signs otherwise than before: raise its revision");
+            assert_eq!(before, line.trim_end(), "the signatures of {name} have changed: raise its revision");
         }
         lines += &line;
     }
@@ -69,6 +69,6 @@ fn other_signatures_are_another_revision() {
     }
     assert!(
         lines == std::fs::read_to_string(&path).unwrap_or_default(),
-        "UPDATE_EXPECT=1 notes what is new in {KNOWN}"
+        "UPDATE_EXPECT=1 adds the new revisions to {KNOWN}"
     );
 }

@@ -62,7 +62,7 @@ const FACTS: Facts = Facts {
             name: "min_common",
             kind: Kind::Int(1, 10_000),
             default: "3",
-            help: "M: number of shared segments for a pair; documents with fewer segments must have the same segments",
+            help: "M: number of segments that a pair must share; documents with fewer segments must have the same segments",
         },
         ParamSpec {
             name: "ratio",
@@ -95,7 +95,7 @@ impl Algorithm for Segments {
         let cutter = Cutter::new(params);
         if cutter.mode == "words" && cutter.size < cutter.least {
             return Err(Error::usage(format!(
-                "segments: no segment of size={} words has min_seg_words={}; raise size or lower min_seg_words",
+                "segments: a segment of size={} words cannot have min_seg_words={} words; raise size or lower min_seg_words",
                 cutter.size, cutter.least
             )));
         }

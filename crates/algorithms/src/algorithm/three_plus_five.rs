@@ -50,7 +50,7 @@ const FACTS: Facts = Facts {
             name: "small_doc_sentences",
             kind: Kind::Int(0, 255),
             default: "5",
-            help: "the length of a document with fewer sentences must be within the ratio of each partner; 0: no such requirement",
+            help: "a document with fewer sentences forms pairs only with documents whose lengths are within the ratio; 0: no such requirement",
         },
         MAX_SENTENCE_DF,
         ParamSpec {

@@ -53,7 +53,10 @@ impl Prefilter {
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);
-        Some(format!("prefilter with {} bytes of counters; at most {rate:.1e} of the unique rows pass", filter.bytes()))
+        Some(format!(
+            "prefilter with {} bytes of counters; at most a share of {rate:.1e} of the unique rows passes",
+            filter.bytes()
+        ))
     }
 }
 

@@ -51,13 +51,13 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
         name: "max_bytes",
         kind: Kind::Int(1 << 10, 64 << 20),
         default: "8388608",
-        help: "maximum bytes to read from a page, as UTF-8",
+        help: "maximum number of bytes to read from a page, as UTF-8",
     },
     ParamSpec {
         name: "max_elements",
         kind: Kind::Int(100, 10_000_000),
         default: "500000",
-        help: "maximum elements to read from a page",
+        help: "maximum number of elements to read from a page",
     },
     ParamSpec {
         name: "max_depth",
@@ -69,7 +69,7 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
         name: "max_links",
         kind: Kind::Int(0, 1_000_000),
         default: "10000",
-        help: "maximum links to keep from a page",
+        help: "maximum number of links to keep from a page",
     },
 ];
 

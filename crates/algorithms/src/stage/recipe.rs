@@ -113,7 +113,7 @@ impl Recipe {
             }
         }
         if chosen.is_empty() {
-            return Err(Error::usage("`algorithms` is empty; name at least one algorithm, see `dupsift algorithms`"));
+            return Err(Error::usage("`algorithms` is empty; name at least one algorithm (see `dupsift algorithms`)"));
         }
         for (at, one) in chosen.iter().enumerate() {
             if chosen[..at].iter().any(|other| other.label == one.label) {

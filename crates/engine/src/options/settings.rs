@@ -99,7 +99,9 @@ impl Settings {
         self.check_presets(verb)?;
         self.check_keep(verb)?;
         if verb == Verb::Run && self.is_typed("seed") && !self.has("sample") {
-            return Err(Error::usage("`seed` is the seed of `sample`, which is not given; use both, or neither"));
+            return Err(Error::usage(
+                "`seed` sets the seed of `sample`, but `sample` is not given; use both, or neither",
+            ));
         }
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;
@@ -355,7 +357,7 @@ mod tests {
         let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
         assert!(both.contains("use only one of them (the preset is `algorithms=exact,"), "{both}");
         assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
-        assert!(fail(&[("seed", "3")]).contains("`sample`, which is not given"));
+        assert!(fail(&[("seed", "3")]).contains("`sample` is not given"));
         assert_eq!(run(&[("seed", "3"), ("sample", "9")]).unwrap().seed, 3);
         assert!(settings(&[("seed", "3")]).unwrap().with_defaults(Verb::Compare).is_ok());
         assert!(fail(&[("keep", "none"), ("index", "seen")]).contains("cannot be combined with `index`"));

@@ -73,7 +73,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(in_words("0", "0, off")),
 
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
-        "Filter from an earlier `dupsift stream`, OUT/filter.bloom"),
+        "Filter from an earlier `dupsift stream` (OUT/filter.bloom)"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
         "Old versions of documents to remove from the filter first; can be repeated"),
     OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Number of keys that a new filter should have room for")
@@ -94,7 +94,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column with the list of choices that answers refer to by letter or position, or one column per choice: A,B,C,D")
         .default(in_words("choices", "choices; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of equally correct texts, or letters or positions of choices")
+        "Column with answers: texts, lists of equally correct texts, or letters or positions of choices. An answer is searched for in a matching span and within 200 tokens of it")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
         "Column with the suite of each item, for counts per suite")
@@ -155,7 +155,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Keep the previous output if the amount of input text has shrunk by more than this factor. Applies only if the previous input had at least 100 documents. With `index`, the text per document is compared")
+        "Keep the previous output if the amount of input text has shrunk by more than this factor. Applies only if the previous input had at least 100 documents. With `index`, the average amount of text per document is compared instead")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
@@ -200,7 +200,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| (!run.html).then(|| run.text_column.clone().into()),
         ),
     OptionSpec::new(INPUT, MAKING, "html-column", "COLUMN", Kind::Column,
-        "Column with HTML pages in any charset, used instead of texts; not needed for web archives")
+        "Column with HTML pages in any charset, read instead of the text column; not needed for web archives")
         .but(&[(
             Verb::Purify,
             "Column with HTML pages in any charset",
@@ -295,7 +295,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
     OptionSpec::new(DUPLICATES, THRESHOLD, "threshold", "T", Kind::Share,
         "Minimum similarity of duplicates, if `algorithms` lists only one algorithm: `algorithms=minhash` with `threshold=0.8` is the same as `algorithms=minhash:threshold=0.8`")
-        .but(&[(Verb::Contaminated, "Minimum score, from 0 to 1, of a contaminated document", is("0.8"))]),
+        .but(&[(Verb::Contaminated, "Minimum score of a contaminated document, from 0 to 1", is("0.8"))]),
     OptionSpec::new(DUPLICATES, FINDERS, "count-copies", "", Kind::Switch,
         "Whether word statistics include exact copies")
         .default(is("true"))
@@ -313,7 +313,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .brief("Match against all earlier runs, and add the new documents")
         .field(|run, given| Ok(run.index = Some(given.path())), |run| run.index.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "reference", "PATH", Kind::Path,
-        "Match against an index, the output of an earlier run, or files. Their documents are never removed, and an index is not changed")
+        "Match against an index, the output of an earlier run, or files. Documents in the reference are never removed, and a reference index is not changed")
         .field(|run, given| Ok(run.reference = Some(given.path())), |run| run.reference.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "batch", "NAME", Kind::Text(any), "Name of this run in the index")
         .default(depends("the last component of `out`"))
@@ -323,7 +323,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(depends("100 times the documents of this run, at least 100 million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
     OptionSpec::new(DUPLICATES, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
-        "If more distinct texts than this share a signature, write only their pairs with the representative. Regardless of this limit, exact copies are paired only with the best copy of their text")
+        "If a signature is shared by more distinct texts than this, write only their pairs with the representative. Regardless of this limit, exact copies are paired only with the best copy of their text")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // The default allows all pairs in a group of 4,472 rows.
@@ -340,7 +340,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Output of an earlier run. Its statistics, models and number of documents replace those of this corpus, so a signature depends only on its document")
         .but(&[(
             Verb::Purify,
-            "Output of an earlier run whose word statistics are used to weight keywords. By default, only the frequency in the page counts",
+            "Output of an earlier run whose word statistics are used to weight keywords. By default, keywords are weighted only by their frequency in the page",
             NONE,
         )])
         .field(|run, given| Ok(run.stats = Some(given.path())), |run| run.stats.clone().map(Value::from)),
@@ -391,7 +391,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Train a category model on the labels in this column, instead of writing pages"),
 
     OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
-        "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc. With none, this document is removed, too")
+        "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc. With none, the first one is removed, too")
         .brief("Which duplicate is kept: columns, length or doc; or none")
         .list()
         .default(is("length desc"))
@@ -409,7 +409,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.decide.to_string().into()),
         ),
     OptionSpec::new(KEPT, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
-        "Condition for removing one document of a pair: pair (always) or contained:T[:N] (only if the kept document contains at least the share T of its 3-grams and the share N of its numbers)")
+        "Condition for removing one document of a pair: pair (always) or contained:T[:N] (only if the kept document contains at least the share T of the removed document's 3-grams and the share N of its numbers)")
         .brief("Condition for removing a document: pair, or contained:T[:N]")
         .default(in_words("contained:0.8:0.9", "contained:0.8:0.9; pair for `algorithms=exact:form=url`"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
@@ -425,19 +425,19 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Also store the texts of the removed documents, and of the documents that were kept instead, in texts/. `dupsift explain` and `dupsift report` then work even after the corpus is deleted")
         .field(|run, given| Ok(run.keep_texts = given.switch()), |run| Some(run.keep_texts.into())),
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
-        "Parts of the corpus to write, file by file, separated by commas: keep (the kept rows, in deduped/), drop (the removed rows, in dropped/), annotate (a row of attributes for each input row, in attributes/)")
+        "Comma-separated list of the parts of the corpus to write, file by file: keep (the kept rows, in deduped/), drop (the removed rows, in dropped/), annotate (a row of attributes for each input row, in attributes/)")
         .brief("Also write the corpus: keep, drop, annotate")
         .list()
         .default(is("none"))
         .but(&[(
             Verb::Contaminated,
-            "Parts of the corpus to write, file by file, separated by commas: keep (documents without contamination, in clean/), drop (contaminated documents, in dropped/)",
+            "Comma-separated list of the parts of the corpus to write, file by file: keep (documents without contamination, in clean/), drop (contaminated documents, in dropped/)",
             is("none"),
         )])
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
 
     OptionSpec::new(OUTPUT, RUN, "add", "LIST", Kind::Text(|typed| AddedColumns::parse(typed).map(drop)),
-        "Columns to add to the rows in deduped/ (with `corpus=keep`), separated by commas: cluster_size, copies (the number of documents with the same text), sources (the number of different values of `source-column`, or of files, in the cluster)")
+        "Comma-separated list of columns to add to the rows in deduped/ (with `corpus=keep`): cluster_size, copies (the number of documents with the same text), sources (the number of different values of `source-column`, or of files, in the cluster)")
         .list()
         .default(is("none"))
         .field(|run, given| Ok(run.add = AddedColumns::parse(given.text())?), |run| Some(run.add.to_string().into())),

@@ -13,7 +13,7 @@ use dupsift_text::{Pipeline, TokenizerKind};
 /// The values of `--chain`, which specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "Keep these documents unless they form a pair with a kept document"),
-    ("remove", "Remove these documents, so that one document of each cluster is kept"),
+    ("remove", "Remove these documents, so that only one document of each cluster is kept"),
 ];
 
 /// The formats of log lines.
@@ -117,7 +117,7 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
 /// Returns [`Error::Missing`] if the file does not exist, and [`Error::Usage`] if it cannot be read as text.
 pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|error| {
-        let said = format!("`{option}={}`: expected a file that can be read, got: {error}", path.display());
+        let said = format!("`{option}={}`: the file cannot be read: {error}", path.display());
         match error.kind() {
             ErrorKind::NotFound => Error::Missing { path: path.to_path_buf(), said },
             _ => Error::Usage { option: Some(option), said },

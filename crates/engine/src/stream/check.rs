@@ -33,7 +33,7 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     match bound.filter(|bound| !needs && (is_one(bound) || bound.scheme.shared_key == SharedKey::Candidates)) {
         Some(bound) => Ok(bound),
         None => Err(Error::usage(format!(
-            "stream: {} cannot be a key; expected an algorithm that pairs documents with equal signatures and needs no corpus statistics and no verify, such as exact, tf, long_sent, minhash or megashingles",
+            "stream: {} cannot be a key; expected an algorithm that pairs documents with equal signatures and needs neither corpus statistics nor verify, such as exact, tf, long_sent, minhash or megashingles",
             chosen.label
         ))),
     }

@@ -50,7 +50,7 @@ impl ChunkReader for Bounded {
         match start.checked_add(length as u64) {
             Some(end) if end <= self.bytes => self.file.get_bytes(start, length),
             _ => Err(ParquetError::EOF(format!(
-                "a header refers to {length} bytes from byte {start} on, but the file has {}",
+                "a header refers to {length} bytes from byte {start} on, but the file has only {}",
                 self.bytes
             ))),
         }

@@ -364,7 +364,7 @@ impl<'r> Reading<'r> {
     /// because the input file may be intact.
     pub(super) fn failed(&self, error: io::Error) -> Error {
         match of_work_file(error) {
-            Ok(error) => Error::reading("read the temporary file that has the text of", self.path)(error),
+            Ok(error) => Error::reading("read the temporary file that contains the text of", self.path)(error),
             Err(error) => self.bad(format!("cannot be read any further: {error}")),
         }
     }

@@ -206,7 +206,7 @@ impl Place {
             cleared.push(if let Some(foreign) = foreign {
                 let (left, what) = (path.display(), foreign.display());
                 tracing::warn!(
-                    "{left} is not removed: it has the name of temporary files of a killed run, but contains {what}"
+                    "{left} is not removed: it is named like the temporary files of a killed run, but contains {what}"
                 );
                 Cleared::Left { path, foreign }
             } else if !put_back {

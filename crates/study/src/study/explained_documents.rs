@@ -88,7 +88,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     match best {
         Some((is_duplicate, _, other)) => {
             let of = if is_duplicate {
-                "the documents that it forms a pair with"
+                "the documents paired with it"
             } else {
                 "the documents with the same template, because it has no other pairs"
             };
@@ -101,9 +101,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             Ok(([doc, other], Some(format!("{first}; the second document is the most similar of {of}"))))
         }
         None => from_passages(engine, finished, doc)?.ok_or_else(|| {
-            Error::usage(
-                "no algorithm of the run paired the document with another document; pass a second id to compare it with",
-            )
+            Error::usage("no algorithm of the run paired the document with another document; pass a second id")
         }),
     }
 }

@@ -72,7 +72,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
-        "both are kept, because {word} in the first line of {name} is missing from {other} or rarer there by {:.2} (limit {:.2}), and the two share too few rare words to outweigh this difference: {} with {:.3} of the weight of {name}",
+        "both are kept, because {word} in the first line of {name} is missing from {other} or less frequent there, by a share of {:.2} (limit {:.2}), and the two share too few rare words to outweigh this difference: {} with {:.3} of the weight of {name}",
         of.title.missing, classification.rule.title, of.title.rare_words, of.title.rare
     )
 }
@@ -128,7 +128,7 @@ pub fn template_left_out(
         _ => other,
     };
     Some(format!(
-        "same template: similar ({own:.3}), but not versions; such pairs are reported only from a cosine of {}: {because}",
+        "same template: similar ({own:.3}), but not versions; such pairs are reported only if the cosine is at least {}: {because}",
         rule.templates
     ))
 }
@@ -293,7 +293,7 @@ mod tests {
         };
         ends(
             told(9, 2, 0.5, true, 0.65),
-            "from a cosine of 0.68: the numbers differ: 2 of 4 match, and the required share is 0.7",
+            "if the cosine is at least 0.68: the numbers differ: 2 of 4 match, and the required share is 0.7",
         );
         ends(
             told(9, 3, 0.5, false, 0.65),

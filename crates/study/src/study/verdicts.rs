@@ -347,7 +347,7 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
         "at least one of them is more similar to another document than margin= allows".into()
     } else {
-        "other documents in the corpus prevented it".into()
+        "other documents in the corpus prevented this pair".into()
     };
     format!("on their own, the two would be a pair, but {why}{cluster}")
 }

@@ -182,7 +182,7 @@ fn check(one: &AlgorithmReport, threshold: f64, lowest: f32) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{}={threshold}: the run has the pairs with a similarity from {least:.3} to 1, so the threshold can only be raised; expected a number in this range",
+        "{}={threshold}: the run contains only pairs with a similarity from {least:.3} to 1, so the threshold can only be raised; expected a number in this range",
         one.label
     )))
 }

@@ -105,7 +105,7 @@ impl HeavyJoin {
     pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);
         let most = self.most_differing;
-        Some(format!("{apart} of {BITS} random-projection signs differ, but at most {most} may"))
+        Some(format!("{apart} of {BITS} random-projection signs differ, but at most {most} may differ"))
     }
 
     /// Returns the reason why two documents with these sketches are not compared although they share a key that `rows` documents have.

@@ -41,14 +41,14 @@ const FACTS: Facts = Facts {
             name: "rule",
             kind: Kind::Int(1, 5),
             default: "5",
-            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4, 5: like 2 and 3, with weights closer than a",
+            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4, 5: like 2 and 3, and the distance between the weights is less than a",
         },
         ParamSpec { name: "words", kind: Kind::Int(1, 64), default: "10", help: "N: number of keywords per document" },
         ParamSpec {
             name: "weight",
             kind: Kind::Choice(&["tf", "tf_idf", "tf_over_df", "tf_over_cf"]),
             default: "tf",
-            help: "tf: share of the document's words; tf_idf: tf times ln(N / df); tf_over_df: tf divided by the number of documents with the word; tf_over_cf: tf divided by its occurrences in the corpus",
+            help: "tf: share of the document's words; tf_idf: tf times ln(N / df); tf_over_df: tf divided by the number of documents with the word; tf_over_cf: tf divided by the number of occurrences of the word in the corpus",
         },
         ParamSpec {
             name: "a",
@@ -106,7 +106,7 @@ impl Algorithm for Keywords {
         let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
         if params.int("rule") > 1 && words < min_keywords {
             return Err(Error::usage(format!(
-                "keywords: no document has min_keywords={min_keywords} of words={words}; expected min_keywords at most {words}"
+                "keywords: min_keywords={min_keywords} is more than words={words}, so no document would have a signature; expected min_keywords at most {words}"
             )));
         }
         Ok(Box::new(KeywordsSigner {

@@ -168,7 +168,8 @@ impl Algorithm for Shingles {
 }
 
 /// The completeness that `join=exact` and `join=rarest` guarantee.
-const COMPLETE: &str = "finds every pair, except in groups of more than 256 documents that are similar to one of them";
+const COMPLETE: &str =
+    "finds every pair, except in groups of more than 256 documents that are all similar to one document";
 
 enum Join<'c> {
     /// Compares all documents with each other.
@@ -210,7 +211,7 @@ impl Signer for ShinglesSigner<'_> {
                     _ => "",
                 };
                 let note = format!(
-                    "candidates by {bands} bands of {rows} minima; finds about {1:.3} of the pairs with resemblance {0}{of}",
+                    "{bands} bands of {rows} minima find about {1:.3} of the pairs with resemblance {0}{of}",
                     self.threshold,
                     1.0 - missed
                 );

@@ -34,7 +34,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "crowd",
         "0.95",
-        "relate: minimum that replaces contained= if more than ten other documents have a cosine that is lower by at most gap=; 0: no such check",
+        "relate: replaces contained= if more than ten other documents have a cosine at most gap= below the cosine of the pair; 0: no such check",
     ),
     share(
         "gap",
@@ -44,7 +44,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         NEAR,
         "0.9",
-        "relate: minimum cosine to either document of a pair for a document in the near group of the pair; by default, at least the threshold",
+        "relate: minimum cosine between a document in the near group of a pair and either document of the pair; by default, at least the threshold",
     ),
     ParamSpec {
         name: "titles",

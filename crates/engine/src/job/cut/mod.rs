@@ -61,7 +61,7 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     };
     let places = Pass {
         name: "cut",
-        does: format!("read documents with such passages again; passages are {then}"),
+        does: format!("reread the documents that contain recurring passages; passages are {then}"),
         stages: vec!["read repeats", "read cut documents", "write passages/"],
         count: 2,
         ..Pass::default()

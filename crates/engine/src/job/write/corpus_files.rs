@@ -120,9 +120,7 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
         );
     }
     if source.has_several_texts() {
-        return refused(
-            "passages of texts from several columns cannot be cut; name a single column with `text-column`",
-        );
+        return refused("passages of texts from several columns cannot be cut; pass a single column as `text-column`");
     }
     if source.has_joined_texts() {
         return refused("passages of texts from lists cannot be cut; convert the lists to strings first");

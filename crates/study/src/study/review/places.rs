@@ -40,7 +40,7 @@ impl<'r> Places<'r> {
         let place = self.session.map_or(Some(number), |session| session.document(number));
         place.filter(|&place| place < self.documents).ok_or_else(|| {
             Error::usage(format!(
-                "a table names document {number}, which is not in the corpus: the output is damaged; run again"
+                "a table refers to document {number}, which is not in the corpus: the output is damaged; run again"
             ))
         })
     }

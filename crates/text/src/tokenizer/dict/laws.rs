@@ -95,7 +95,7 @@ fn every_run_of_the_samples() {
             characters += run.chars().count();
         }
     }
-    assert!(characters > 100_000, "{characters} characters are not the samples");
+    assert!(characters > 100_000, "expected the complete samples, got {characters} characters");
 }
 
 /// Returns the texts in a sample file.
