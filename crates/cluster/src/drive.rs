@@ -85,7 +85,8 @@ impl Driver<'_> {
         let folder = std::env::current_dir().map_err(Error::io("look up", Path::new("the current folder")))?;
         self.cluster.begin(&Layout { corpus: corpus(self.session.source), folder, task_bytes, buckets })?;
         let (now, later): (Vec<usize>, Vec<usize>) = missing.iter().partition(|&&at| self.plan.signs_first(at));
-        // Algorithms that do not require counts sign in the first pass, unless extra copies must be known first.
+        // Algorithms that do not require counts sign documents in the first pass, unless extra copies must be known
+        // first.
         let copies_first = self.plan.copies_first;
         let first = Pass {
             notes: true,

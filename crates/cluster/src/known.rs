@@ -22,7 +22,7 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// The size of a document number with its bucket, in bytes.
+/// The size of a document number and its bucket, in bytes.
 const PLACE: usize = 12;
 /// The number of rows that are read at a time.
 const ROWS: usize = 4096;

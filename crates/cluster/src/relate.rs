@@ -234,7 +234,7 @@ impl Driver<'_> {
         Ok(Some(places))
     }
 
-    /// Verifies candidates, with evidence that was collected while signing or is read in another pass.
+    /// Verifies candidates, using evidence that was collected during signing or is read in another pass.
     fn judge(
         &self,
         known: &Path,

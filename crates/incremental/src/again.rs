@@ -1,4 +1,5 @@
-//! Reads the result of an incremental run again. Its tables refer to documents in earlier batches, whose ids and texts are in the index.
+//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches, whose ids and texts
+//! are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +56,7 @@ impl<'a> Again<'a> {
         Ok(Again { index, manifest, batch })
     }
 
-    /// Reads the statistics and models with which the batch was signed.
+    /// Reads the statistics and models that were used to sign the batch.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

@@ -36,8 +36,8 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// Determines how many document numbers are initially reserved for indexed documents: the first number times the rows of the batch, but at
-/// least the second number.
+/// Determines how many document numbers are initially reserved for indexed documents: the first number times the number of rows in the
+/// batch, but at least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
 /// Runs against the index in a folder. Adds the batch to the index if that is the purpose.

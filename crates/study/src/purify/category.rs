@@ -40,7 +40,7 @@ use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 const TABLE: &str = "model/part-00000.parquet";
 /// The number of bytes of pages that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// The number of bytes of memory for each count while pages are read.
+/// The memory for each count while pages are read, in bytes.
 const A_COUNT: usize = 64;
 
 /// Describes a finished training, in `run.json`.

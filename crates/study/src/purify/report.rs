@@ -26,7 +26,8 @@ pub struct PagesReport {
     pub text: String,
     /// The prefix of the page columns.
     pub prefix: String,
-    /// The name of the statistics that weighted the keywords, from their own record. `None` if only the frequency on the page counts.
+    /// The name of the statistics that weighted the keywords, as recorded with the statistics. `None` if only the frequency on the
+    /// page counts.
     pub statistics: Option<String>,
     /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,

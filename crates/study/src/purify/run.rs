@@ -109,8 +109,8 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns, for each file, the size of its longest row in bytes; if rows are large, their page does not count. Checks that every row can be
-/// written within the memory limit.
+/// Returns, for each file, the size of its longest row in bytes. If rows are large, their page is not included in this size. Checks that
+/// every row can be written within the memory limit.
 ///
 /// # Errors
 /// Returns [`Error::LongRow`] with the smallest memory limit that would be sufficient.

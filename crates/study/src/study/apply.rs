@@ -302,7 +302,7 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// Refuses to say which rows of the corpus are kept if the run read only a sample of it.
+/// Refuses to determine which rows are kept if the run read only a sample of the corpus.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for the record of such a run.

@@ -91,8 +91,8 @@ pub struct JudgeReport {
     pub documents: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The size above which the pairs of an algorithm are sampled. A sample of about this size is then judged, together with the pairs that
-    /// are judged for other algorithms.
+    /// If an algorithm has more pairs than this, they are sampled. A sample of about this size is judged, together with the pairs that are
+    /// judged for other algorithms.
     pub sample: u64,
     /// Whether some pairs were not judged because of sampling.
     pub sampled: bool,
@@ -131,8 +131,8 @@ pub struct ComparedReport {
     pub precision: Figure,
     /// 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
-    /// F computed from the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P
-    /// and R are in their intervals.
+    /// F computed from the lower ends of P and R. F increases with P and R, so F is between `f_low` and `f_high`
+    /// whenever P and R are in their intervals.
     pub f_low: Option<f64>,
     /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,

@@ -118,7 +118,8 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair is in `pairs/`.
     Pair,
-    /// The pair, or a pair of their copies, is in `pairs/` as two pages from the same template, which are similar but not duplicates.
+    /// The pair, or a pair of copies of the two documents, is in `pairs/` with the relation `template`: the pages are similar but not
+    /// duplicates.
     Template,
     /// The documents are a pair in a group above `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
@@ -191,7 +192,7 @@ pub struct ExplainedPair {
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
-    /// The highest similarity of either document to another partner outside the near group.
+    /// The highest similarity of either document to a document outside the near group.
     pub next_best: Option<f32>,
     /// Whether the titles name different things, so that neither document is removed in favor of the other.
     pub other_title: bool,

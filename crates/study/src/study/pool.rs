@@ -58,7 +58,8 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
         {
             let table = top.0.2;
             found |= 1 << table;
-            // The next pair of a table replaces the previous pair of that table, and usually stays near the top.
+            // The next pair of a table replaces the previous pair of that table, and usually stays near the top of the
+            // heap.
             match self.tables[table].next().transpose()? {
                 Some(pair) => *top = Reverse((pair.a, pair.b, table)),
                 None => drop(PeekMut::pop(top)),

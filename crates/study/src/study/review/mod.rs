@@ -52,17 +52,17 @@ pub struct Review {
     pub algorithms: Vec<AlgorithmReview>,
     /// For any two algorithms, the number of written pairs that they have in common, for the first [`MOST_POOLED`] algorithms.
     pub agreement: Agreement,
-    /// The number of distinct pairs that these algorithms wrote.
+    /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,
-    /// These distinct pairs, by input file.
+    /// The distinct pairs, counted by input file.
     pub files: Crossing,
-    /// These distinct pairs, by a column of the corpus.
+    /// The distinct pairs, counted by the values in a column of the corpus.
     pub sources: SourceReview,
     /// The labels of the algorithms whose pairs and clusters are shown as text: the algorithms that decide on removal, or else all of them.
     pub deciding: Vec<String>,
-    /// The largest clusters of these algorithms, largest first.
+    /// The largest clusters of the deciding algorithms, largest first.
     pub large: Vec<LargeCluster>,
-    /// The verified pairs with the lowest similarity, taken from each of these algorithms in turn, lowest first.
+    /// The verified pairs with the lowest similarity, taken from each deciding algorithm in turn, lowest first.
     pub least: Vec<PairSample>,
     /// Randomly sampled pairs, by bin of similarity (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,
@@ -105,7 +105,7 @@ const LARGE: usize = 10;
 pub struct Read<'r> {
     /// The corpus, preceded by the indexed documents that are in the tables.
     pub session: &'r Session<'r>,
-    /// Returns whether the text of a document, given by its table number, must not be shown.
+    /// Returns whether the text of a document must not be shown. The document is given by its number in the tables.
     pub is_hidden: &'r dyn Fn(u64) -> bool,
 }
 

@@ -45,7 +45,7 @@ impl<'r> Places<'r> {
         })
     }
 
-    /// Returns the table number for a position.
+    /// Returns the number that the tables use for the document at a position.
     pub fn number(&self, place: u64) -> u64 {
         self.session.map_or(place, |session| session.number(place))
     }

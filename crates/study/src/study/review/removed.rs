@@ -68,7 +68,7 @@ pub fn read(
         }
         let RemovalFound { doc, kept, similarity, reason, contained } = row?;
         if let Some(contained) = contained {
-            // Tables store shares with 32 bits.
+            // Tables store shares as 32-bit numbers.
             let counts = review.contained.iter_mut().zip(SHARES);
             counts.for_each(|(count, share)| *count += u64::from(contained >= share as f32));
         }
