@@ -53,8 +53,8 @@ impl Job {
         self.option("memory", bytes.to_string())
     }
 
-    /// Sets an option of `dupsift run` to a value as typed on the command line. The words in the name may be separated by `_` or `-`. A
-    /// later value replaces an earlier value.
+    /// Sets an option of `dupsift run` to a value in the form used on the command line. The words in the name may be separated by `_`
+    /// or `-`. A later value replaces an earlier value.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Job {
         self.options.push((name.into(), value.into()));
         self

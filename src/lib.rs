@@ -32,7 +32,7 @@
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each.
+//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each crate.
 
 // Tests write files into their own folders.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

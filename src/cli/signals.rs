@@ -55,7 +55,7 @@ fn heard(signal: i32, flag: &AtomicBool) {
     tracing::warn!("stopping after the current step; press Ctrl-C again to stop immediately");
 }
 
-/// Returns whether the process was started to ignore the signal.
+/// Returns whether the process was started with this signal ignored.
 #[allow(unsafe_code)]
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: this is a struct of numbers, for which all zeros is a valid value.

@@ -90,7 +90,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
         Line::Left(text) => (piece(text, true), Vec::new(), '<'),
         Line::Right(text) => (Vec::new(), piece(text, true), '>'),
     };
-    // A line that is only in one document is marked by the sign between the columns.
+    // A line that occurs in only one document is marked by the sign between the columns.
     let marked = colours || matches!(line, Line::Changed(..) | Line::TooLong(..));
     let wrap = |pieces: &[Piece], side| {
         let plain: Vec<Piece> =

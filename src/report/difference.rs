@@ -16,7 +16,7 @@ const MOST_WEIGHED: usize = 10_000;
 /// The maximum number of words, including spaces and punctuation, in two lines that are compared. If there are more, the complete lines are
 /// shown as different.
 const MOST_WORDS: usize = 40_000;
-/// The minimum share of common words with which two changed lines are shown side by side.
+/// The minimum share of common words for two changed lines to be shown side by side.
 const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.
@@ -24,7 +24,7 @@ const ALIKE: f64 = 0.3;
 pub struct Piece {
     /// The original text.
     pub text: String,
-    /// Whether this part is missing in the line of the other document.
+    /// Whether this part is missing from the other document's line.
     pub changed: bool,
 }
 
@@ -35,7 +35,7 @@ pub enum Line {
     Equal(String),
     /// A line in both documents, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// A line in both documents, with differences, whose two versions have too many words to compare.
+    /// A line in both documents whose two versions differ but have too many words to compare.
     TooLong(String, String),
     /// A line only in the first document.
     Left(String),

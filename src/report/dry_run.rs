@@ -1,4 +1,4 @@
-//! The record and the text of a dry run for programs; the command line logs the same lines.
+//! Defines the record and the text of a dry run, for programs. The command line logs the same lines.
 
 use serde::Serialize;
 
@@ -56,7 +56,7 @@ pub struct SampleEstimate {
 }
 
 impl DryRun {
-    /// Returns the estimate of `run`, which has no sample, and of the result on a sample of its corpus.
+    /// Returns the estimate for `run`, which uses no sample, with the result on a sample of its corpus if there is one.
     pub fn new(run: &RunOptions, estimate: &Estimate, sample: Option<&RunReport>) -> DryRun {
         let pass = |pass: &dupsift_engine::job::Pass| PlannedPass {
             name: pass.name,

@@ -160,8 +160,8 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the use of the dictionary, which costs ten times as much as everything else on a text. Each Chinese character is segmented at
-/// most once, even if many algorithms, passes and checks need words, and never if characters are sufficient.
+/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is
+/// segmented at most once, even if many algorithms, passes and checks need words, and never if characters are sufficient.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
     let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");
@@ -174,7 +174,8 @@ fn chinese_is_segmented_once_for_the_whole_job() {
 }
 
 /// Guards against unused memory: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word boundaries
-/// that the first pass stores for the second are always in a file, which takes less than a hundredth of the text.
+/// that the first pass stores for the second are always in a file, whose size is less than a hundredth of the size of
+/// the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {

@@ -249,7 +249,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         let all = pairs(&format!("{algorithm},verify={own}"));
         let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
         assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
-        // The rule determined their relation.
+        // The rule determined the relation of these pairs.
         let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
         assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
     }
@@ -353,7 +353,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     assert!(said.contains("enough to remove b") && said.contains("b was removed in favor of a"), "{said}");
 }
 
-/// Checks that pairs from the same template are counted over texts, so a copy adds none.
+/// Checks that pairs from the same template are counted over texts, so a copy adds no pairs.
 #[test]
 fn templates_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ fn guide() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns the two texts of each section with examples, with names such as "Exact copies A".
+/// Returns the two example texts of each section, with names such as "Exact copies A".
 fn examples(guide: &str) -> Vec<Doc> {
     let mut docs = Vec::new();
     for section in guide.split("\n## ").skip(1) {

@@ -299,7 +299,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     place.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&place.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(place.at("out.held")).unwrap();
-    // An empty folder with its name does not prevent a held result.
+    // An empty folder with the name of a held result does not prevent the result from being held.
     std::fs::create_dir(place.at("out.held")).unwrap();
     place.run(&[]).ends_with(0);
     place.broken(500, 400);

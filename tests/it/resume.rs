@@ -209,7 +209,7 @@ fn all_but(changed: &[&str]) -> BTreeSet<String> {
     all
 }
 
-/// Returns the algorithms, one of which is replaced.
+/// Returns the algorithms with one of them replaced.
 fn algorithms_with(from: &str, to: &str) -> String {
     assert!(ALGORITHMS.contains(from));
     ALGORITHMS.replace(from, to)
@@ -244,7 +244,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     ] {
         assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_checkpoints(), "{more}");
     }
-    // Only the values that `--keep` needs are recorded again.
+    // Only the values that `--keep` uses are recorded again.
     assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);

@@ -1,5 +1,5 @@
-//! Tests `--scope within:COLUMN` and `across:COLUMN`, with which documents are compared only with documents that have the same value, or a
-//! different value.
+//! Tests `--scope within:COLUMN`, which limits comparisons to documents with the same value, and `across:COLUMN`, which limits comparisons
+//! to documents with different values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -56,8 +56,8 @@ fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     pairs(out, label).into_iter().map(line).collect()
 }
 
-/// Checks for all algorithms that no pair has two values, and that the pairs are the same as in separate runs over the rows with each
-/// value, with the counts, the models and the planned size of the complete corpus.
+/// Checks for all algorithms that the two documents of each pair have the same value, and that the pairs are the same as in separate
+/// runs over the rows with each value, with the counts, the models and the planned size of the complete corpus.
 #[test]
 fn pairs_are_those_of_each_value_alone() {
     let place = tempfile::tempdir().unwrap();
@@ -277,7 +277,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
         assert!(!removed.contains_key(kept), "{kept} is kept");
         assert_ne!(placed[*doc].0, placed[*kept].0, "{doc} and {kept} have one value");
     }
-    // If a text is on two sites, only one of them keeps it.
+    // If a text is on two sites, it is kept on only one site.
     let mut keeps: BTreeMap<&String, BTreeSet<Option<&str>>> = BTreeMap::new();
     for (at, (site, doc)) in placed.iter().enumerate().filter(|(at, _)| !removed.contains_key(at)) {
         let sites = keeps.entry(&doc.text).or_default();
