@@ -21,7 +21,7 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// The time that the work has to stop on its own. If a step takes longer, the process is ended during the step.
+/// The time within which the work may stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum time for writing a message. It is limited because the reader may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);

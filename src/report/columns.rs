@@ -112,8 +112,8 @@ fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut Str
     }
 }
 
-/// Wraps pieces to rows of at most `width` columns. Rows break after spaces and next to wide characters. They break within a word only if
-/// it is longer than a row.
+/// Wraps pieces into rows of at most `width` columns. Rows break after spaces and next to wide characters. They break within a word only
+/// if it is longer than a row.
 fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cell> {
     let (begin, end) = match (side, colours) {
         (Side::Left, true) => (RED, PLAIN),

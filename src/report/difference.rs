@@ -11,9 +11,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub const MOST_CHARACTERS: usize = 200_000;
 /// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
-/// The maximum number of pairs of changed lines in one stretch that are compared. If there are more, lines are paired in order.
+/// The maximum number of pairs of changed lines that are compared in one stretch. If there are more, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
-/// The maximum number of words, including spaces and punctuation, in two lines that are compared. If there are more, the complete lines are
+/// The maximum number of words in two lines to compare, including spaces and punctuation. If there are more, the complete lines are
 /// shown as different.
 const MOST_WORDS: usize = 40_000;
 /// The minimum share of common words for two changed lines to be shown side by side.

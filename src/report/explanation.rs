@@ -233,7 +233,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
             text += &format!("  {name} has none: {reason}\n");
         }
     }
-    // Equal keys come first, because they are the reason that documents are compared.
+    // Equal keys come first, because they are the reason why the documents are compared.
     let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
     let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);

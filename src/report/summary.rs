@@ -176,10 +176,10 @@ pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
     }
 }
 
-/// Returns bounds on the share of all documents that would be removed, estimated from a sample. If the sample is a share p of the corpus,
-/// the only duplicate of a document is in the sample with probability p, and at least one of several duplicates is in it with a higher
-/// probability. Therefore, the share of removed documents in the sample, divided by p, is exact if each document has at most one duplicate,
-/// and too high otherwise. Without the division, the share is too low.
+/// Returns bounds on the share of all documents that would be removed, estimated from a sample. Assume that the sample is a share p of the
+/// corpus. If a document has one duplicate, this duplicate is in the sample with probability p; if a document has several duplicates, at
+/// least one of them is in the sample with a higher probability. Therefore, the share of removed documents in the sample, divided by p, is
+/// exact if each document has at most one duplicate, and too high otherwise. Without the division, the share is too low.
 fn removed_share(sampled: u64, all: u64, removed: u64, used: u64) -> [f64; 2] {
     let least = removed as f64 / used.max(1) as f64;
     [least, (least * all as f64 / sampled.max(1) as f64).min(1.0)]

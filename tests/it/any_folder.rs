@@ -49,7 +49,7 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs the program in this folder below the place; `/` is the root.
+    /// Runs the program in this subfolder of the place; `/` is the root.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)

@@ -302,7 +302,7 @@ fn write_arrow(path: &Path, docs: &[Doc]) {
     writer.finish().unwrap();
 }
 
-/// Returns a summary without its line of times, which vary.
+/// Returns a summary without the line that contains times, because times vary.
 fn timeless(summary: &str) -> String {
     summary.lines().filter(|line| !line.contains(" CPU seconds")).map(|line| format!("{line}\n")).collect()
 }
@@ -439,7 +439,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     run(&[&other.join("deduped")], &again, &["--algorithms", "exact"]).ends_with(0);
     let spared = apply(&again, &["-o", text(&other), "--overwrite"]).ends_with(2);
     spared.says(&["would be replaced, but contains the input"]);
-    // The output of a run recognizes what was replaced in it.
+    // A run recognizes the folders that `apply` replaced in an output, so the run can replace the output.
     fs::remove_file(out.join("deduped/mine.txt")).unwrap();
     run(&[&input], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(0);
 }
@@ -475,7 +475,7 @@ fn columns_that_the_run_did_not_use_are_copied_as_they_are_now() {
     apply(&at("other"), &[])
         .ends_with(2)
         .says(&["a.jsonl has different contents", "help: run again with `--overwrite`"]);
-    // The column for `--keep` is used, so it may not change.
+    // The column for `--keep` is used, so it must not change.
     with("\"score\": 1, ", &docs);
     run(&[&input], &at("kept"), &["--algorithms", "exact", "--keep", "score desc"]).ends_with(0);
     with("\"score\": 123, ", &docs);

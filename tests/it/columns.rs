@@ -51,7 +51,8 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
         purify(&["--columns", "idd"]).says(&["`--columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
-    // A missing column is not an error if it is a default that was not typed, or if at least one file has it.
+    // A missing column is not an error if the column is a default that was not given explicitly, or if at least one
+    // file has it.
     run(&[&parquet], &out, &["--keep", "id desc", "--url-column", "id"]).ends_with(0);
     let only_lines = Doc { id: "x".into(), text: "some words of a text".into(), title: Some("t".into()) };
     std::fs::write(&lines, json_lines(&[only_lines])).unwrap();

@@ -114,7 +114,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pairs from the same template never decide, even if being in a pair is sufficient for removal.
+    // Pairs from the same template never decide on removal, even if being in a pair is sufficient for removal.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
@@ -439,7 +439,7 @@ fn titles_that_name_other_things_keep_both() {
 }
 
 /// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals of `minhash` look
-/// like a template, so its result does not replace a good result.
+/// like removals of template pages, so its result does not replace a good result.
 #[test]
 fn removals_of_one_template_are_reported_and_guarded() {
     let folder = tempfile::tempdir().unwrap();

@@ -79,8 +79,8 @@ fn pairs_are_guarded_against_an_earlier_run() {
     let more = ["--max-removed-share", "1", "--max-shrink-factor", "1000"];
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
-    // 106 copies give 105 pairs, and 1,036 copies give 1,035 pairs. These are 9.9 times the pairs with the same number of documents, and
-    // 3.0 times the pairs per document with 3.29 times the documents.
+    // 106 copies give 105 pairs, and 1,036 copies give 1,035 pairs. The number of pairs per document is 9.9 times as large with the same
+    // number of documents, and 3.0 times as large with 3.29 times the documents.
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);

@@ -1,4 +1,5 @@
-//! Tests that the commands in docs/choosing.md run over its examples and remove what the page says.
+//! Tests that the commands in docs/choosing.md run over the examples on that page and remove the documents that the
+//! page mentions.
 
 use std::path::Path;
 

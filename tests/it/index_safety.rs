@@ -290,7 +290,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["1 row of this batch was forgotten earlier and stays forgotten"]);
     assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
     assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
-    // If the forgotten text arrives again, it is new; the text of another document is not.
+    // If the forgotten text arrives again, it counts as new; the text of a different document does not.
     let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
     let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
     place.same_batch(&again).ends_with(0);

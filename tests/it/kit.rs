@@ -155,7 +155,7 @@ pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc>
     texts.map(|(n, text)| Doc { id: format!("d{n}"), text: text.into(), title: None }).collect()
 }
 
-/// Writes documents as Parquet with the columns id and text, and title if any of them has one.
+/// Writes documents as Parquet with the columns id and text, and with the column title if any document has a title.
 pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));

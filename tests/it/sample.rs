@@ -1,4 +1,4 @@
-//! Tests `--sample`, which runs over some of the documents.
+//! Tests `--sample`, which runs over a sample of the documents.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -101,7 +101,7 @@ fn threads_memory_and_a_kill_change_nothing() {
     run(&[&at("docs")], &at("one"), &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(0);
     run(&[&at("docs")], &at("four"), &[&more[..], &["--threads", "4", "--memory", "1GiB"]].concat()).ends_with(0);
     assert_same_bytes(&at("one"), &at("four"), "threads and memory");
-    // In this run, documents are signed from words that an earlier process kept, together with the scopes.
+    // In this run, signatures are computed from words that an earlier process kept, together with the scopes.
     let resumed = Place::new();
     let docs = at("docs");
     let command = |more: &[&str]| {
@@ -177,7 +177,7 @@ fn what_is_typed_wrong_is_reported() {
 }
 
 const ACROSS: [&str; 2] = ["--scope", "across:site"];
-/// Algorithms with pairs of copies, with classes of different texts, and with pairs with and without a check.
+/// Algorithms that cover pairs of copies, classes of different texts, and pairs with and without a check.
 const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
 
 /// Returns edited and equal texts on a few sites. Some texts have more copies.

@@ -33,7 +33,7 @@ impl Place {
         self.at(out)
     }
 
-    /// Overwrites the corpus with the corpus of another day.
+    /// Overwrites the corpus with the corpus of a different day.
     fn overwrite(&self) {
         for name in ["today/a.parquet", "today/b.parquet"] {
             std::fs::remove_file(self.at(name)).unwrap();

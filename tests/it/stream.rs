@@ -53,7 +53,8 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     stream(&path("second.parquet"), &path("second"), &["--filter", filter]).ends_with(0);
     assert!(flags(&path("second")).iter().enumerate().all(|(at, flag)| *flag == Some(at < 500)));
 
-    // Old versions are removed from the filter. A document that occurred twice is still known; the others are new again.
+    // Old versions are removed from the filter. A document that occurred twice is still known; all other documents are
+    // new again.
     write("old.parquet", texts(0, 20));
     write("third.parquet", texts(0, 30));
     let old = path("old.parquet");

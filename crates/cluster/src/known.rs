@@ -1,5 +1,5 @@
 //! Stores data about the complete corpus (copies, statistics and models), which tasks require before they read documents. The driver writes
-//! it to one file, which each process loads once.
+//! this data to one file, which each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places

@@ -29,7 +29,8 @@ pub struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Opens the index at `dir` for the record of a batch. The index is not locked, because the files that are read never change.
+    /// Opens the index at `dir`, against which a batch was matched; `batch` is the record of the batch. The index is not locked,
+    /// because the files that are read never change.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist, or is not the index that the batch was matched against.

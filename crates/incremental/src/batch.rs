@@ -89,9 +89,9 @@ const FREE: [&str; 22] = [
     "work",
 ];
 
-/// Checks whether the index already has a batch with this name. Returns its record if it is published with the same options. If the batch
-/// has to be recomputed, `manifest` is reset to the state of the index before that batch. `contents` reads the files and returns a
-/// hash of their content; it is called only if the file system metadata differs.
+/// Checks whether the index already has a batch with this name. Returns the record of that batch if it is published with the same
+/// options. If the batch has to be recomputed, `manifest` is reset to the state of the index before that batch. `contents` reads the
+/// files and returns a hash of their content; it is called only if the file system metadata differs.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if another batch has the same name, if the batch was run with different options, if later batches follow it, or
@@ -207,7 +207,7 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
         )));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
-    // After the batch is recomputed, its forgotten documents are forgotten again.
+    // After the batch is recomputed, its forgotten documents are marked as forgotten again.
     before.forgotten = before.forgotten_in(0, first_doc);
     Ok(before)
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::report::thousands;
 
-/// The maximum number of characters of a name in a heading.
+/// The maximum length of a name in a heading, in characters.
 const HEADING_CHARACTERS: usize = 80;
-/// The maximum number of characters of an id that is shown next to another id.
+/// The maximum length of an id that is shown next to another id, in characters.
 const BESIDE_CHARACTERS: usize = 48;
 
 /// Makes external text safe to show. Control characters become visible symbols, and direction marks are spelled out, so that readers see

@@ -315,8 +315,8 @@ pub fn refuse_sample(report: &RunReport) -> Result<()> {
     )))
 }
 
-/// Refuses to decide again from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a document
-/// represents only the copies in its own scope.
+/// Refuses to recompute decisions from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a
+/// document represents only the copies in its own scope.
 fn refuse_scopes(options: &RunOptions) -> Result<()> {
     match &options.recipe.across {
         None => Ok(()),

@@ -40,7 +40,7 @@ pub struct ComparisonReport {
     /// In row A and column B, the number of pairs that both contestants found. The diagonal contains the number of pairs of each
     /// contestant.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two or three contestants whose F is larger than the F of any part of them. At most 20 combinations of
+    /// Unions and intersections of two or three contestants that have a larger F than any of their parts. At most 20 combinations of
     /// two and 20 of three are listed, best first.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
@@ -136,13 +136,14 @@ pub struct ComparedReport {
     pub f_low: Option<f64>,
     /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,
-    /// The number of pairs that no unrelated contestant found. Two contestants are related if they have an algorithm in common.
+    /// The number of pairs that only this contestant and related contestants found. Two contestants are related if they have an
+    /// algorithm in common.
     pub alone: u64,
     /// The number of duplicates among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
     /// CPU seconds for the contestant's algorithms only: signing, grouping and verifying.
     pub cpu_seconds: f64,
-    /// The share of the duplicates in the exact join that the contestant found.
+    /// The share of the exact join's duplicates that the contestant found.
     pub oracle_recall: Option<Figure>,
 }
 

@@ -6,7 +6,8 @@
 //! Pairs are compared as sets of document numbers; both the tables of a run and the true pairs are sorted. A page (a document) counts as
 //! detected if it is in a reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell, see
 //! [`dupsift_algorithms::measure::Partitions`]. A document in no cluster is a cluster of one. If the truth consists of pairs, the true
-//! clusters are their connected components. If it consists of clusters, the true pairs are all pairs within them.
+//! clusters are their connected components. If the truth consists of clusters, the true pairs are all pairs within
+//! these clusters.
 //!
 //! Not all pairs of a group above `--max-group` are written. If the number of pairs that the run counted equals the number of pairs within
 //! its clusters, the run found exactly these pairs, and they are counted from the clusters. Otherwise, figures that depend on the

@@ -103,8 +103,8 @@ pub fn removed(
     Ok(report)
 }
 
-/// Returns the documents in clusters of two or more, from rows of (first document, other document). `adds_first` must be set if no row has
-/// the first document as its other document.
+/// Returns the documents in clusters of two or more documents, from rows of (first document, other document). `adds_first` must be set if
+/// no row has the first document as its other document.
 fn clusters<'s>(
     session: &'s Session<'_>,
     sorted: &'s Sorted,

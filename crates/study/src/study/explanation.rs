@@ -107,8 +107,8 @@ pub struct ExplainedContained {
     pub common_facts: u64,
     /// The number of distinct numbers outside the frame of this document.
     pub facts: u64,
-    /// Why this document may not be removed in favor of the other document: no pair decides, or too little of this document is contained.
-    /// Null if it may be removed.
+    /// Why this document cannot be removed in favor of the other document: no pair decides, or too little of this document is contained.
+    /// Null if it can be removed.
     pub stays: Option<&'static str>,
 }
 
@@ -139,7 +139,8 @@ pub enum Verdict {
     BelowThreshold,
     /// The documents were compared, but their texts are too long to be verified.
     Undecided,
-    /// On their own, the two documents would be a pair, but because of other documents in the corpus the run did not report them.
+    /// On their own, the two documents would be a pair, but because of other documents in the corpus, the run did not report the
+    /// pair.
     LeftOut,
 }
 

@@ -92,8 +92,8 @@ struct Combination {
     f: f64,
 }
 
-/// Returns the combinations that are better than any part of them: two contestants must be better than either one, and three must be better
-/// than any one or two of them.
+/// Returns the combinations that are better than any of their parts: a combination of two contestants must be better than either
+/// contestant, and a combination of three must be better than any one or two of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);

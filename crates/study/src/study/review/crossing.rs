@@ -114,7 +114,7 @@ impl Group for Crossing {
     }
 }
 
-/// Counts pairs, given as document numbers, by input file.
+/// Counts pairs by input file. Pairs are given as document numbers.
 pub struct Files {
     /// The counts.
     pub crossing: Crossing,

@@ -1,9 +1,8 @@
 //! Collects the content of `report.html` for a finished run: counts over its tables, and the texts of a few documents.
 //!
-//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and a column with their sources
-//! are read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: it consists of a fixed number
-//! of bins, samples and names per algorithm, and of the distinct cluster sizes. For n documents, there are at most sqrt(2 n) distinct
-//! sizes.
+//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column with sources are
+//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: it consists of a fixed number of
+//! bins, samples and names per algorithm, and of the distinct cluster sizes. For n documents, there are at most sqrt(2 n) distinct sizes.
 
 mod clusters;
 mod compared;
@@ -50,7 +49,7 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// For any two algorithms, the number of written pairs that they have in common, for the first [`MOST_POOLED`] algorithms.
+    /// For any two of the first [`MOST_POOLED`] algorithms, the number of written pairs that they have in common.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,
@@ -143,7 +142,7 @@ pub fn review(
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
     docs.extend(removed.sample.iter().map(|one| one.doc));
-    // The ids of these documents are shown, but not their texts.
+    // The ids of the documents that were kept instead are shown, but not their texts.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
         Some(Read { session, is_hidden }) => {

@@ -40,7 +40,7 @@ pub struct RemovedReview {
     pub contained: [u64; SHARES.len()],
     /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
-    /// Removals sampled with a fixed seed, by document number. Exact copies are excluded.
+    /// Randomly sampled removals with a fixed seed, in order of document numbers. Exact copies are excluded.
     pub sample: Vec<RemovalSample>,
 }
 
