@@ -65,8 +65,8 @@ impl Job {
     /// If a guard prevents publication of the result, an earlier output is kept, and `guards` in the report lists the guard.
     ///
     /// # Errors
-    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. An
-    /// earlier output then stays unchanged.
+    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. In
+    /// case of an error, an earlier output is unchanged.
     pub fn run(self) -> Result<RunReport> {
         let mut settings = Settings::default();
         for (name, value) in &self.options {

@@ -2,7 +2,7 @@
 //! removal list. It offers thirty algorithms for Chinese, Russian and English texts, from exact copies to shingles, bit vectors and trained
 //! models.
 //!
-//! The command line and the Python package are built on this library. This documentation is for Rust programs.
+//! The command line and the Python package are built on this library. This documentation is for Rust programmers.
 //!
 //! # Run a job
 //!

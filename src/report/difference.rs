@@ -37,9 +37,9 @@ pub enum Line {
     Changed(Vec<Piece>, Vec<Piece>),
     /// A line in both documents whose two versions differ but have too many words to compare.
     TooLong(String, String),
-    /// A line only in the first document.
+    /// A line that is only in the first document.
     Left(String),
-    /// A line only in the second document.
+    /// A line that is only in the second document.
     Right(String),
 }
 

@@ -6,7 +6,7 @@ use super::{counted, thousands};
 use dupsift_engine::job::{GuardReport, Guarded, stands_in};
 use dupsift_engine::reading::{OtherInputReport, RejectionsReport};
 
-/// Formats a guard that fired as a remark.
+/// Formats a remark about a guard that fired.
 pub(super) fn guard(guard: &GuardReport) -> String {
     format!("guard{}: {}", if guard.held { " (held back)" } else { "" }, guard.sentence)
 }

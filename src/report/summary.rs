@@ -28,7 +28,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Returns the detail that corresponds to `--verbose`.
+    /// Returns the level of detail that corresponds to `--verbose`.
     pub fn verbose(verbose: bool) -> Detail {
         if verbose { Detail::Full } else { Detail::Short }
     }

@@ -305,8 +305,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` says so. The relation of a pair
-    // that was never compared is unknown.
+    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` reports this. The relation of a
+    // pair that was never compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "but not versions; such pairs are reported only from a cosine of 1";
     for (a, b, reason) in [

@@ -67,7 +67,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     assert!(tables(&held) == tables(&accepted) && tables(&held).iter().any(|(name, _)| name == "deduped/a.parquet"));
     place.corpus(19, 19);
     place.run("out", &limits).ends_with(0);
-    // On a first run, there is nothing to lose.
+    // In the first run, there is no earlier output to lose.
     place.corpus(20, 7);
     place.run("first", &limits).ends_with(3);
     assert_eq!(place.guards("first"), [("max-removed-share".to_owned(), false)]);

@@ -43,7 +43,7 @@ fn a_hot_key_costs_time_in_proportion_to_its_size() {
             let label = one["label"].as_str().unwrap().to_string();
             let count = |name: &str| one[name].as_u64().unwrap();
             let expected = match label.as_str() {
-                // These algorithms form classes: nothing is compared, and the best document represents all.
+                // These algorithms form classes: nothing is compared, and the best document represents all documents.
                 "exact" | "tf" | "simhash" => (0, 0, all, documents - 1),
                 // This algorithm forms chains within a single window, because one sentence makes one key.
                 "three_plus_five" => (compared, all - compared, compared, compared),

@@ -416,7 +416,7 @@ fn killed_at_tables(mut command: Command) -> std::process::Output {
     child.wait_with_output().unwrap()
 }
 
-/// Checks that nothing is saved before a checkpoint is due, and that an interrupted run reports that nothing was saved.
+/// Checks that nothing is saved before a checkpoint is due, and that an invalid value of `--checkpoint` is rejected.
 #[test]
 fn a_short_run_saves_nothing() {
     let place = Place::new();

@@ -178,7 +178,8 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     assert!(!path("out").exists());
 }
 
-/// Checks that a text too short for a signature is identified by its bytes, and that white space alone has no key.
+/// Checks that a text too short for a signature is identified by its bytes, and that a text of only white space has no
+/// key.
 #[test]
 fn copies_of_texts_without_a_signature_came_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -244,7 +245,7 @@ fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
             // A band that occurred more than 15 times is never forgotten.
             continue;
         }
-        // Forgotten documents are new again.
+        // Forgotten documents count as new.
         let input = one.with_extension("parquet");
         let forget = [&more[..], &["--forget", input.to_str().unwrap(), "--overwrite"]].concat();
         stream(&input, &two, &forget).ends_with(0);

@@ -24,9 +24,9 @@ pub struct Pass {
     /// The positions of the algorithms for which evidence is collected from documents in candidates. If there are any such
     /// algorithms, the pass does nothing else.
     pub evidence: Vec<usize>,
-    /// Whether contents are recorded for documents in candidates. If so, the pass does nothing else.
+    /// Whether contents are recorded for documents in candidates. If this is set, the pass does nothing else.
     pub contents: bool,
-    /// Whether learning algorithms take notes. If so, the pass does nothing else.
+    /// Whether learning algorithms take notes. If this is set, the pass does nothing else.
     pub learns: bool,
 }
 

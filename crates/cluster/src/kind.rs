@@ -34,7 +34,7 @@ pub enum What {
     Probes,
     /// Matching pairs, including repeated pairs.
     Pairs,
-    /// The numbers of comparisons made and comparisons skipped.
+    /// The numbers of comparisons made and skipped.
     Compared,
     /// Matching pairs without repeats.
     Candidates,

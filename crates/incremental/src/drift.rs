@@ -23,7 +23,8 @@ const LEAST: u64 = 1_000;
 /// A new index is suggested if the number of documents in the index is this multiple of the number in its first batch.
 const GROWN: u64 = 8;
 
-/// The number of earlier batches to compare with. Batches with fewer than an eighth of this batch's documents are ignored.
+/// The number of earlier batches to use for comparison. Batches with fewer than an eighth of this batch's documents are
+/// ignored.
 const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 

@@ -48,7 +48,7 @@ pub struct Document {
 pub struct Asked {
     pub max_group: u64,
     pub max_candidates: u64,
-    /// Whether extra copies are signed as well.
+    /// Whether extra copies are also signed.
     pub signs_copies: bool,
 }
 

@@ -133,7 +133,7 @@ fn forgettable() -> Vec<Document> {
     for (at, text) in [None, Some(""), Some(" \n"), Some("?!"), Some("да")].into_iter().enumerate() {
         (0..4).for_each(|turn| docs[31 * (at + 1) + 7 * turn].text = text.map(String::from));
     }
-    // Twelve copies with equal titles, and versions of them before and after.
+    // Twelve copies with equal titles, and versions of these copies before and after them.
     for at in 0..12 {
         docs[300 + 3 * at] = docs[100].clone();
     }

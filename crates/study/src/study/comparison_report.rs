@@ -182,7 +182,7 @@ pub struct OracleReport {
     pub judged: u64,
     /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
-    /// The number of duplicates that no algorithm found. Pooling misses them.
+    /// The number of duplicates that no algorithm found. Pooling misses these duplicates.
     pub unseen: u64,
     /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
     #[serde(default)]

@@ -57,7 +57,7 @@ const REJECTED: &str = "rejected/part-00000.parquet";
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the truth cannot be interpreted or contains no id from the corpus, or if the corpus has changed since the
-/// run, and [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
+/// run, and [`Error::BadFile`] if a file is damaged. After an error, the folder is unchanged.
 pub fn evaluate(
     finished: &Finished,
     options: &RunOptions,

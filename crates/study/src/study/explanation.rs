@@ -166,7 +166,7 @@ pub struct ExplainedAlgorithm {
     pub words: Option<[ExplainedWord; 2]>,
     /// The number of bits in which the fingerprints of the documents differ, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
-    /// For each document, why it has no signature.
+    /// For each document, the reason why it has no signature.
     pub unsigned: [Option<String>; 2],
     /// The clusters that contain the documents.
     pub clusters: [Option<ExplainedCluster>; 2],

@@ -73,7 +73,7 @@ impl Finished {
     }
 
     /// Returns the location of a file in a corpus that was moved to `to`: the longest suffix of its path that exists in that folder,
-    /// preferably with the recorded size. Returns `to` itself if it is the file.
+    /// preferably with the recorded size. Returns `to` itself if `to` is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
         let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();

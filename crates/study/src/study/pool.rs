@@ -19,7 +19,7 @@ pub struct Pooled {
     pub found: u64,
 }
 
-/// The maximum number of algorithms that can be pooled. Each has one bit.
+/// The maximum number of algorithms that can be pooled. Each algorithm has one bit.
 pub const MOST_POOLED: usize = 64;
 
 /// Merges tables of pairs.

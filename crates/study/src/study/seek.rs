@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-/// Describes where documents are searched for.
+/// Describes where to search for documents.
 #[derive(Clone, Copy)]
 pub struct Seeking<'s> {
     /// The corpus of the run, without indexed documents.

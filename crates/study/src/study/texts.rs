@@ -29,8 +29,8 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads the copies from the table of the first algorithm, because every table contains all of them. `named` are the documents in the
-    /// truth.
+    /// Reads the copies from the table of the first algorithm, because every table contains all of them. `named` contains the documents
+    /// in the truth.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if a table is damaged.

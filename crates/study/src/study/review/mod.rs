@@ -75,7 +75,7 @@ pub struct Review {
     pub removed: RemovedReview,
     /// The bounds for removal, if a pair alone is not sufficient.
     pub bounds: Option<Bounds>,
-    /// The name of the preset that has the algorithms of the run, if there is one.
+    /// The name of the preset that consists of the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
     /// The preset with a higher threshold, as typed, if it has a threshold.
     pub with_threshold: Option<String>,

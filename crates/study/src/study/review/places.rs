@@ -27,7 +27,7 @@ impl<'r> Places<'r> {
         self.session.map_or(self.first_doc, |session| session.base)
     }
 
-    /// Returns the upper bound of all positions.
+    /// Returns the upper bound on all positions.
     pub fn end(&self) -> u64 {
         self.documents
     }
