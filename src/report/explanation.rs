@@ -238,7 +238,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
     let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);
     let position = one.positions.saturating_sub(1).to_string().len();
-    // The width has to fit two keys, the position, the sign and the spaces between them.
+    // The width must leave room for two keys, the position, the sign and the spaces between them.
     let keys = wide.min(screen.width.saturating_sub(position + 7) / 2).max(8);
     let mut before = [None, None];
     for row in shown {
