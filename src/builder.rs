@@ -53,8 +53,8 @@ impl Job {
         self.option("memory", bytes.to_string())
     }
 
-    /// Sets an option of `dupsift run` to a value as typed on the command line. The words in the name may be separated by `_` or `-`. A
-    /// later value replaces an earlier value.
+    /// Sets an option of `dupsift run` to a value in the form used on the command line. The words in the name may be separated by `_`
+    /// or `-`. A later value replaces an earlier value.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Job {
         self.options.push((name.into(), value.into()));
         self
@@ -65,8 +65,8 @@ impl Job {
     /// If a guard prevents publication of the result, an earlier output is kept, and `guards` in the report lists the guard.
     ///
     /// # Errors
-    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. An
-    /// earlier output then stays unchanged.
+    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. In
+    /// case of an error, an earlier output is unchanged.
     pub fn run(self) -> Result<RunReport> {
         let mut settings = Settings::default();
         for (name, value) in &self.options {

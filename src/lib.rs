@@ -2,7 +2,7 @@
 //! removal list. It offers thirty algorithms for Chinese, Russian and English texts, from exact copies to shingles, bit vectors and trained
 //! models.
 //!
-//! The command line and the Python package are built on this library. This documentation is for Rust programs.
+//! The command line and the Python package are built on this library. This documentation is for Rust programmers.
 //!
 //! # Run a job
 //!
@@ -32,7 +32,7 @@
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each.
+//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each crate.
 
 // Tests write files into their own folders.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

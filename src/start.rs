@@ -57,7 +57,7 @@ pub fn start_with(
     }
 }
 
-/// Runs over the sample in a temporary folder, which is then deleted, for an estimate.
+/// Runs over the sample for an estimate, in a temporary folder that is deleted afterwards.
 ///
 /// # Errors
 /// Returns the errors of [`start`].

@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use dupsift_core::error::{Error, Kind};
 use dupsift_engine::job::{Guarded, RunReport};
 
-/// The first signal that requested the process to stop, or 0.
+/// The first stop signal that the process received, or 0.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 
-/// Records that a signal requested the process to stop. Only the first signal is recorded.
+/// Records that the process received a stop signal. Only the first signal is recorded.
 pub(super) fn asked_by(signal: i32) {
     let number = u8::try_from(signal).unwrap_or_default();
     let _ = SIGNAL.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);

@@ -37,8 +37,8 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Describes the output device. The width is the width of the terminal, or else `COLUMNS`, or else 100. Colors are used on a terminal
-/// unless `NO_COLOR` is set.
+/// Describes the output device. The width comes from the terminal, or else from `COLUMNS`; the default is 100. Colors are used on a
+/// terminal unless `NO_COLOR` is set.
 fn screen(full: bool) -> Screen {
     let terminal = io::stdout().is_terminal();
     let size = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));

@@ -14,7 +14,7 @@ whose similarity is at most M below the best similarity of each of their documen
 cannot sign a document, it pairs the document only with its exact copies; `run.json` counts such documents by reason.
 ";
 
-/// Returns the page of all algorithms, a table with a link to the page of each algorithm.
+/// Returns the page that lists all algorithms in a table, with a link to the page of each algorithm.
 pub fn all() -> String {
     let mut page = format!("{HEAD}\n| name | alias | inputs | duplicates are |\n| --- | --- | --- | --- |\n");
     for algorithm in ALGORITHMS {

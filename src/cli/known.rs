@@ -23,7 +23,7 @@ pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("scope", &["across:", "all", "within:"]),
 ];
 
-/// The names of algorithms, and for each parameter of an algorithm, the text that begins it.
+/// The names of algorithms and, for each parameter of an algorithm, the text up to the parameter's value.
 pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
 
 fn listed() -> Vec<String> {

@@ -55,7 +55,7 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Determines the format from the words of the command line, and makes panics use it.
+/// Determines the format from the words of the command line, and makes panic messages use it.
 pub fn listen(typed: impl Iterator<Item = OsString>) {
     if types_json(typed) {
         send(LogFormat::Json);
@@ -222,8 +222,8 @@ impl<'w> MakeWriter<'w> for BesideBars {
 }
 
 impl BesideBars {
-    /// Returns a line with options spelled as flags and escaped by [`escaped`], except for colors. Colors come from the formatter, which escapes
-    /// its arguments.
+    /// Returns a line with options spelled as flags. The line is escaped by [`escaped`], except for colors, which come from the formatter.
+    /// The formatter escapes its arguments.
     fn shown(self, line: &str) -> String {
         let line = &*Spelling::Flags.of(line.strip_suffix('\n').unwrap_or(line));
         let shown = match self {

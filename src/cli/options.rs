@@ -11,7 +11,7 @@ use super::known::completed;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Spelling, Value, Verb, in_groups, options_of};
 
-/// Commands that write an output from a corpus, and read a configuration file.
+/// Commands that write an output from a corpus and read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
 /// Options that also have a short form.
@@ -22,7 +22,7 @@ const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
     config: Option<PathBuf>,
-    /// An input that a shell may have expanded from the pattern of an option.
+    /// An input that may come from a pattern in an option, expanded by the shell.
     stray: Option<Stray>,
 }
 

@@ -21,7 +21,7 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// The time that the work has to stop on its own. If a step takes longer, the process is ended during the step.
+/// The time within which the work may stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum time for writing a message. It is limited because the reader may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
@@ -55,7 +55,7 @@ fn heard(signal: i32, flag: &AtomicBool) {
     tracing::warn!("stopping after the current step; press Ctrl-C again to stop immediately");
 }
 
-/// Returns whether the process was started to ignore the signal.
+/// Returns whether the process was started with this signal ignored.
 #[allow(unsafe_code)]
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: this is a struct of numbers, for which all zeros is a valid value.

@@ -1,4 +1,4 @@
-//! Suggests replacements for unknown flags and commands, including the words that other programs use for them.
+//! Suggests replacements for unknown flags and commands, including names from other programs.
 //!
 //! ```text
 //! --threshhold -> --threshold;  --minhash -> --algorithms minhash;  --bands -> minhash:bands=N;  --output -> --out;  deduplicate -> run

@@ -90,7 +90,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
         Line::Left(text) => (piece(text, true), Vec::new(), '<'),
         Line::Right(text) => (Vec::new(), piece(text, true), '>'),
     };
-    // A line that is only in one document is marked by the sign between the columns.
+    // A line that occurs in only one document is marked by the sign between the columns.
     let marked = colours || matches!(line, Line::Changed(..) | Line::TooLong(..));
     let wrap = |pieces: &[Piece], side| {
         let plain: Vec<Piece> =
@@ -112,8 +112,8 @@ fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut Str
     }
 }
 
-/// Wraps pieces to rows of at most `width` columns. Rows break after spaces and next to wide characters. They break within a word only if
-/// it is longer than a row.
+/// Wraps pieces into rows of at most `width` columns. Rows break after spaces and next to wide characters. They break within a word only
+/// if it is longer than a row.
 fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cell> {
     let (begin, end) = match (side, colours) {
         (Side::Left, true) => (RED, PLAIN),

@@ -246,7 +246,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
-/// An interval that is narrower than this is not shown. For counts, this is a share of the count.
+/// An interval that is narrower than this is not shown. For counts, this limit is relative to the count.
 pub(super) const NARROW: f64 = 0.005;
 
 fn share_of(figure: &Figure) -> String {

@@ -11,12 +11,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub const MOST_CHARACTERS: usize = 200_000;
 /// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
-/// The maximum number of pairs of changed lines in one stretch that are compared. If there are more, lines are paired in order.
+/// The maximum number of pairs of changed lines that are compared in one stretch. If there are more, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
-/// The maximum number of words, including spaces and punctuation, in two lines that are compared. If there are more, the complete lines are
+/// The maximum number of words in two lines to compare, including spaces and punctuation. If there are more, the complete lines are
 /// shown as different.
 const MOST_WORDS: usize = 40_000;
-/// The minimum share of common words with which two changed lines are shown side by side.
+/// The minimum share of common words for two changed lines to be shown side by side.
 const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.
@@ -24,7 +24,7 @@ const ALIKE: f64 = 0.3;
 pub struct Piece {
     /// The original text.
     pub text: String,
-    /// Whether this part is missing in the line of the other document.
+    /// Whether this part is missing from the other document's line.
     pub changed: bool,
 }
 
@@ -35,11 +35,11 @@ pub enum Line {
     Equal(String),
     /// A line in both documents, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// A line in both documents, with differences, whose two versions have too many words to compare.
+    /// A line in both documents whose two versions differ but have too many words to compare.
     TooLong(String, String),
-    /// A line only in the first document.
+    /// A line that is only in the first document.
     Left(String),
-    /// A line only in the second document.
+    /// A line that is only in the second document.
     Right(String),
 }
 

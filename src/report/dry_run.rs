@@ -1,4 +1,4 @@
-//! The record and the text of a dry run for programs; the command line logs the same lines.
+//! Defines the record and the text of a dry run, for programs. The command line logs the same lines.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub struct DryRun {
     pub disk_bytes: u64,
     /// The passes of the run, in order.
     pub passes: Vec<PlannedPass>,
-    /// The result on a sample; null if none was asked for.
+    /// The result on a sample; null if no sample was requested.
     pub sample: Option<SampleEstimate>,
 }
 
@@ -56,7 +56,8 @@ pub struct SampleEstimate {
 }
 
 impl DryRun {
-    /// Returns the estimate of `run`, which has no sample, and of the result on a sample of its corpus.
+    /// Returns the estimate for `run`, whose options specify no sample. `sample` is the record of a run over a sample
+    /// of the same corpus, if there is one.
     pub fn new(run: &RunOptions, estimate: &Estimate, sample: Option<&RunReport>) -> DryRun {
         let pass = |pass: &dupsift_engine::job::Pass| PlannedPass {
             name: pass.name,

@@ -75,7 +75,7 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns notes, including what was ignored.
+/// Returns notes, including notes on everything that was ignored.
 fn remarks(report: &EvaluationReport) -> Vec<String> {
     let truth: &TruthReport = &report.truth;
     let mut remarks = Vec::new();

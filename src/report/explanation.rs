@@ -233,12 +233,12 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
             text += &format!("  {name} has none: {reason}\n");
         }
     }
-    // Equal keys come first, because they are the reason that documents are compared.
+    // Equal keys come first, because they are the reason why the documents are compared.
     let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
     let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);
     let position = one.positions.saturating_sub(1).to_string().len();
-    // The width has to fit two keys, the position, the sign and the spaces between them.
+    // The width must leave room for two keys, the position, the sign and the spaces between them.
     let keys = wide.min(screen.width.saturating_sub(position + 7) / 2).max(8);
     let mut before = [None, None];
     for row in shown {

@@ -6,7 +6,7 @@ use super::{counted, thousands};
 use dupsift_engine::job::{GuardReport, Guarded, stands_in};
 use dupsift_engine::reading::{OtherInputReport, RejectionsReport};
 
-/// Formats a guard that fired as a remark.
+/// Formats a remark about a guard that fired.
 pub(super) fn guard(guard: &GuardReport) -> String {
     format!("guard{}: {}", if guard.held { " (held back)" } else { "" }, guard.sentence)
 }
@@ -45,8 +45,8 @@ pub fn rejections(report: &RejectionsReport) -> String {
     }
 }
 
-/// Formats the rejected rows in the corpus of a job, like [`rejections`]. If rows were rejected only in other inputs, the text mentions the
-/// corpus.
+/// Formats the rejected rows in the corpus of a job, like [`rejections`]. If rows were rejected only in other inputs, the text states that
+/// no corpus rows were rejected.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     if report.rows == 0 && job.lost_of_others() { "no corpus rows rejected".to_owned() } else { rejections(report) }
 }

@@ -28,7 +28,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Returns the detail that corresponds to `--verbose`.
+    /// Returns the level of detail that corresponds to `--verbose`.
     pub fn verbose(verbose: bool) -> Detail {
         if verbose { Detail::Full } else { Detail::Short }
     }
@@ -176,10 +176,10 @@ pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
     }
 }
 
-/// Returns bounds on the share of all documents that would be removed, estimated from a sample. If the sample is a share p of the corpus,
-/// the only duplicate of a document is in the sample with probability p, and at least one of several duplicates is in it with a higher
-/// probability. Therefore, the share of removed documents in the sample, divided by p, is exact if each document has at most one duplicate,
-/// and too high otherwise. Without the division, the share is too low.
+/// Returns bounds on the share of all documents that would be removed, estimated from a sample. Assume that the sample is a share p of the
+/// corpus. If a document has one duplicate, this duplicate is in the sample with probability p; if a document has several duplicates, at
+/// least one of them is in the sample with a higher probability. Therefore, the share of removed documents in the sample, divided by p, is
+/// exact if each document has at most one duplicate, and too high otherwise. Without the division, the share is too low.
 fn removed_share(sampled: u64, all: u64, removed: u64, used: u64) -> [f64; 2] {
     let least = removed as f64 / used.max(1) as f64;
     [least, (least * all as f64 / sampled.max(1) as f64).min(1.0)]
@@ -373,7 +373,7 @@ fn notes(report: &RunReport) -> Vec<String> {
             counted_as(report.ids.missing, "row without an id is|rows without an id are")
         ));
     }
-    // If a column probably has ids, the summary has its own line about that.
+    // If a column probably contains ids, the summary has a separate line about this column.
     let note = report.ids.note.iter().filter(|_| report.ids.likely_column.is_none());
     remarks.extend(note.map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
@@ -421,7 +421,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     remarks
 }
 
-/// Returns a line on the comparisons that `--max-candidates` skipped, and what this means.
+/// Returns a line on the comparisons that `--max-candidates` skipped, and on the consequences.
 pub(super) fn left_out(comparisons: u64) -> String {
     let comparisons = counted(comparisons, "comparison");
     format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
@@ -444,15 +444,15 @@ mod tests {
     };
     use dupsift_index::IndexReport;
 
-    /// Checks that the bounds that follow from the expected numbers enclose the share in the complete corpus, for groups of `size` equal
-    /// documents of which a share p is sampled.
+    /// Checks that the bounds computed from the expected numbers enclose the share in the complete corpus. The corpus consists of groups
+    /// of `size` equal documents, and a share p of the documents is sampled.
     #[test]
     fn a_sample_encloses_the_share_of_the_whole_corpus() {
         let bounds = |sampled, all, removed| removed_share(sampled, all, removed, sampled);
         for size in [2, 3, 10, 1000] {
             for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
                 let (sampled, all) = (1e9 * share, 1e9);
-                // One document of a group is kept if any of its documents is in the sample.
+                // One document of a group is kept if any document of the group is in the sample.
                 let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
                 let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
                 let whole = f64::from(size - 1) / f64::from(size);

@@ -1,4 +1,4 @@
-//! Tests `exact:form=url`, which finds web addresses that lead to the same page, in a column of addresses.
+//! Tests `exact:form=url`, which finds different addresses of the same page in a column of web addresses.
 
 use crate::kit::{Done, Table, done, numbered, record, write_docs};
 
@@ -35,7 +35,8 @@ fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
     assert_eq!(removed(&done), (1..10).map(|doc| (doc, 0)).collect::<Vec<_>>());
 }
 
-/// Different addresses of a page do not contain each other, so the usual rule of removal does not apply; if it is requested, the run warns.
+/// Different addresses of a page do not contain each other, so the usual removal rule does not apply. If this rule is requested, the run
+/// prints a warning.
 #[test]
 fn addresses_are_removed_by_default_and_a_rule_that_keeps_them_is_reported() {
     let folder = tempfile::tempdir().unwrap();

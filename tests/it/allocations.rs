@@ -1,5 +1,5 @@
 //! Tests the number of allocations per signed document. Buffers are reused for the next document, so words require no allocations, and a
-//! document requires only a few, regardless of its length. The comparison of two signatures requires none.
+//! document requires only a few, regardless of its length. The comparison of two signatures requires no allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
 use dupsift::text::{Pipeline, TextOptions};
 
-/// Counts the allocations of each thread and passes them on.
+/// Counts the allocations of each thread and passes them on to the system's allocator.
 struct Counting;
 
 thread_local! {

@@ -49,7 +49,7 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs the program in this folder below the place; `/` is the root.
+    /// Runs the program in this subfolder of the place; `/` is the root.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)
@@ -175,7 +175,7 @@ fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 
-/// Checks that the names of files do not depend on the working folder, and neither does their order, which determines document numbers.
+/// Checks that neither the names of files nor their order, which determines document numbers, depends on the working folder.
 #[test]
 fn files_have_one_order_from_wherever_they_are_named() {
     let place = tempfile::tempdir().unwrap();

@@ -165,7 +165,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
 
     apply(&at("contained"), &["--remove-if", "pair", "-o", text(&at("looser"))]).ends_with(0);
     assert_eq!(removed(&at("looser")), removed(&at("low")));
-    // Writes the corpus for the same rule to a different folder, with the table of the run.
+    // Writes the corpus for the same rule to a different folder, with the same table of removals as in the run.
     apply(&at("contained"), &["--remove-if", "contained:0.99:1", "-o", text(&at("same"))]).ends_with(0);
     assert_eq!(bytes(&at("same/deduped")), bytes(&at("contained/deduped")));
     assert_eq!(bytes(&at("same/removed")), bytes(&at("contained/removed")));
@@ -302,7 +302,7 @@ fn write_arrow(path: &Path, docs: &[Doc]) {
     writer.finish().unwrap();
 }
 
-/// Returns a summary without its line of times, which vary.
+/// Returns a summary without the line that contains times, because times vary.
 fn timeless(summary: &str) -> String {
     summary.lines().filter(|line| !line.contains(" CPU seconds")).map(|line| format!("{line}\n")).collect()
 }
@@ -409,7 +409,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     fs::write(at("a.jsonl"), json_lines(&docs(40))).unwrap();
     let (input, out, other) = (at("a.jsonl"), at("out"), at("other"));
     run(&[&input], &out, &["--algorithms", "exact,minhash"]).ends_with(0);
-    // In the folder of the run.
+    // Writes into the folder of the run.
     apply(&out, &["--corpus", ALL]).ends_with(0);
     let before = bytes(&out);
     apply(&out, &["--corpus", ALL]).ends_with(2).says(&["already exists; pass `--overwrite`"]);
@@ -419,7 +419,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     apply(&out, &["--overwrite", "--add", "copies"]).ends_with(0);
     assert!(fs::read_to_string(out.join("deduped/a.jsonl")).unwrap().contains("\"copies\""));
     assert_eq!(fs::read(out.join("dropped/a.jsonl")).unwrap(), before[Path::new("dropped/a.jsonl")]);
-    // In a folder of its own.
+    // Writes into a separate folder.
     let strict = ["--remove-if", "pair", "-o", text(&other)];
     apply(&out, &strict).ends_with(0);
     let before = bytes(&other);
@@ -439,7 +439,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     run(&[&other.join("deduped")], &again, &["--algorithms", "exact"]).ends_with(0);
     let spared = apply(&again, &["-o", text(&other), "--overwrite"]).ends_with(2);
     spared.says(&["would be replaced, but contains the input"]);
-    // The output of a run recognizes what was replaced in it.
+    // A run recognizes the folders that `apply` replaced in an output, so the run can replace the output.
     fs::remove_file(out.join("deduped/mine.txt")).unwrap();
     run(&[&input], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(0);
 }
@@ -475,7 +475,7 @@ fn columns_that_the_run_did_not_use_are_copied_as_they_are_now() {
     apply(&at("other"), &[])
         .ends_with(2)
         .says(&["a.jsonl has different contents", "help: run again with `--overwrite`"]);
-    // The column for `--keep` is used, so it may not change.
+    // The column for `--keep` is used, so it must not change.
     with("\"score\": 1, ", &docs);
     run(&[&input], &at("kept"), &["--algorithms", "exact", "--keep", "score desc"]).ends_with(0);
     with("\"score\": 123, ", &docs);

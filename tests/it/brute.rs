@@ -168,7 +168,8 @@ fn shingles() {
             set.into_iter().collect()
         })
         .collect();
-    // Counts the common elements of all pairs, by visiting for each shingle of a document all documents that contain it.
+    // Counts the common elements of all pairs: for each shingle of a document, visits all documents that contain the
+    // shingle.
     let mut documents_of: Vec<Vec<u32>> = vec![Vec::new(); numbers.len()];
     sets.iter()
         .enumerate()

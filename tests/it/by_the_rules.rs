@@ -1,4 +1,4 @@
-//! Compares normal forms, words and pairs of the samples with the rules in docs/methods, which are implemented again in plain Python.
+//! Compares normal forms, words and pairs of the samples with the rules in docs/methods, which are reimplemented in plain Python.
 
 use std::path::Path;
 

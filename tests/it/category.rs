@@ -32,7 +32,7 @@ fn posteriors_agree_with_scikit_learn() {
             trainer.add(class, &pipeline.analyse(text)).unwrap();
         }
         let (model, _) = trainer.finish().unwrap();
-        // Converts the model to a table and back, to check that the written model equals the trained one.
+        // Converts the model to a table and back, to check that the written model equals the trained model.
         let model = Model::from_rows(model.rows()).unwrap();
         let mut known: Vec<&str> = model.rows().filter_map(|row| row.word).collect();
         known.dedup();

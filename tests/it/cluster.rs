@@ -1,5 +1,5 @@
-//! Tests runs whose passes are done by a cluster, which these tests simulate within the process. The tables equal the tables of a run on
-//! one machine, and if a row is lost or read twice, there is an error.
+//! Tests runs whose passes are performed by a cluster, which these tests simulate within the process. The tables equal the tables of a
+//! run on one machine, and if a row is lost or read twice, the run fails.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;

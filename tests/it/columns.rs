@@ -51,7 +51,8 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
         purify(&["--columns", "idd"]).says(&["`--columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
-    // A missing column is not an error if it is a default that was not typed, or if at least one file has it.
+    // A missing column is not an error if the column is a default that was not given explicitly, or if at least one
+    // file has it.
     run(&[&parquet], &out, &["--keep", "id desc", "--url-column", "id"]).ends_with(0);
     let only_lines = Doc { id: "x".into(), text: "some words of a text".into(), title: Some("t".into()) };
     std::fs::write(&lines, json_lines(&[only_lines])).unwrap();
@@ -276,7 +277,7 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     assert!(!ran.stderr.contains("starts again"), "{}", ran.stderr);
 }
 
-/// A column that probably has ids is suggested in the summary, once, and only if documents have no ids.
+/// A column that probably contains ids is suggested once in the summary, and only if documents have no ids.
 #[test]
 fn a_column_that_probably_has_ids_is_suggested() {
     let folder = tempfile::tempdir().unwrap();
@@ -298,7 +299,7 @@ fn a_column_that_probably_has_ids_is_suggested() {
         let told = ran(input, input.split('.').next().unwrap(), &[]);
         assert_eq!(told.matches("FILE#ROW").count(), 1, "{told}");
         assert!(told.contains(&said), "{told}");
-        // The suggestion works, and is then no longer made.
+        // The suggested option works, and the suggestion is then no longer made.
         let told = ran(input, &format!("{column}-used"), &["--id-column", column]);
         assert!(!told.contains("FILE#ROW"), "{told}");
     }

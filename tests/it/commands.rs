@@ -288,7 +288,7 @@ impl Desk {
         made("usr/local");
         symlink(&bin, here.join("usr/local/bin")).unwrap();
         made("var/log");
-        // Uses the program of this test instead of building it.
+        // Uses the program that was built for this test instead of building it again.
         let cargo = "#!/bin/sh\ncase \"$1\" in\nbuild) exit 0 ;;\nrun) while [ \"$1\" != -- ]; do shift; done; shift; exec dupsift \"$@\" ;;\nesac\nexit 9\n";
         fs::write(bin.join("cargo"), cargo).unwrap();
         fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,5 +1,5 @@
-//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and a simple implementation of the judge, sampling
-//! with complete judging, and the exact join with all pairs.
+//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and a simple implementation of the judge. Also
+//! compares sampling with complete judging, and the exact join with all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -425,7 +425,8 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
             compare(&input, &out, &[&more[..], &["--max-group", most]].concat()).ends_with(0);
             study(&out)
         });
-        // Copies with words form 28 and 28 pairs, copies without words form 10 and 3, and the two similar texts form 64.
+        // Copies with words form 28 and 28 pairs, copies without words form 10 and 3 pairs, and the two similar texts
+        // form 64 pairs.
         for study in &studies {
             let oracle = &study["oracle"];
             let counts = ["documents", "duplicates", "unseen"].map(|name| oracle[name].as_u64().unwrap());

@@ -44,8 +44,8 @@ fn python_reads_every_table_alike() {
     assert!(said.contains("string: ") && said.contains("evaluation ") && said.contains("versions: "), "{said}");
 }
 
-/// Checks that pyarrow, Polars, DuckDB and pandas can read the output of a run with `--cut` in every format, in which the passages are
-/// missing in the texts and all other columns are unchanged.
+/// Checks that pyarrow, Polars, DuckDB and pandas can read the output of a run with `--cut` in every format. The passages must be
+/// missing from the texts, and all other columns must be unchanged.
 #[test]
 fn python_reads_texts_without_passages() {
     use arrow::array::builder::{ListBuilder, StringBuilder};

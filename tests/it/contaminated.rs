@@ -418,7 +418,8 @@ fn is(docs: &[(usize, &str, Option<bool>)]) -> Vec<(String, String, Option<bool>
 const BRIDGE: &str = "Which bridge over the river was repaired before the winter of that year?";
 const METAL: &str = "Which of these metals conducts electricity best at room temperature?";
 
-/// Writes the items of MMLU as Parquet, JSON lines or Arrow: `choices` is a list, `answer` a position counted from 0.
+/// Writes the items of MMLU as Parquet, JSON lines or Arrow: `choices` is a list, and `answer` is a position counted
+/// from 0.
 fn write_mmlu(place: &Place, file: &str) {
     use arrow::array::builder::{ListBuilder, StringBuilder};
     let choices = [["the northern one", "the southern one"], ["copper", "silver"]];

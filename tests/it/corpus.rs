@@ -22,7 +22,7 @@ fn rows_of_all_kinds_are_kept_dropped_or_rejected_as_they_were() {
     assert!(said.contains("whole.parquet 240 rows, 0 removed, 0 rejected"), "{said}");
     let kept = record(&out)["corpus"]["folders"]["deduped"].clone();
     assert_eq!((kept["files"].as_u64(), kept["whole"].as_u64()), (Some(6), Some(1)), "{kept}");
-    // Only files listed in the record are replaced; a user's file among them is not touched.
+    // Only files listed in the record are replaced; a user's file in the same folder is not touched.
     let again = [&more[..], &["--overwrite"]].concat();
     std::fs::write(out.join("deduped/lang=ru/notes.txt"), b"mine").unwrap();
     run(&[&corpus], &out, &again).ends_with(2).says(&["notes.txt"]);

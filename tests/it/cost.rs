@@ -1,8 +1,8 @@
 //! Tests the cost of a run in counts: rows, comparisons, texts read, bytes written to disk.
 //!
-//! Counts are the same on every machine, so these tests detect a change that increases the work without measuring time. Numbers that follow
-//! from the algorithm are exact; all other numbers have an upper bound. To guard a new count, first add it to run.json, then add a test
-//! with a comment that states what it guards.
+//! Counts are the same on every machine, so these tests do not have to measure time to detect a change that increases the work. Numbers
+//! that follow from the algorithm are exact; all other numbers have an upper bound. To guard a new count, first add it to run.json, then
+//! add a test with a comment that states what it guards.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -148,8 +148,8 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
     assert!(unpacked(&few) > lines.len() as u64);
 }
 
-/// Guards the contents of candidates, which are recorded while they are read: removal does not read their texts again. If candidates are
-/// not verified on the texts, removal has to read them.
+/// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read
+/// their texts again. If candidates are not verified on the texts, removal has to read them.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
     for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {
@@ -160,8 +160,8 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the use of the dictionary, which costs ten times as much as everything else on a text. Each Chinese character is segmented at
-/// most once, even if many algorithms, passes and checks need words, and never if characters are sufficient.
+/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is
+/// segmented at most once, even if many algorithms, passes and checks use words, and never if characters are sufficient.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
     let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");
@@ -173,8 +173,8 @@ fn chinese_is_segmented_once_for_the_whole_job() {
     assert_eq!(segmented("exact,simhash,minhash"), 0);
 }
 
-/// Guards against unused memory: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word boundaries
-/// that the first pass stores for the second are always in a file, which takes less than a hundredth of the text.
+/// Guards against leaving memory unused: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word
+/// boundaries that the first pass stores for the second are always in a file, which is less than a hundredth of the size of the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {
@@ -214,7 +214,7 @@ fn eight_threads_do_the_work_of_one() {
     assert_eq!(work("1"), work("8"));
 }
 
-/// Guards the size of a signature on disk: 14 rows of 17 bytes per document are 238 bytes, to which other data of the document is added. No
+/// Guards the size of a signature on disk: 14 rows of 17 bytes per document are 238 bytes, plus other data for the document. No
 /// row is written twice.
 #[test]
 fn minhash_spills_at_most_360_bytes_a_document() {

@@ -178,7 +178,7 @@ fn documents_of_which_too_little_is_left_are_removed() {
     let rows: Vec<_> =
         removed.texts("id").into_iter().zip(removed.texts("kept_id")).zip(removed.texts("reason")).collect();
     let row = |id: &str| ((id.to_owned(), "d0".to_owned()), "emptied".to_owned());
-    // d2 has no unique line; d3 is as short, but nothing was cut from it.
+    // d2 has no unique line; d3 is equally short, but nothing was cut from it.
     assert_eq!(rows, [row("d1"), row("d2")]);
     let record = record(&done.out());
     assert_eq!(

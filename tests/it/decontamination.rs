@@ -147,7 +147,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     ran.says(&["reference: 3 of 5 rows are invalid (60.0%)"]);
     assert_eq!(removed_ids(&out).len(), 2, "the earlier output stays");
     go(&place.at("strict"), &place.at("ref"), &["--strict"]).ends_with(1).says(&["b.parquet"]);
-    // The corpus of an earlier output is read again.
+    // If the reference is an earlier output, the corpus of that output is read again.
     let before = place.at("before");
     run(&[&place.at("ref")], &before, &["--algorithms", "exact", "--max-rejected-share", "1"]).ends_with(3);
     go(&place.at("by-output"), &before, &["--max-rejected-share", "1"]).ends_with(3);

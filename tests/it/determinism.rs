@@ -50,8 +50,8 @@ fn prefiltering_leaves_out_rows_and_no_pair() {
     let labels = after["algorithms"].as_array().unwrap().iter().map(|one| one["label"].as_str().unwrap());
     for (label, (before, after)) in labels.zip(rows(&before, "rows").into_iter().zip(rows(&after, "rows"))) {
         match label {
-            // Hamming distances need the rows of single documents for a second round, and `shingles` compares all documents with each
-            // other.
+            // Hamming distances require the rows of single documents for a second round, and `shingles` compares all documents with
+            // each other.
             "simhash" | "random_projection" | "shingles" => assert_eq!(after, before, "{label}"),
             _ => assert!(after < before, "{label}: {before} {after}"),
         }

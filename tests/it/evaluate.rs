@@ -317,7 +317,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     });
     assert_eq!(told["truth"], expected);
     assert_eq!(told["documents"], 9);
-    // The pairs found are 0-1, 2-3, 4-5 and 8-9. The true pairs are 1-2 and 3-4. These are the documents 0-1 and 2-3, because an id refers
+    // The pairs found are 0-1, 2-3, 4-5 and 8-9. The true pairs are the ids 1-2 and 3-4, which are the documents 0-1 and 2-3: an id refers
     // to the first document that has it.
     assert_eq!(told["algorithms"][0]["pairs_true"], 2);
     near("P", &told["algorithms"][0]["pairwise"]["precision"], Some(0.5));

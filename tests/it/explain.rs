@@ -120,8 +120,8 @@ fn documents_that_are_no_pair_are_explained() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
-/// Checks two documents that share only two heavy words: `explain` reports that they were not compared because their signs differ, and what
-/// the result of verification would have been.
+/// Checks two documents that share only two heavy words: `explain` reports that they were not compared because their signs differ, and also
+/// reports the result that verification would have had.
 #[test]
 fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();

@@ -114,7 +114,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pairs from the same template never decide, even if being in a pair is sufficient for removal.
+    // Pairs from the same template never decide on removal, even if being in a pair is sufficient for removal.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
@@ -249,7 +249,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         let all = pairs(&format!("{algorithm},verify={own}"));
         let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
         assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
-        // The rule determined their relation.
+        // The rule determined the relation of these pairs.
         let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
         assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
     }
@@ -305,8 +305,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` says so. The relation of a pair
-    // that was never compared is unknown.
+    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` reports this. The relation of a
+    // pair that was never compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "but not versions; such pairs are reported only if the cosine is at least 1";
     for (a, b, reason) in [
@@ -353,7 +353,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     assert!(said.contains("enough to remove b") && said.contains("b was removed in favor of a"), "{said}");
 }
 
-/// Checks that pairs from the same template are counted over texts, so a copy adds none.
+/// Checks that pairs from the same template are counted over texts, so a copy adds no pairs.
 #[test]
 fn templates_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();
@@ -439,7 +439,7 @@ fn titles_that_name_other_things_keep_both() {
 }
 
 /// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals of `minhash` look
-/// like a template, so its result does not replace a good result.
+/// like removals of template pages, so its result does not replace a good result.
 #[test]
 fn removals_of_one_template_are_reported_and_guarded() {
     let folder = tempfile::tempdir().unwrap();

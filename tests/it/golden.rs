@@ -1,5 +1,5 @@
-//! Compares the result of each algorithm on the samples, with default parameters, with stored files, so that no code change can alter it
-//! unnoticed.
+//! Runs each algorithm over the samples with default parameters, and compares the results with stored files, so that no code change can
+//! alter a result unnoticed.
 //!
 //! `UPDATE_EXPECT=1 cargo test --release --test it golden` updates the files; review the difference before you commit it.
 

@@ -67,7 +67,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     assert!(tables(&held) == tables(&accepted) && tables(&held).iter().any(|(name, _)| name == "deduped/a.parquet"));
     place.corpus(19, 19);
     place.run("out", &limits).ends_with(0);
-    // On a first run, there is nothing to lose.
+    // In the first run, there is no earlier output to lose.
     place.corpus(20, 7);
     place.run("first", &limits).ends_with(3);
     assert_eq!(place.guards("first"), [("max-removed-share".to_owned(), false)]);
@@ -79,8 +79,8 @@ fn pairs_are_guarded_against_an_earlier_run() {
     let more = ["--max-removed-share", "1", "--max-shrink-factor", "1000"];
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
-    // 106 copies give 105 pairs, and 1,036 copies give 1,035 pairs. These are 9.9 times the pairs with the same number of documents, and
-    // 3.0 times the pairs per document with 3.29 times the documents.
+    // 106 copies give 105 pairs, and 1,036 copies give 1,035 pairs. The number of pairs per document is 9.9 times as large with the same
+    // number of documents, and 3.0 times as large with 3.29 times the documents.
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);

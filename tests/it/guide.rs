@@ -1,4 +1,5 @@
-//! Tests that the commands in docs/choosing.md run over its examples and remove what the page says.
+//! Tests that the commands in docs/choosing.md run over the examples on that page and remove the documents that the
+//! page mentions.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ fn guide() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns the two texts of each section with examples, with names such as "Exact copies A".
+/// Returns the two example texts of each section, with names such as "Exact copies A".
 fn examples(guide: &str) -> Vec<Doc> {
     let mut docs = Vec::new();
     for section in guide.split("\n## ").skip(1) {

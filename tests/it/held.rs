@@ -291,7 +291,8 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     let accept = |name: &str| Ran::of(program().arg("accept").arg(place.at(name)).output().unwrap()).ends_with(2);
     accept("out").says(&["does not end in .held"]);
     accept("out.held").says(&["there is no such folder"]);
-    // A finished output with the name of a held result is an output of its own, and a folder of the user is not touched.
+    // A finished output with the name of a held result is an independent output, and a folder of the user is not
+    // touched.
     run(&[&place.at("corpus")], &place.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&place.at("out.held"));
@@ -299,7 +300,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     place.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&place.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(place.at("out.held")).unwrap();
-    // An empty folder with its name does not prevent a held result.
+    // An empty folder with the name of a held result does not prevent the result from being held.
     std::fs::create_dir(place.at("out.held")).unwrap();
     place.run(&[]).ends_with(0);
     place.broken(500, 400);

@@ -36,14 +36,14 @@ fn counts(documents: usize) -> Vec<Value> {
 fn a_hot_key_costs_time_in_proportion_to_its_size() {
     for documents in [4_000, 8_000] {
         let all = documents * (documents - 1) / 2;
-        // Above the limit, each document is compared with as many of the documents after it as the limit allows.
+        // Above the limit, the number of following documents with which each document is compared is limited.
         let reach = CANDIDATES / documents;
         let compared = reach * documents - reach * (reach + 1) / 2;
         for one in counts(documents as usize) {
             let label = one["label"].as_str().unwrap().to_string();
             let count = |name: &str| one[name].as_u64().unwrap();
             let expected = match label.as_str() {
-                // These algorithms form classes: nothing is compared, and the best document represents all.
+                // These algorithms form classes: nothing is compared, and the best document represents all documents.
                 "exact" | "tf" | "simhash" => (0, 0, all, documents - 1),
                 // This algorithm forms chains within a single window, because one sentence makes one key.
                 "three_plus_five" => (compared, all - compared, compared, compared),

@@ -191,7 +191,8 @@ fn a_wrong_clock_deletes_nothing() {
     assert_eq!(std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap().lines().last(), Some("2026-11-27"));
 }
 
-/// Checks a run that was killed after its result had its final name, with a wrong clock: the same command updates `latest`.
+/// Checks a run that was killed after its result had its final name, while the clock was wrong: the same command updates
+/// `latest`.
 #[test]
 fn a_run_that_was_not_listed_yet_is_the_newest() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
@@ -257,7 +258,7 @@ fn a_link_in_place_of_the_list_is_not_written_to() {
     let list = runs.at("out/.nightly.published");
     assert!(!list.is_symlink());
     assert_eq!(std::fs::read_to_string(list).unwrap(), "2026-11-20\n");
-    // If grep fails as on a full disk, the list does not change, and the script reports the error.
+    // If grep fails as it would on a full disk, the list does not change, and the script reports the error.
     executable(&runs.at("grep"), "#!/bin/sh\ncase $1 in -Fxv) exit 2 ;; *) PATH=${PATH#*:} exec grep \"$@\" ;; esac\n");
     let mut command = runs.command(&[], "2026-11-21");
     command.env("PATH", format!("{}:{}", runs.at("").display(), std::env::var("PATH").unwrap()));
@@ -371,7 +372,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     assert_eq!(batches_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
     let second = record(&machine("data/dedup/latest"));
     assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
-    // Copies of documents in the previous batch are pairs, but guards do not count them.
+    // Copies of documents in the previous batch form pairs, but guards do not count these pairs.
     let exact = &second["algorithms"][0];
     let (pairs, of_batch) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_batch"].as_u64().unwrap());
     assert!(of_batch + 2000 < pairs, "{exact}");

@@ -219,7 +219,7 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
     let preset = "exact,versions";
     let place = law(preset, dealt(sample_docs(), 3, 12));
     assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
-    // These are pages from the same template with first lines that some or many of them share. The next best page of a page is in a
+    // These pages come from the same template, and some or many of them share a first line. The next best page of a page is in a
     // different batch.
     let page = |at: usize| {
         let (title, place) = (at % 7, at % 5);
@@ -311,7 +311,7 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     }
 }
 
-/// Checks that the same documents are connected by chains, although whether two documents are a pair depends on the documents between them.
+/// Checks that chains connect the same documents, even though two documents may be a pair only because of the documents between them.
 #[test]
 fn what_batches_connect_is_a_cluster_of_one_run() {
     let mut place = IndexPlace::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");

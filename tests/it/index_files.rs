@@ -31,7 +31,7 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
-/// The steps of publication, in order. From `output` on, the batch is published.
+/// The steps of publication, in order. From the `output` step on, the batch is published.
 const STEPS: [&str; 9] =
     ["documents", "rows", "intent", "statistics named", "documents named", "rows named", "output", "manifest", "swept"];
 

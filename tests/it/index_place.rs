@@ -74,7 +74,7 @@ impl IndexPlace {
         self.batch(docs.iter().map(same).collect())
     }
 
-    /// Runs once over all batches with the counts of the index.
+    /// Runs once over all batches with the counts from the index.
     pub fn together(&self, more: &[&str]) -> PathBuf {
         let (out, index) = (self.at("out/together"), self.at("index"));
         let more = [&["--stats", index.to_str().unwrap(), "--overwrite"], more].concat();

@@ -255,7 +255,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     assert!(index.join("held.json").exists());
     let rows = names_in(&index.join("rows"));
     assert_eq!(rows.len(), 3, "{rows:?}");
-    // A later batch is held in its place.
+    // A later batch is held in place of the discarded batch.
     place.again(2, &[&guarded[..], &["--batch", "again"]].concat()).ends_with(4);
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(2, &[]).ends_with(0);
@@ -290,7 +290,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["1 row of this batch was forgotten earlier and stays forgotten"]);
     assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
     assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
-    // If the forgotten text arrives again, it is new; the text of another document is not.
+    // If the forgotten text arrives again, it counts as new; the text of a different document does not.
     let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
     let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
     place.same_batch(&again).ends_with(0);
@@ -305,7 +305,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["2 rows of this batch were forgotten earlier"]);
     let ranges = forgotten();
     assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
-    // Under a different name, the documents are new.
+    // Under a different name, the documents count as new.
     place.again(2, &["--overwrite", "--batch", "late"]).ends_with(0);
     assert_eq!(forgotten(), ranges);
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);

@@ -256,7 +256,7 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
     // Each copy is in a pair with the best document with the same text, which is the first document because lengths are equal.
     equal.retain(|&(a, b)| a == by_text[docs[b].text.as_str()][0]);
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
-    // Copies are equal in everything that the algorithms of the run read, and some of these read titles.
+    // Copies are equal in everything that the algorithms of the run read, and some of these algorithms read titles.
     let read: BTreeSet<(&str, &Option<String>)> = docs.iter().map(|doc| (doc.text.as_str(), &doc.title)).collect();
     let surplus = docs.len() - read.len();
     assert_eq!(record(&done.out())["documents"]["extra_copies"].as_u64(), Some(surplus as u64));

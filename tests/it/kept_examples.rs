@@ -48,7 +48,7 @@ fn removed(out: &Path) -> Vec<[String; 3]> {
     (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
 }
 
-/// Returns three texts: A, B, which is A with eight different words at its end, and C, which is B with eight more words replaced.
+/// Returns three texts: A; B, which is A with eight different words at its end; and C, which is B with eight more words replaced.
 fn three() -> [Doc; 3] {
     let (a, b, c) = (words(0..120), words(120..128), words(128..136));
     [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]

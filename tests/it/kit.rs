@@ -155,7 +155,7 @@ pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc>
     texts.map(|(n, text)| Doc { id: format!("d{n}"), text: text.into(), title: None }).collect()
 }
 
-/// Writes documents as Parquet with the columns id and text, and title if any of them has one.
+/// Writes documents as Parquet with the columns id and text, and with the column title if any document has a title.
 pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
@@ -296,7 +296,7 @@ pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
     bytes
 }
 
-/// Fails if any files differ, with their names.
+/// Fails if any files differ, and lists their names.
 #[track_caller]
 pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
     let (left, right) = (result_bytes(left), result_bytes(right));
@@ -380,8 +380,8 @@ pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// Returns the pairs that a run writes for these pairs: each copy with the first document with the same text, and different texts by their
-/// first documents.
+/// Returns the pairs that a run writes for these pairs. Each copy is in a pair with the first document with the same text, and different
+/// texts are represented by their first documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();
     let firsts: Vec<usize> =

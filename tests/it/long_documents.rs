@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::kit::{Ran, numbered, pairs, program, record, write_docs};
 
-/// Returns a text of two words in a unique order. Any two of these texts have the same amount of text in common, so nothing rules out a
-/// pair early.
+/// Returns a text that consists of two words, repeated in a unique order. Any two of these texts have the same amount of text in
+/// common, so nothing rules out a pair early.
 fn words(seed: u64) -> String {
     (0..600_000).map(|at| if splitmix64(seed, at).is_multiple_of(2) { "да " } else { "нет " }).collect()
 }

@@ -1,6 +1,6 @@
 //! Contains the integration tests, as one binary. They test the behavior of the program from outside.
 
-// Tests write files into folders of their own.
+// Tests write files into their own folders.
 #![allow(clippy::disallowed_methods)]
 
 mod added;

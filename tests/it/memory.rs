@@ -123,7 +123,7 @@ fn a_long_value_that_recurs_takes_its_size_once_on_disk() {
     ];
     crate::kit::write_columns(&file, &columns, rows as usize);
     assert!(file.metadata().unwrap().len() < 2_000_000);
-    // No file may be larger than 32 MiB; the values of all rows are 540 MB.
+    // No file may be larger than 32 MiB; the values of all rows take up 540 MB.
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -f 65536 && exec \"$0\" \"$@\""]).arg(crate::kit::program().get_program());
     command.arg("run").arg(&file).arg("--out").arg(&out);

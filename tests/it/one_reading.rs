@@ -2,7 +2,7 @@
 
 use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, samples};
 
-/// Algorithms that require only words to sign, including some that need no counts.
+/// Algorithms that compute signatures from words only, including some that use no counts.
 const BY_WORDS: &str = "exact,tf_idf,minhash,tf_ridf,opt_freq,simhash,imatch,idf_hash,lex_rand,keyword_match,\
     fingerprint:weight=tf_over_df,three_plus_five,versions,cosine:as=plain";
 

@@ -144,7 +144,7 @@ fn a_pattern_reads_a_result_only_where_it_spells_a_name_of_it() {
     assert_eq!(read("r1/deduped/*/*.parquet"), (kept, 0));
 }
 
-/// Checks that the error for a folder that contains only results says so.
+/// Checks that there is a specific error for a folder that contains only results.
 #[test]
 fn a_folder_of_results_alone_says_that_one_may_be_named() {
     let folder = tempfile::tempdir().unwrap();

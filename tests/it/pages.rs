@@ -182,7 +182,7 @@ fn pages_give_their_texts_back_in_every_charset() {
         all += body.len();
         assert!(!body.iter().any(|word| word == "qzxscript"), "a script is no text");
     }
-    // Menus and footers are removed, except for a page or two.
+    // Menus and footers are removed, except on a page or two.
     assert!(common * 100 >= all * 99, "{common} of {all} words of the bodies are words of the texts");
 }
 
@@ -240,7 +240,7 @@ fn rows_without_a_page_are_set_aside_and_limits_are_counted() {
     let rejected = Table::read(&ran.out().join("rejected"));
     assert_eq!(rejected.texts("reason"), ["null text", "skipped page type", "skipped page type"]);
     assert_eq!(rejected.texts("detail"), ["null", "hub", "other"]);
-    // If all visible text is used, the hub is kept.
+    // If all visible text is used, the hub page is kept.
     let ran = ended(&input, &["--algorithms", "exact", "--html-column", "html"], 3);
     assert_eq!(record(&ran.out())["documents"]["used"], 3);
     // The command writes a row for every page and rejects only the null page.

@@ -9,9 +9,10 @@ use serde_json::json;
 
 use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_docs};
 
-/// Algorithms that sign in the first or in a second pass, that count, and that keep words, sketches and evidence.
+/// Algorithms that sign documents in the first or in a second pass, that count, and that keep words, sketches and
+/// evidence.
 const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi:dimensions=16,passes=1,as=lsi,imatch,shingles,long_sent";
-/// Algorithms that sign from the words that are kept in the first pass, so that there is no second pass.
+/// Algorithms that compute signatures from the words that are kept in the first pass, so there is no second pass.
 const OF_WORDS: &str = "exact,versions,tf_idf";
 
 const FIRST: &str = "the first pass";
@@ -127,7 +128,7 @@ impl Place {
         portions
     }
 
-    /// Returns the first file of each saved part for whose name `is_one` is true.
+    /// Returns the first file of each saved part whose name satisfies `is_one`.
     fn saved_files(&self, out: &str, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
         let work = self.out(&format!(".{out}.dupsift-work"));
         let ledger: serde_json::Value =

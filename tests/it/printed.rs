@@ -1,5 +1,5 @@
 //! Tests the printed output for any input: all log lines have one format, nothing is printed that a terminal would interpret, and the exit
-//! code reflects the result and not the printing.
+//! code reflects the result rather than the printing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 //! `links.rs` checks the links in documents.
 //!
 //! A citation is a word that ends in `.rs`, `.md` or `.py`. In Rust sources only comments are checked, because code also contains names of
-//! corpus files. A citation is searched for from the root, next to the citing file, in its top folder, and in the folders of sources, tests
-//! and scripts. A name in capitals or with a single letter is a placeholder.
+//! corpus files. A cited file is searched for in the root folder, next to the citing file, in the citing file's top folder, and in the
+//! folders of sources, tests and scripts. A name in capitals or with a single letter is a placeholder.
 
 use std::collections::BTreeMap;
 use std::fs::read_to_string;

@@ -1,5 +1,5 @@
-//! Tests relations between the results of two settings that follow from the definitions of the algorithms for any texts (a stricter rule,
-//! an equivalent setting), over the sample corpus.
+//! Tests, over the sample corpus, relations between the results of two settings, such as a stricter rule or an equivalent setting. These
+//! relations follow from the definitions of the algorithms and hold for any texts.
 
 use std::collections::BTreeSet;
 

@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Runs over two near copies of a hostile text, and an unrelated text.
+/// Runs over two near-copies of a hostile text and an unrelated text.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];

@@ -164,7 +164,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
             place.run(&[]).ends_with(0);
             taken += usize::from(!place.resumed().is_empty());
         } else {
-            // The result may have its final name just before the folder of temporary files is removed.
+            // The result may get its final name just before the folder of temporary files is removed.
             Ran::of(program().arg("clean").arg(place.out()).output().unwrap()).ends_with(0);
         }
         assert_same_bytes(&whole.out(), &place.out(), &format!("moment {moment}"));
@@ -209,7 +209,7 @@ fn all_but(changed: &[&str]) -> BTreeSet<String> {
     all
 }
 
-/// Returns the algorithms, one of which is replaced.
+/// Returns the algorithms with one of them replaced.
 fn algorithms_with(from: &str, to: &str) -> String {
     assert!(ALGORITHMS.contains(from));
     ALGORITHMS.replace(from, to)
@@ -244,7 +244,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     ] {
         assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_checkpoints(), "{more}");
     }
-    // Only the values that `--keep` needs are recorded again.
+    // Only the values that `--keep` uses are recorded again.
     assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);
@@ -253,8 +253,8 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     assert_eq!(taken_with(&["--tokenizer", "bigram"]), ["copies".to_string()].into());
 }
 
-/// Checks that a run that ended while candidates were read has saved all rows, and the pairs of algorithms that do not read candidates, and
-/// that a run that ended while it classified versions has saved all pairs.
+/// Checks two interrupted runs. A run that ended while candidates were read has saved all rows, and the pairs of algorithms that do not
+/// read candidates. A run that ended while it classified versions has saved all pairs.
 #[test]
 fn another_threshold_resumes_from_the_states_before_it() {
     let taken = |stage: &str, from: &str, to: &str| {
@@ -416,7 +416,7 @@ fn killed_at_tables(mut command: Command) -> std::process::Output {
     child.wait_with_output().unwrap()
 }
 
-/// Checks that nothing is saved before a checkpoint is due, and that an interrupted run says so.
+/// Checks that nothing is saved before a checkpoint is due, and that an invalid value of `--checkpoint` is rejected.
 #[test]
 fn a_short_run_saves_nothing() {
     let place = Place::new();

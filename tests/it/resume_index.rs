@@ -183,8 +183,8 @@ fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
     }
 }
 
-/// Checks a run in which more indexed documents take part than expected, so that it starts over with more document numbers for them. A
-/// resumed run has these numbers from the beginning.
+/// Checks a run in which more indexed documents take part than expected, so that it starts over with more document numbers for these
+/// documents. A resumed run has these numbers from the beginning.
 #[test]
 fn a_run_that_started_over_resumes() {
     let begin = || {

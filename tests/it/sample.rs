@@ -1,4 +1,4 @@
-//! Tests `--sample`, which runs over some of the documents.
+//! Tests `--sample`, which runs over a sample of the documents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -100,7 +100,7 @@ fn a_dry_run_estimates_on_a_sample() {
     assert!(!at("dry").exists());
     assert_eq!(fs::read_dir(at("work")).unwrap().count(), 0);
     assert!(dry.starts_with("passes over the sample\n"), "{dry}");
-    // No output folder has to be named.
+    // No output folder has to be specified.
     let without = |verb: &str, more: &[&str]| {
         let mut command = program();
         command.arg(verb).arg(at("docs")).args(["--dry-run", "--algorithms", "exact,minhash"]).args(more);

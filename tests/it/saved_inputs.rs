@@ -1,5 +1,5 @@
 //! Tests that a file counts as unchanged if its content is the same. Equal size and time are not sufficient, because copying may preserve
-//! them. Different permissions, a temporary name or a different place on disk do not matter.
+//! them. Different permissions, a temporary name or a different location on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};

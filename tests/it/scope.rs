@@ -1,5 +1,5 @@
-//! Tests `--scope within:COLUMN` and `across:COLUMN`, with which documents are compared only with documents that have the same value, or a
-//! different value.
+//! Tests `--scope within:COLUMN`, which limits comparisons to documents with the same value, and `across:COLUMN`, which limits comparisons
+//! to documents with different values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ const SCOPE: [&str; 2] = ["--scope", "within:site"];
 /// A document with its scope value.
 type Placed = (Option<&'static str>, Doc);
 
-/// Returns samples in three scopes. Every text occurs twice, in the same scope or in two of them.
+/// Returns samples in three scopes. Every text occurs twice, in the same scope or in two different scopes.
 fn placed() -> Vec<Placed> {
     let sites = [Some("a"), Some("b"), None];
     let mut placed: Vec<Placed> = Vec::new();
@@ -56,8 +56,8 @@ fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     pairs(out, label).into_iter().map(line).collect()
 }
 
-/// Checks for all algorithms that no pair has two values, and that the pairs are the same as in separate runs over the rows with each
-/// value, with the counts, the models and the planned size of the complete corpus.
+/// Checks for all algorithms that the two documents of each pair have the same value, and that the pairs are the same as in separate
+/// runs over the rows with each value, with the counts, the models and the planned size of the complete corpus.
 #[test]
 fn pairs_are_those_of_each_value_alone() {
     let place = tempfile::tempdir().unwrap();
@@ -101,7 +101,7 @@ fn threads_memory_and_a_kill_change_nothing() {
     run(&[&at("docs")], &at("one"), &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(0);
     run(&[&at("docs")], &at("four"), &[&more[..], &["--threads", "4", "--memory", "1GiB"]].concat()).ends_with(0);
     assert_same_bytes(&at("one"), &at("four"), "threads and memory");
-    // In this run, documents are signed from words that an earlier process kept, together with the scopes.
+    // In this run, signatures are computed from words that an earlier process kept, together with the scopes.
     let resumed = Place::new();
     let docs = at("docs");
     let command = |more: &[&str]| {
@@ -177,7 +177,7 @@ fn what_is_typed_wrong_is_reported() {
 }
 
 const ACROSS: [&str; 2] = ["--scope", "across:site"];
-/// Algorithms with pairs of copies, with classes of different texts, and with pairs with and without a check.
+/// Algorithms that cover pairs of copies, classes of different texts, and pairs with and without a check.
 const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
 
 /// Returns edited and equal texts on a few sites. Some texts have more copies.
@@ -277,14 +277,14 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
         assert!(!removed.contains_key(kept), "{kept} is kept");
         assert_ne!(placed[*doc].0, placed[*kept].0, "{doc} and {kept} have one value");
     }
-    // If a text is on two sites, only one of them keeps it.
+    // If a text is on two sites, it is kept on only one site.
     let mut keeps: BTreeMap<&String, BTreeSet<Option<&str>>> = BTreeMap::new();
     for (at, (site, doc)) in placed.iter().enumerate().filter(|(at, _)| !removed.contains_key(at)) {
         let sites = keeps.entry(&doc.text).or_default();
         sites.insert(*site);
         assert_eq!(sites.len(), 1, "{at}");
     }
-    // Copies on the same site are not a pair, and `explain` says so.
+    // Copies on the same site are not a pair, and `explain` reports this.
     let same = |a: &Placed, b: &Placed| a.0 == b.0 && a.1.text == b.1.text;
     let two = (0..placed.len()).flat_map(|a| (a + 1..placed.len()).map(move |b| (a, b)));
     let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();

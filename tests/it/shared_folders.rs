@@ -151,7 +151,7 @@ fn a_work_folder_that_others_may_write_is_refused() {
     assert!(names_in(&place.at("elsewhere")).is_empty());
 }
 
-/// Checks links in a folder of this user from a time when others could write to it.
+/// Checks links in a folder of this user that date from a time when other users could write to the folder.
 #[test]
 fn links_in_a_work_folder_are_not_followed() {
     let place = Place::new();
@@ -325,7 +325,7 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
     assert_ne!(ran.code, 0, "{}", ran.stdout);
     place.victim_stays();
     fs::remove_dir_all(place.at("seen")).unwrap();
-    // Tests a lock that leads to a file, and folders that lead to a folder.
+    // Tests a lock that is a link to a file, and folders that are links to a folder.
     fs::create_dir(place.at("seen")).unwrap();
     symlink(place.at("victim"), place.at("seen/lock")).unwrap();
     assert_ne!(place.run(&index).code, 0);

@@ -32,7 +32,8 @@ fn ask(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
-/// Returns a command for the program that receives requests to stop even if the shell that runs the tests ignores some of these signals.
+/// Returns a command for the program. The program receives stop signals even if the shell that runs the tests ignores some of these
+/// signals.
 #[allow(unsafe_code)]
 pub fn listening() -> Command {
     let mut command = program();
@@ -48,7 +49,7 @@ pub fn listening() -> Command {
     command
 }
 
-/// Requests a program to stop, and fails with the message `slow` if this takes longer than `within`.
+/// Asks a program to stop, and fails with the message `slow` if this takes longer than `within`.
 #[track_caller]
 fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     ask(child, signal);
@@ -59,7 +60,7 @@ fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     }
 }
 
-/// Requests the program to stop after this time, and fails unless it ends long before its work would be finished.
+/// Asks the program to stop after this time, and fails unless it ends long before its work would be finished.
 #[track_caller]
 fn ends(command: &mut Command, after: Duration) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -89,7 +90,7 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "items.jsonl", "--item-column", "question"]);
     std::fs::remove_file(folder.path().join("items.jsonl")).unwrap();
     typed(&["purify", "a.jsonl.gz", "--out", "out", "--train", "topic"]);
-    // Tests commands that read a finished run whose corpus has become this large since then.
+    // Tests commands that read a finished run whose corpus has grown to this size since the run.
     let docs = folder.path().join("docs");
     write_docs(&docs.join("a.parquet"), &numbered(["One text.", "One text."]), 10);
     let done = done(&docs, &["--algorithms", "exact"]);
@@ -108,7 +109,7 @@ fn opening_large_inputs_is_interrupted() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
-/// The signals that request a process to stop, and the exit codes that shells expect.
+/// The signals that tell a process to stop, and the exit codes that shells expect.
 pub const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
 
 #[test]
@@ -127,7 +128,7 @@ fn each_signal_has_the_exit_code_that_shells_expect() {
     }
 }
 
-/// Checks a process that is started in the same way as by `nohup`.
+/// Checks a process that is started as if by `nohup`.
 #[test]
 fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +147,7 @@ fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
 /// The number of attempts to hit a stage that may be over before the request arrives.
 const TRIALS: usize = 8;
 
-/// Requests the program to stop when it reports that this stage begins, and fails unless it ends in this stage and leaves nothing behind.
+/// Asks the program to stop when it reports that this stage begins, and fails unless it ends in this stage and leaves nothing behind.
 #[track_caller]
 fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     let before = names_in(folder);
@@ -281,8 +282,8 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "search", &contaminated);
 }
 
-/// Checks that steps that do not check the flag are ended with the process. A document of 60 MB is a single step of reading and a single
-/// step of counting.
+/// Checks that steps that do not check the flag are ended with the process. A document of 60 MB is read in a single step and counted in
+/// a single step.
 #[test]
 fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
     let folder = tempfile::tempdir().unwrap();

@@ -90,7 +90,8 @@ fn values_of_a_cluster_are_counted() {
     }
 }
 
-/// Checks that if the column changes, only its values are recorded again, and that they are restored otherwise.
+/// Checks that if the column changes, only its values are recorded again, and that otherwise the recorded values are
+/// restored.
 #[test]
 fn values_are_taken_up() {
     let more = ["--algorithms", "exact,minhash", "--guard-rows", "1", "--max-removed-share", "1"];

@@ -33,7 +33,7 @@ impl Place {
         self.at(out)
     }
 
-    /// Overwrites the corpus with the corpus of another day.
+    /// Overwrites the corpus with the corpus of a different day.
     fn overwrite(&self) {
         for name in ["today/a.parquet", "today/b.parquet"] {
             std::fs::remove_file(self.at(name)).unwrap();
@@ -77,7 +77,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         "help: ",
         "`--input DIR`",
     ]);
-    // An id that no stored text has may be one of the corpus.
+    // An id that no stored text has may be the id of another document in the corpus.
     for unknown in ["no-such-id", &format!("{}x", removed[0])] {
         let ran = explained(&with, unknown).ends_with(2);
         ran.says(&["no document in texts/ has the id", "only the removed documents", "pass `--input DIR`"]);

@@ -53,7 +53,8 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     stream(&path("second.parquet"), &path("second"), &["--filter", filter]).ends_with(0);
     assert!(flags(&path("second")).iter().enumerate().all(|(at, flag)| *flag == Some(at < 500)));
 
-    // Old versions are removed from the filter. A document that occurred twice is still known; the others are new again.
+    // Old versions are removed from the filter. A document that occurred twice is still known; all other documents are
+    // new again.
     write("old.parquet", texts(0, 20));
     write("third.parquet", texts(0, 30));
     let old = path("old.parquet");
@@ -177,7 +178,8 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     assert!(!path("out").exists());
 }
 
-/// Checks that a text too short for a signature is identified by its bytes, and that white space alone has no key.
+/// Checks that a text too short for a signature is identified by its bytes, and that a text of only white space has no
+/// key.
 #[test]
 fn copies_of_texts_without_a_signature_came_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -243,7 +245,7 @@ fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
             // A band that occurred more than 15 times is never forgotten.
             continue;
         }
-        // Forgotten documents are new again.
+        // Forgotten documents count as new.
         let input = one.with_extension("parquet");
         let forget = [&more[..], &["--forget", input.to_str().unwrap(), "--overwrite"]].concat();
         stream(&input, &two, &forget).ends_with(0);

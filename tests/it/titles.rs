@@ -72,7 +72,8 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
     let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
 
-    // Two texts are a pair if all three parts are equal. If their titles are equal, they are also a pair if the last parts differ.
+    // Two texts are a pair if all three parts are equal. If the titles of the two texts are equal, they are also a pair if the
+    // last parts differ.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
     let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());

@@ -491,7 +491,7 @@ fn numbers_of_keep_compare_as_numbers_and_the_rest_comes_last() {
             null.clone(),
         ),
         (&["true", "false"], "true", "false", null.clone()),
-        // Text columns are compared as text, even if single values look like numbers or dates.
+        // Text columns are compared as text, even if individual values look like numbers or dates.
         (&["2024-01-02", "2023-05-06", "2023"], "2024-01-02", "2023", null.clone()),
         (&["b", "a", "9", "10", "c"], "c", "10", null),
     ];

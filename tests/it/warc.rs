@@ -59,7 +59,7 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
     assert_eq!(rows["pages.warc"].iter().filter(|row| row["why"].is_string()).count(), 2);
 }
 
-/// Removes the content of rows that are not pages, and the reason of all other rows.
+/// Removes the content from rows that are not pages, and the reason from all other rows.
 fn only_why(mut row: Value) -> Value {
     let gone = if row["why"].is_null() { "why" } else { "page" };
     row.as_object_mut().unwrap().remove(gone);

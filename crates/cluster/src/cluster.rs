@@ -1,4 +1,5 @@
-//! Defines the interface to the system that distributes work over machines: the steps that it runs, and the blocks that it stores.
+//! Defines the interface to the system that distributes work over machines, including the steps that this system runs and the
+//! blocks that it stores.
 
 use std::path::Path;
 
@@ -20,12 +21,12 @@ pub struct Pass {
     pub after_count: bool,
     /// The positions in the recipe of the algorithms that sign documents in this pass.
     pub signs: Vec<usize>,
-    /// The positions of the algorithms for which evidence is collected from documents in candidates. If there are any, the pass does
-    /// nothing else.
+    /// The positions of the algorithms for which evidence is collected from documents in candidates. If there are any such
+    /// algorithms, the pass does nothing else.
     pub evidence: Vec<usize>,
-    /// Whether contents are recorded for documents in candidates. If so, the pass does nothing else.
+    /// Whether contents are recorded for documents in candidates. If this is set, the pass does nothing else.
     pub contents: bool,
-    /// Whether learning algorithms take notes. If so, the pass does nothing else.
+    /// Whether learning algorithms take notes. If this is set, the pass does nothing else.
     pub learns: bool,
 }
 
@@ -66,7 +67,7 @@ pub trait Cluster {
     /// Returns the approximate number of bytes of text per task, and the number of buckets for rows.
     ///
     /// # Errors
-    /// Returns an error from the cluster, like all steps.
+    /// Returns an error if the cluster fails.
     fn sizes(&self) -> Result<(u64, u32)>;
 
     /// Distributes the data that all processes require before the first step.

@@ -85,7 +85,8 @@ impl Driver<'_> {
         let folder = std::env::current_dir().map_err(Error::io("look up", Path::new("the current folder")))?;
         self.cluster.begin(&Layout { corpus: corpus(self.session.source), folder, task_bytes, buckets })?;
         let (now, later): (Vec<usize>, Vec<usize>) = missing.iter().partition(|&&at| self.plan.signs_first(at));
-        // Algorithms that do not require counts sign in the first pass, unless extra copies must be known first.
+        // Algorithms that do not require counts sign documents in the first pass, unless extra copies must be known
+        // first.
         let copies_first = self.plan.copies_first;
         let first = Pass {
             notes: true,
@@ -100,7 +101,7 @@ impl Driver<'_> {
         if !missing.is_empty() { self.sign_and_relate(signed, later, &missing) } else { Ok(()) }
     }
 
-    /// Runs the first pass, and sums its rows.
+    /// Runs the first pass and sums its rows.
     fn first(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("first pass on the cluster");
@@ -125,7 +126,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, algorithms })
     }
 
-    /// Runs the counting pass if it had to wait until the copies were known.
+    /// Runs the counting pass, if this pass had to wait until the copies were known.
     fn second(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("count on the cluster");
@@ -146,7 +147,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, algorithms })
     }
 
-    /// Runs the signing pass for algorithms that could not sign earlier, and then processes all rows.
+    /// Runs the signing pass for algorithms that could not sign documents earlier, and then processes all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
         let session = self.session;
         let counts = self.saved.restore::<Counts>(|keys| &keys.counts)?;

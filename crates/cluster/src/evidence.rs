@@ -1,4 +1,4 @@
-//! Makes another pass, which reads only selected documents. Collects evidence from documents in candidates and contents of documents in
+//! Makes another pass over selected documents. Collects evidence from documents in candidates and contents of documents in
 //! pairs.
 
 use std::path::Path;

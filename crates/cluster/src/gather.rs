@@ -33,10 +33,10 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
 /// Combines the data that the first pass recorded about all rows. The number of repeated ids is added later.
 ///
 /// # Errors
-/// Returns an error if a row was read by no task or by more than one.
+/// Returns an error if a row was not read by exactly one task.
 pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
     // The counts of tasks are collected separately. Counts contain times, so a repeated task returns different bytes, and blocks that were
-    // collected together with them would be distributed differently.
+    // collected together with the counts would be distributed differently.
     let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
     let noted = AtomicBits::new(session.engine.dir, "noted", session.documents() as usize)?;

@@ -1,4 +1,5 @@
-//! Defines the kinds of rows in a block. A kind consists of a code and, for rows of an algorithm, its position in the recipe.
+//! Defines the kinds of rows in a block. A kind consists of a code and, for rows of an algorithm, the algorithm's position in
+//! the recipe.
 
 /// Lists the possible contents of rows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,7 +34,7 @@ pub enum What {
     Probes,
     /// Matching pairs, including repeated pairs.
     Pairs,
-    /// The numbers of comparisons that were made and that were skipped.
+    /// The numbers of comparisons made and skipped.
     Compared,
     /// Matching pairs without repeats.
     Candidates,

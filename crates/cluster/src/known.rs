@@ -1,5 +1,5 @@
 //! Stores data about the complete corpus (copies, statistics and models), which tasks require before they read documents. The driver writes
-//! it to one file, which each process loads once.
+//! this data to one file, which each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places
@@ -22,7 +22,7 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// The size of a document number with its bucket, in bytes.
+/// The size of a document number and its bucket, in bytes.
 const PLACE: usize = 12;
 /// The number of rows that are read at a time.
 const ROWS: usize = 4096;

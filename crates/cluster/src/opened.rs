@@ -123,7 +123,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reserves one thread and the amount of memory in the options.
+    /// Reserves one thread and the amount of memory given in the options.
     ///
     /// # Errors
     /// Returns an error if there is too little memory.

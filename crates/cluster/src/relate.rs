@@ -152,7 +152,7 @@ impl Driver<'_> {
         bound.iter().map(put).collect()
     }
 
-    /// Collects the links of the classes, and the cost of comparing.
+    /// Collects the links of the classes, and the numbers of comparisons.
     fn links(&self, frame: Frame, puts: &mut [Put<'_>], bound: &[(usize, Bound<'_>)], alike: &Alike<'_>) -> Result<()> {
         let layout = LinkLayout::new(self.session.documents());
         let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
@@ -234,7 +234,7 @@ impl Driver<'_> {
         Ok(Some(places))
     }
 
-    /// Verifies candidates, with evidence that was collected while signing or is read in another pass.
+    /// Verifies candidates, using evidence that was collected during signing or is read in another pass.
     fn judge(
         &self,
         known: &Path,

@@ -27,7 +27,7 @@ use dupsift_files::tables::{Cell, Documents};
 
 /// The approximate number of documents in a sample.
 const SAMPLE: u64 = 4096;
-/// The sample is read from at most this many equally spaced pieces of the files.
+/// The maximum number of equally spaced pieces of the files from which the sample is read.
 const PIECES: usize = 64;
 /// The approximate number of bytes of text in a piece.
 const PIECE_BYTES: usize = 8 << 20;
@@ -62,8 +62,8 @@ impl Sample {
 }
 
 impl Driver<'_> {
-    /// Rejects an algorithm that would, on average, compare a document with more other documents than the limit for joins that compare all
-    /// documents with each other.
+    /// Rejects an algorithm if its average number of comparisons per document would exceed the limit for joins that compare all documents
+    /// with each other.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the number of comparisons and a suggestion, or an error if files are damaged or the disk is full.
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn comparisons_grow_with_the_pairs() {
         let sample = Sample { pieces: Vec::new(), docs: (0..5).collect() };
-        // 5 documents have 10 pairs, and 10 documents have 45.
+        // 5 documents form 10 pairs, and 10 documents form 45 pairs.
         assert_eq!((sample.scaled(2, 10), sample.scaled(10, 10), sample.scaled(0, 10)), (9.0, 45.0, 0.0));
         for few in [0, 1] {
             assert_eq!(Sample { pieces: Vec::new(), docs: (0..few).collect() }.scaled(0, 10), 0.0);

@@ -31,7 +31,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// The number of bytes before the rows in a serialized block: its kind and its bucket.
+    /// The size of the header of a serialized block, in bytes. The header contains the kind and the bucket.
     pub const HEAD: usize = 8;
 
     /// Returns the bytes that precede the rows in a serialized block.
@@ -91,7 +91,8 @@ impl Spool {
         if self.held >= HELD_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Adds many rows of this width, in blocks of the usual size, because an executor holds each block in the memory of its JVM.
+    /// Adds many rows of this width. The rows are split into blocks of the usual size, because an executor holds each block in
+    /// the memory of its JVM.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

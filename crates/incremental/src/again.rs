@@ -1,4 +1,5 @@
-//! Reads the result of an incremental run again. Its tables refer to documents in earlier batches, whose ids and texts are in the index.
+//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches, whose ids and texts
+//! are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +29,8 @@ pub struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Opens the index at `dir` for the record of a batch. The index is not locked, because the files that are read never change.
+    /// Opens the index at `dir`, against which a batch was matched; `batch` is the record of the batch. The index is not locked,
+    /// because the files that are read never change.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist, or is not the index that the batch was matched against.
@@ -55,7 +57,7 @@ impl<'a> Again<'a> {
         Ok(Again { index, manifest, batch })
     }
 
-    /// Reads the statistics and models with which the batch was signed.
+    /// Reads the statistics and models that were used to sign the batch.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

@@ -122,8 +122,8 @@ pub fn append(
     Ok(next)
 }
 
-/// Forgets the forgotten documents of a recomputed batch again. They are identified by their numbers, which do not change. If options have
-/// changed, the index may store a text with a different copy, so all copies of a forgotten document are forgotten.
+/// Marks the forgotten documents of a recomputed batch as forgotten again. They are identified by their numbers, which do not change. If
+/// options have changed, the index may store a text with a different copy, so all copies of a forgotten document are forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -188,7 +188,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
 
-/// Works like [`intend`], but for a batch whose result is held in `folder`, so that it can be accepted later.
+/// Works like [`intend`], but for a batch whose result is held in `folder` and can be accepted later.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -431,7 +431,7 @@ impl<'p> Rewriting<'p> {
         self.writer.write(&batch.map_err(Error::table("write documents of the index"))?)
     }
 
-    /// Finishes the file, with a row for each number in the piece.
+    /// Finishes the file, with a row for each document number in the piece.
     fn end(mut self, session: &Session<'_>) -> Result<u64> {
         self.fill((self.piece.first_doc + self.piece.rows).min(session.documents()))?;
         self.flush()?;

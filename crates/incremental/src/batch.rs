@@ -18,7 +18,7 @@ use dupsift_index::{Batch, Index, Manifest, stop_at};
 pub struct Named {
     /// The name of the batch.
     pub name: String,
-    /// A hash of the input files: names, sizes, ends and rows.
+    /// A hash of the names, sizes, first and last bytes, and row counts of the input files.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     pub stamps: String,
@@ -89,9 +89,9 @@ const FREE: [&str; 22] = [
     "work",
 ];
 
-/// Checks whether the index already has a batch with this name. Returns its record if it is published with the same options. If the batch
-/// has to be recomputed, `manifest` is changed to the index before that batch. `contents` reads the files and returns a hash of their
-/// content; it is called only if the file system metadata differs.
+/// Checks whether the index already has a batch with this name. Returns the record of that batch if it is published with the same
+/// options. If the batch has to be recomputed, `manifest` is reset to the state of the index before that batch. `contents` reads the
+/// files and returns a hash of their content; it is called only if the file system metadata differs.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if another batch has the same name, if the batch was run with different options, if later batches follow it, or
@@ -114,7 +114,7 @@ pub fn begin(
         )));
     }
     let later = now.batches.get(at + 1);
-    // This also holds if the index and its outputs were moved.
+    // The output is also recognized if the index and its outputs were moved.
     let is_there = is_output_of(batch, &options.out)?;
     if is_there && !options.overwrite {
         let record = record(&options.out)?;
@@ -207,7 +207,7 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
         )));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
-    // After the batch is recomputed, its forgotten documents are forgotten again.
+    // After the batch is recomputed, its forgotten documents are marked as forgotten again.
     before.forgotten = before.forgotten_in(0, first_doc);
     Ok(before)
 }

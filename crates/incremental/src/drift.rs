@@ -1,10 +1,10 @@
-//! Detects drift: if statistics are outdated, an increasing number of documents share keys without being similar. Drift is measured by the
+//! Detects drift: if statistics are outdated, more and more documents share keys without being similar. Drift is measured by the
 //! number of candidate pairs per document, compared with earlier batches.
 //!
 //! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of these documents.
-//! The expected number is therefore the number in an earlier batch, multiplied by the growth in documents that can match; if there are
-//! several earlier batches, the median is used. With this rule, a small first batch does not make all later batches suspicious, and a
-//! single unusual batch stands out.
+//! Therefore, the number of candidates in an earlier batch is multiplied by the growth in documents that can match. The expected
+//! number is the median of these products over the earlier batches. With this rule, a small first batch does not trigger
+//! warnings for all later batches, and a single unusual batch stands out.
 //!
 //! ```text
 //! batch 1: 1,000 documents can match 500 others each, 0.2 candidates per document      batch 2: 2,000 can match 1,000 + 1,000 others
@@ -23,12 +23,13 @@ const LEAST: u64 = 1_000;
 /// A new index is suggested if the number of documents in the index is this multiple of the number in its first batch.
 const GROWN: u64 = 8;
 
-/// The number of earlier batches to compare with. Batches with fewer than an eighth of this batch's documents are ignored.
+/// The number of earlier batches to use for comparison. Batches with fewer than an eighth of this batch's documents are
+/// ignored.
 const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 
-/// Records the candidates of the batch, and warns if there are many more than expected. Returns the guards that fired because there are
-/// more than `factor` times the expected candidates.
+/// Records the candidates of the batch, and warns if there are many more candidates than expected. Returns the guards that fired
+/// because the number of candidates exceeds `factor` times the expected number.
 pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
     let Some(batch) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
@@ -96,7 +97,8 @@ mod tests {
         assert_eq!(expected(&[], &first, "cosine"), None);
         let second = batch(1_000, 2_000, 0);
         assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
-        // Uses batches of about the same size and the median of the last seven. Of these, one is unusual and one has only three documents.
+        // Uses batches of about the same size and the median of the last seven. One of these batches is unusual, and one has only three
+        // documents.
         let mut batches: Vec<Batch> = (0..9).map(|at| batch(1_000_000 + 10 * at, 1_000, 2_000)).collect();
         batches[4] = batch(1_000_040, 1_000, 900_000);
         batches.push(batch(1_000_095, 3, 0));

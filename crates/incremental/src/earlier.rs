@@ -72,7 +72,8 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Passes on the rows of the runs that share a group with these records. The records are one partition out of `partitions`.
+    /// Passes on the rows in the runs whose group also occurs in these records. The records form one of `partitions`
+    /// partitions.
     fn meet(
         &self,
         runs: &[Run],

@@ -144,9 +144,8 @@ impl<'i> Joining<'i> {
     /// Returns the indexed documents that take part: all documents that share a key or a text with the batch.
     ///
     /// A document that was removed in favor of a forgotten document does not take part: no kept document has its text, so a similar new
-    /// document has to be kept. If a removed document takes part, the document that was kept instead also takes part, because copies of the
-    /// removed document are removed in favor of the kept document. With `--chain remove`, so are all documents that the removed document
-    /// connects.
+    /// document has to be kept. If the batch contains a copy of a removed document, the document that was kept instead also takes part,
+    /// because the copy is removed in favor of it. With `--chain remove`, this applies to every removed document that takes part.
     fn taking_part(
         &self,
         engine: &Engine<'_>,

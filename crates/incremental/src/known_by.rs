@@ -1,5 +1,6 @@
 //! Chooses the document under which the index stores each text of a batch. Among documents with equal texts, this is the kept document.
-//! Documents that are later removed in favor of the text then refer to a kept document. If all of them are removed, it is the first.
+//! Documents that are later removed in favor of the text then refer to a kept document. If all of them are removed, the first
+//! document is chosen.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;

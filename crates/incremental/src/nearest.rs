@@ -1,8 +1,9 @@
-//! Selects the indexed documents that take part if many documents share a key: only documents near a document in the batch do.
+//! Selects the indexed documents that take part if many documents share a key. Only documents near a document in the batch
+//! take part.
 //!
 //! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
 //! is compared with its nearest rows and with the first documents of the key. If the index contains ten thousand pages from a template, a
-//! batch with one more page from it is therefore compared with only a few of them.
+//! batch with one more page from this template is therefore compared with only a few of these pages.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first

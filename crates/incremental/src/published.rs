@@ -43,7 +43,7 @@ fn is_there(path: &Path) -> Result<bool> {
     }
 }
 
-/// Returns whether a folder is the output of the publication of a batch.
+/// Returns whether a folder is the output that was published for a batch.
 ///
 /// # Errors
 /// Returns an error if a record cannot be accessed or read, because the answer is then unknown.

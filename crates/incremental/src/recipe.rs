@@ -10,8 +10,8 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
 use dupsift_text::Pipeline;
 
-/// The default number of documents for which a new index is planned. It is the first number, or the number of documents in the first batch
-/// times the second number if that is larger.
+/// The default number of documents for which a new index is planned. The default is the larger of two values: the first number, and the
+/// number of documents in the first batch times the second number.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run with these options can be matched against an index.

@@ -13,7 +13,7 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// The size of the document number before the words, in bytes.
+/// The size of the document number that precedes the words, in bytes.
 pub const DOC: usize = 8;
 
 /// The number of documents whose words a thread processes at a time.

@@ -1,5 +1,5 @@
-//! Rules out indexed documents that share a key with the batch but cannot be in a pair with a document in it. This is decided before their
-//! texts are read, by a few sketch words that the index keeps for each document.
+//! Rules out indexed documents that share a key with the batch but cannot be in a pair with a document in it. Documents are ruled out
+//! before their texts are read, using a few sketch words that the index stores for each document.
 //!
 //! ```text
 //! scan     index rows that share a key with the batch, together with the batch's rows for that key: a window

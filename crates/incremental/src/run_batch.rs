@@ -36,11 +36,11 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// Determines how many document numbers are initially reserved for indexed documents: the first number times the rows of the batch, but at
-/// least the second number.
+/// Determines how many document numbers are initially reserved for indexed documents: the first number times the number of rows in the
+/// batch, but at least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
-/// Runs against the index in a folder. Adds the batch to the index if that is the purpose.
+/// Runs against the index in a folder. Adds the batch to the index if this is the purpose of the run.
 pub fn matched(
     options: &RunOptions,
     inputs: Inputs,
@@ -52,7 +52,7 @@ pub fn matched(
     let appends = purpose == Purpose::Append;
     let named = batch::Named::new(options, &inputs.source.files)?;
     let known = OnceCell::new();
-    // The files are read at most once, because that may take as long as the run.
+    // The files are read at most once, because reading may take as long as the run.
     let contents = || match known.get() {
         Some(contents) => Ok(Option::clone(contents)),
         None => {
@@ -131,8 +131,8 @@ pub enum Purpose {
     Files,
 }
 
-/// Returns a hash that identifies the content of an index, for the saved state of a run. For a temporary index, it covers only data that
-/// depends on the reference files and the options.
+/// Returns a hash that identifies the content of an index, for the saved state of a run. For a temporary index, the hash covers only
+/// data that depends on the reference files and the options.
 fn matched_line(manifest: Option<&Manifest>, purpose: Purpose) -> Result<String> {
     let mut manifest = manifest.cloned().unwrap_or_default();
     if purpose == Purpose::Files {
@@ -204,7 +204,7 @@ fn attempt(
     }
 }
 
-/// Adapts a run to be matched against an index.
+/// Adapts a run so that it is matched against an index.
 struct Matching<'m> {
     job: &'m Job<'m>,
     joining: Joining<'m>,

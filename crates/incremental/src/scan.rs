@@ -87,7 +87,7 @@ impl Scan<'_> {
     /// Opens the run with this name in each folder.
     ///
     /// # Errors
-    /// Returns an error if one of them is damaged.
+    /// Returns an error if one of these runs is damaged.
     pub fn runs(&self, name: &str, widths: (usize, usize)) -> Result<Vec<Run>> {
         let open = |folder: &str| {
             let path = self.index.folder(ROWS, folder).join(format!("{name}.run"));

@@ -26,7 +26,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// Returns a matrix of shares as a table. The larger the share, the stronger the color of the cell.
+/// Returns a matrix of shares as a table. Cells with larger shares have stronger colors.
 pub fn heat(
     labels: &[&str],
     agreement: &Agreement,

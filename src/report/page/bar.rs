@@ -73,7 +73,7 @@ mod tests {
             stays: [("unique text".to_owned(), 10)].into(),
             ..RemovalReport::default()
         };
-        // With `--keep none`, three of the ten other documents are the first of their cluster.
+        // With `--keep none`, three of the ten other documents are the first documents in their clusters.
         let none = RemovalReport { reasons: [(REPRESENTATIVE.to_owned(), 3)].into(), ..removal.clone() };
         let page = section(&RunReport { removal: Some(none), ..RunReport::default() }).into_string();
         for told in ["<strong>3</strong> originals removed (3.0%)", "<strong>7</strong> exact copies removed (7.0%)"] {

@@ -11,7 +11,8 @@ use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_engine::options::Spelling;
 use dupsift_study::study::ComparisonReport;
 
-/// Up to this number of remarks, all are shown unfolded. If there are more, only warnings are shown unfolded.
+/// If there are at most this many remarks, all of them are shown unfolded. If there are more, only warnings are shown
+/// unfolded.
 const AT_ONCE: usize = 8;
 
 /// Returns the title of the page.

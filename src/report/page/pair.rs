@@ -16,7 +16,7 @@ const COMPARED: usize = 3_000;
 const SHOWN: usize = 10;
 /// The number of characters that are shown at each end of a stretch that is equal or too long to show.
 const ENDS: usize = 70;
-/// The maximum number of characters shown of a differing stretch.
+/// The maximum number of characters shown from a stretch that differs.
 const LONG: usize = 400;
 
 /// Returns everything about a pair except the line that unfolds it.

@@ -22,7 +22,7 @@ struct Banding {
     rows: i32,
     /// The threshold of the verification, if the verification measures the same similarity.
     threshold: Option<f64>,
-    /// Whether the similarities are measured or estimated Jaccard similarities.
+    /// Whether the similarities are Jaccard similarities, either measured or estimated.
     jaccard: bool,
     /// Whether a margin excluded pairs that the bands let through.
     margin: bool,

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::report::thousands;
 
-/// The maximum number of characters of a name in a heading.
+/// The maximum length of a name in a heading, in characters.
 const HEADING_CHARACTERS: usize = 80;
-/// The maximum number of characters of an id that is shown next to another id.
+/// The maximum length of an id that is shown next to another id, in characters.
 const BESIDE_CHARACTERS: usize = 48;
 
 /// Makes external text safe to show. Control characters become visible symbols, and direction marks are spelled out, so that readers see
@@ -78,7 +78,8 @@ fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || direction || no_character
 }
 
-/// Guesses the language of a text from its letters, for fonts and screen readers. Empty if the language is unknown.
+/// Guesses the language of a text from its letters, for fonts and screen readers. Returns an empty string if the
+/// language is unknown.
 pub fn language(text: &str) -> &'static str {
     let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
     for letter in text.chars() {
@@ -112,7 +113,7 @@ pub fn share(value: impl Into<f64>) -> String {
     format!("{:.3}", value.min(0.999))
 }
 
-/// Formats a percentage like `12.3%`. Empty if `whole` is 0.
+/// Formats a percentage like `12.3%`. Returns an empty string if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}%", 100.0 * part as f64 / whole as f64) }
 }

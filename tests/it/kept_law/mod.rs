@@ -94,7 +94,7 @@ struct Law {
     mixed: bool,
     report: bool,
     batches: Vec<Batch>,
-    /// Texts that change from document to document over all batches, which are the steps of chains.
+    /// Texts that form the steps of chains: they change from document to document over all batches.
     walks: Vec<String>,
     /// The number of batches that were written, published or not.
     written: usize,

@@ -1,5 +1,5 @@
-//! A driver with one thread, lists instead of the shuffle, buckets in random order, and scans in random pieces. `stage` makes all decisions
-//! about algorithms, rows and pairs; the driver makes none.
+//! Implements a driver with one thread. Lists replace the shuffle, buckets are in random order, and scans read random pieces. `stage` makes
+//! all decisions about algorithms, rows and pairs; the driver makes none.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -43,16 +43,16 @@ pub struct Document {
     pub title: Option<Option<String>>,
 }
 
-/// Holds the options besides the recipe.
+/// Holds the options other than the recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     pub max_group: u64,
     pub max_candidates: u64,
-    /// Whether extra copies are signed as well.
+    /// Whether extra copies are also signed.
     pub signs_copies: bool,
 }
 
-/// A pair as in the table: documents, similarity, distance, rules, and its relation.
+/// A pair as in the table: documents, similarity, distance, rules, and relation.
 pub type PairRow = (u64, u64, f32, Option<f32>, String, Option<(String, String, Option<f32>)>);
 /// A clustered document as in the table: document, representative, size, similarity.
 pub type ClusterRow = (u64, u64, u64, Option<f32>);
@@ -339,7 +339,7 @@ impl<'d> Driver<'d> {
         models
     }
 
-    /// Compares rows with the same key by the algorithm, and adds the result to `pairs`.
+    /// Uses the algorithm to compare rows with the same key, and adds the result to `pairs`.
     fn compare(
         &mut self,
         bound: &Bound<'_>,
@@ -391,7 +391,7 @@ impl<'d> Driver<'d> {
         (classes, pairs, compared.unwrap_or_default())
     }
 
-    /// Collects the evidence that a verification needs.
+    /// Collects the evidence that a verification uses.
     fn evidence(
         &self,
         view: &View<'_, Classes>,
@@ -408,7 +408,7 @@ impl<'d> Driver<'d> {
         all
     }
 
-    /// Verifies pairs; returns the evidence as well.
+    /// Verifies pairs, and also returns the evidence.
     fn checked(
         &self,
         (check, view): (Check<'_>, &View<'_, Classes>),
@@ -464,7 +464,7 @@ impl<'d> Driver<'d> {
         classified.filter(|pair| is_reported(rule, pair)).collect()
     }
 
-    /// Prefers the longer of two documents, then the first one.
+    /// Returns whether `a` is preferred to `b`: the longer document, or the first of two equally long documents.
     fn better(&self, a: u64, b: u64) -> bool {
         (Reverse(self.lengths[a as usize]), a) < (Reverse(self.lengths[b as usize]), b)
     }
@@ -485,7 +485,7 @@ impl<'d> Driver<'d> {
             docs.iter().for_each(|&doc| texts.entry(text(doc)).or_default().push(doc));
             texts
         };
-        // The best document with each text; above the limit, only the best one overall.
+        // The best document with each text; above the limit, only the best document overall.
         let texts = |docs: &[u64]| -> Vec<u64> { by_text(docs).values().map(|docs| best(docs)).collect() };
         let mut equal = |a: u64, b: u64| found.push(of_class(scheme, same, a, b, are_copies));
         for docs in classes.members.values() {
@@ -543,7 +543,7 @@ impl<'d> Driver<'d> {
         found
     }
 
-    /// Decides on the documents in pairs, best first: kept, or removed in favor of a kept one.
+    /// Decides for each document in a pair, best first, whether it is kept or removed in favor of a kept document.
     fn removed(
         &self,
         linked: &[Linked],

@@ -1,5 +1,5 @@
-//! The stages can be used independently: a driver of a few hundred lines that makes no decisions itself ([`driver`]) produces the rows of
-//! `run`.
+//! Tests that the stages can be used independently: a driver of a few hundred lines that makes no decisions itself ([`driver`]) produces
+//! the same rows as `run`.
 
 mod driver;
 
@@ -101,8 +101,8 @@ fn all_members_say_the_same_of_the_samples() {
     assert!(same(&said, &done.out()) > 1000 && said.0.len() == ALGORITHMS.len());
 }
 
-/// Runs the default preset over the first 6,000 documents of `mixed-100m` in the folder that `DUPSIFT_CORPORA` names; `DUPSIFT_DOCUMENTS`
-/// changes their number. Without that folder, it runs over the samples.
+/// Runs the default preset over the first 6,000 documents of `mixed-100m` in the folder given by `DUPSIFT_CORPORA`; `DUPSIFT_DOCUMENTS`
+/// changes the number of documents. Without that folder, it runs over the samples.
 #[test]
 fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let mixed = std::env::var_os("DUPSIFT_CORPORA").map(|folder| Path::new(&folder).join("mixed-100m/docs"));
@@ -120,8 +120,9 @@ fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     }
 }
 
-/// Returns a corpus with everything that a driver easily forgets: rows without a text count; texts of white space are not copies, and
-/// copies without a signature are; a class above the limit, linked to others; titles that are equal, too common, or missing.
+/// Returns a corpus with everything that a driver easily forgets: rows without a text, which count; texts of white space, which are
+/// not copies; copies without a signature, which are copies; a class above the limit that is linked to other classes; and titles that
+/// are equal, too common, or missing.
 fn forgettable() -> Vec<Document> {
     let mut docs: Vec<Document> = documents(&made_docs(400));
     for (at, doc) in docs.iter_mut().enumerate() {
@@ -132,7 +133,7 @@ fn forgettable() -> Vec<Document> {
     for (at, text) in [None, Some(""), Some(" \n"), Some("?!"), Some("да")].into_iter().enumerate() {
         (0..4).for_each(|turn| docs[31 * (at + 1) + 7 * turn].text = text.map(String::from));
     }
-    // Twelve copies with equal titles, and versions of them before and after.
+    // Twelve copies with equal titles, and versions of these copies before and after them.
     for at in 0..12 {
         docs[300 + 3 * at] = docs[100].clone();
     }
@@ -173,7 +174,7 @@ fn nothing_is_forgotten() {
             let said = Driver::run(&docs, &recipe(RULES, count_copies), asked, seed);
             assert!(same(&said, &out) > 1000);
             for (said, report) in said.0.iter().zip(record(&out)["algorithms"].as_array().unwrap()) {
-                // Extra copies are left out before anything is compared.
+                // Extra copies are excluded before anything is compared.
                 assert_eq!(report["compared"], said.compared.made, "{}", said.label);
                 assert!(said.pairs.iter().any(|pair| pair.4 == "copy"), "{}", said.label);
             }

@@ -40,7 +40,7 @@ use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 const TABLE: &str = "model/part-00000.parquet";
 /// The number of bytes of pages that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// The number of bytes of memory for each count while pages are read.
+/// The memory for each count while pages are read, in bytes.
 const A_COUNT: usize = 64;
 
 /// Describes a finished training, in `run.json`.
@@ -56,7 +56,7 @@ pub struct TrainingReport {
     pub text: String,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
-    /// Input files that could not be used at all.
+    /// Input files from which nothing could be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs whose rows were read in addition to the corpus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,7 +64,7 @@ pub struct TrainingReport {
     /// Input files that are not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
     /// The number of rows in all usable files, or the number of rows within `--limit`.
@@ -86,7 +86,7 @@ pub struct TrainingReport {
     pub words_beyond: u64,
     /// The exponent n if only one in 2^n words was counted; 0 if all words were counted.
     pub halvings: u32,
-    /// The share of all word occurrences whose words are in the model.
+    /// The share of all word occurrences that belong to words in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,
@@ -269,7 +269,7 @@ fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
     writer.close()
 }
 
-/// Returns the hash of all rows that the record contains.
+/// Returns the hash of all rows of the model, for the record.
 fn digest(model: &Model) -> String {
     let row = |hash: u64, row: ModelRow<'_>| {
         let word = row.word.map_or(0, |word| hash64(word.as_bytes()));

@@ -90,7 +90,7 @@ impl Elements {
             let text = category_text(page.title.as_deref(), page.body.as_deref());
             out.category = model.classify(&session.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
         }
-        // The title of a page without a title is its heaviest keyword (docs/methods/docview.md).
+        // The heaviest keyword becomes the title of a page without a title (docs/methods/docview.md).
         out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));
     }
 }

@@ -26,20 +26,21 @@ pub struct PagesReport {
     pub text: String,
     /// The prefix of the page columns.
     pub prefix: String,
-    /// The name of the statistics that weighted the keywords, from their own record. `None` if only the frequency on the page counts.
+    /// The name of the statistics that weighted the keywords, as recorded with the statistics. `None` if only the frequency on the
+    /// page counts.
     pub statistics: Option<String>,
     /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,
     /// The names of the input files, as used in ids.
     pub inputs: Vec<String>,
-    /// Input files that could not be used at all.
+    /// Input files from which nothing could be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs whose rows were read in addition to the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Input files that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files, or the number of rows within `--limit`.

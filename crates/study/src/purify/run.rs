@@ -60,7 +60,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     let asked = options.clone();
     let (found, own) = interruptible(cancel, move || {
         let found = find_all(&asked.run.inputs, asked.run.taking())?;
-        // The files' own columns are only known after all lines are read.
+        // The files' own columns are known only after all lines are read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;
         let own = own(&asked, &found.files)?;
         Ok((found, own))
@@ -109,8 +109,8 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns, for each file, the size of its longest row in bytes; if rows are large, their page does not count. Checks that every row can be
-/// written within the memory limit.
+/// Returns, for each file, the size of its longest row in bytes. If rows are large, their page is not included in this size. Checks that
+/// every row can be written within the memory limit.
 ///
 /// # Errors
 /// Returns [`Error::LongRow`] with the smallest memory limit that would be sufficient.
@@ -374,7 +374,7 @@ fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Resu
         _ => None,
     };
     // Copies the values, because rows may stay in memory until their table is written, and would otherwise keep the memory of their input
-    // file.
+    // file allocated.
     Ok(match there {
         Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
         Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),

@@ -17,8 +17,8 @@ pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
 /// Publishes the held result in `folder` (`NAME.held`) under the name NAME, and returns its new location. If the result was matched against
-/// an index, `into_index` also publishes it in the index. An existing output is removed last. `page` updates the text of the page to the
-/// new record; if `page` returns `None`, the text does not change.
+/// an index, `into_index` also publishes it in the index. An existing output is removed last. `page` updates the text of the page to
+/// match the new record; if `page` returns `None`, the text does not change.
 ///
 /// The process may be killed at any time: the earlier output is kept until the result has its name, and the same call resumes.
 ///
@@ -55,7 +55,7 @@ fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPa
     held.publish()
 }
 
-/// Updates the page to the record, if there is a page.
+/// Updates the page to match the record, if there is a page.
 fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> {
     let path = held.path().join(PAGE);
     if !path.is_file() {

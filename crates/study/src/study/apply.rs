@@ -302,7 +302,7 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// Refuses to say which rows of the corpus are kept if the run read only a sample of it.
+/// Refuses to determine which rows are kept if the run read only a sample of the corpus.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for the record of such a run.
@@ -315,8 +315,8 @@ pub fn refuse_sample(report: &RunReport) -> Result<()> {
     )))
 }
 
-/// Refuses to decide again from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a document
-/// represents only the copies in its own scope.
+/// Refuses to recompute decisions from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a
+/// document represents only the copies in its own scope.
 fn refuse_scopes(options: &RunOptions) -> Result<()> {
     match &options.recipe.across {
         None => Ok(()),

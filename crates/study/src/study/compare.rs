@@ -50,7 +50,7 @@ pub struct CompareOptions {
     pub contestants: Vec<Contestant>,
     /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
-    /// The size above which the pairs of an algorithm are sampled. About this number of them is then judged.
+    /// If an algorithm has more pairs than this, they are sampled, and about this many of them are judged.
     pub judge_sample: u64,
     /// The number of documents in the sample for the exact join; if it is 0, there is no exact join.
     pub oracle_sample: u64,

@@ -40,7 +40,7 @@ pub struct ComparisonReport {
     /// In row A and column B, the number of pairs that both contestants found. The diagonal contains the number of pairs of each
     /// contestant.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two or three contestants whose F is larger than the F of any part of them. At most 20 combinations of
+    /// Unions and intersections of two or three contestants that have a larger F than any of their parts. At most 20 combinations of
     /// two and 20 of three are listed, best first.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
@@ -91,8 +91,8 @@ pub struct JudgeReport {
     pub documents: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The size above which the pairs of an algorithm are sampled. A sample of about this size is then judged, together with the pairs that
-    /// are judged for other algorithms.
+    /// If an algorithm has more pairs than this, they are sampled. A sample of about this size is judged, together with the pairs that are
+    /// judged for other algorithms.
     pub sample: u64,
     /// Whether some pairs were not judged because of sampling.
     pub sampled: bool,
@@ -131,18 +131,19 @@ pub struct ComparedReport {
     pub precision: Figure,
     /// 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
-    /// F computed from the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P
-    /// and R are in their intervals.
+    /// F computed from the lower ends of P and R. F increases with P and R, so F is between `f_low` and `f_high`
+    /// whenever P and R are in their intervals.
     pub f_low: Option<f64>,
     /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,
-    /// The number of pairs that no unrelated contestant found. Two contestants are related if they have an algorithm in common.
+    /// The number of pairs that only this contestant and related contestants found. Two contestants are related if they have an
+    /// algorithm in common.
     pub alone: u64,
     /// The number of duplicates among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
     /// CPU seconds for the contestant's algorithms only: signing, grouping and verifying.
     pub cpu_seconds: f64,
-    /// The share of the duplicates in the exact join that the contestant found.
+    /// The share of the exact join's duplicates that the contestant found.
     pub oracle_recall: Option<Figure>,
 }
 
@@ -181,7 +182,7 @@ pub struct OracleReport {
     pub judged: u64,
     /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
-    /// The number of duplicates that no algorithm found. Pooling misses them.
+    /// The number of duplicates that no algorithm found. Pooling misses these duplicates.
     pub unseen: u64,
     /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
     #[serde(default)]

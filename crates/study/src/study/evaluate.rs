@@ -1,15 +1,17 @@
 //! Implements `evaluate`, which compares the pairs and clusters of a finished run with labeled pairs or clusters.
 //!
-//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts are a pair.
+//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts form a
+//! pair.
 //!
 //! Pairs are compared as sets of document numbers; both the tables of a run and the true pairs are sorted. A page (a document) counts as
 //! detected if it is in a reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell, see
 //! [`dupsift_algorithms::measure::Partitions`]. A document in no cluster is a cluster of one. If the truth consists of pairs, the true
-//! clusters are their connected components. If it consists of clusters, the true pairs are all pairs within them.
+//! clusters are their connected components. If the truth consists of clusters, the true pairs are all pairs within
+//! these clusters.
 //!
 //! Not all pairs of a group above `--max-group` are written. If the number of pairs that the run counted equals the number of pairs within
-//! its clusters, it found exactly these pairs, and they are counted from the clusters. Otherwise, figures that depend on the unwritten
-//! pairs are null.
+//! its clusters, the run found exactly these pairs, and they are counted from the clusters. Otherwise, figures that depend on the
+//! unwritten pairs are null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,7 +57,7 @@ const REJECTED: &str = "rejected/part-00000.parquet";
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the truth cannot be interpreted or contains no id from the corpus, or if the corpus has changed since the
-/// run, and [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
+/// run, and [`Error::BadFile`] if a file is damaged. After an error, the folder is unchanged.
 pub fn evaluate(
     finished: &Finished,
     options: &RunOptions,
@@ -104,7 +106,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Refuses to replace an earlier evaluation if so many rows of the labels are invalid that the guard for rows fires.
+/// Refuses to replace an earlier evaluation if so many label rows are invalid that the guard for invalid rows fires.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
@@ -193,7 +195,8 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
     Ok(measured.into_iter().map(|(_, report)| report).collect())
 }
 
-/// Measures the clusters and the pairs of one algorithm. If not all pairs are written, they are derived from the clusters.
+/// Measures the clusters and the pairs of one algorithm. If some pairs are not written, all pairs are derived from the
+/// clusters.
 fn measure(
     session: &Session<'_>,
     finished: &Finished,
@@ -230,7 +233,7 @@ fn measure(
     Ok(report)
 }
 
-/// Counts the pairs in a table, which are in document order.
+/// Counts the pairs in a table whose rows are in document order.
 pub(super) fn measure_pairs(
     session: &Session<'_>,
     (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),

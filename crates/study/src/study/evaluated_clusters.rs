@@ -27,7 +27,7 @@ pub struct EvaluatedClusters {
     /// The number of pairs within one cell, and the number of documents in these pairs.
     in_cells: (u64, u64),
     /// For each document, the number of its cluster, counted from 1, or 0 if it is in no cluster. Empty if
-    /// [`EvaluatedClusters::true_pairs`] does not need it.
+    /// [`EvaluatedClusters::true_pairs`] does not use this field.
     cluster_of: Numbers,
     label: String,
 }

@@ -103,8 +103,8 @@ pub fn removed(
     Ok(report)
 }
 
-/// Returns the documents in clusters of two or more, from rows of (first document, other document). `adds_first` must be set if no row has
-/// the first document as its other document.
+/// Returns the documents in clusters of two or more documents, from rows of (first document, other document). `adds_first` must be set if
+/// no row has the first document as its other document.
 fn clusters<'s>(
     session: &'s Session<'_>,
     sorted: &'s Sorted,
@@ -150,7 +150,8 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the smallest next pair of all tables, and returns it with the number of tables that contain it; this number is 0 at the end.
+/// Takes the smallest of the next pairs in all tables, and returns it with the number of tables that contain it. At the end, this
+/// number is 0.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

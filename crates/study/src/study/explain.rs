@@ -1,7 +1,7 @@
 //! Implements `explain`, which shows why two documents of a finished run are a pair, or why they are not.
 //!
-//! The result is read from the tables of the run. To find the reason, the two documents are signed again with the statistics and models of
-//! the run, which gives the same signatures.
+//! The result is read from the tables of the run. To find the reason, the two documents are signed again. The statistics and models
+//! come from the run, so the signatures are the same.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -145,7 +145,7 @@ fn look_up(
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
     let Signing { corpus, models, bound, groups, again, is_stored } = signing;
-    // Signatures may depend on the number of times that the statistics count a text.
+    // Signatures may depend on how often the statistics count a text.
     let times = |doc: u64| {
         let group =
             groups.filter(|_| session.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
@@ -354,7 +354,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     notes
 }
 
-/// Returns how much of each text is contained in the other text, and why it may not be removed in favor of the other text.
+/// Returns how much of each text is contained in the other text, and why it cannot be removed in favor of the other text.
 fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
     let [a, b] = texts.map(|text| {
         let mut contents = Vec::new();

@@ -107,8 +107,8 @@ pub struct ExplainedContained {
     pub common_facts: u64,
     /// The number of distinct numbers outside the frame of this document.
     pub facts: u64,
-    /// Why this document may not be removed in favor of the other document: no pair decides, or too little of this document is contained.
-    /// Null if it may be removed.
+    /// Why this document cannot be removed in favor of the other document: no pair decides, or too little of this document is contained.
+    /// Null if it can be removed.
     pub stays: Option<&'static str>,
 }
 
@@ -118,7 +118,8 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair is in `pairs/`.
     Pair,
-    /// The pair, or a pair of their copies, is in `pairs/` as two pages from the same template, which are similar but not duplicates.
+    /// The pair, or a pair of copies of the two documents, is in `pairs/` with the relation `template`: the pages are similar but not
+    /// duplicates.
     Template,
     /// The documents are a pair in a group above `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
@@ -138,7 +139,8 @@ pub enum Verdict {
     BelowThreshold,
     /// The documents were compared, but their texts are too long to be verified.
     Undecided,
-    /// On their own, the two documents would be a pair, but because of other documents in the corpus the run did not report them.
+    /// On their own, the two documents would be a pair, but because of other documents in the corpus, the run did not report the
+    /// pair.
     LeftOut,
 }
 
@@ -164,7 +166,7 @@ pub struct ExplainedAlgorithm {
     pub words: Option<[ExplainedWord; 2]>,
     /// The number of bits in which the fingerprints of the documents differ, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
-    /// For each document, why it has no signature.
+    /// For each document, the reason why it has no signature.
     pub unsigned: [Option<String>; 2],
     /// The clusters that contain the documents.
     pub clusters: [Option<ExplainedCluster>; 2],
@@ -191,7 +193,7 @@ pub struct ExplainedPair {
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
-    /// The highest similarity of either document to another partner outside the near group.
+    /// The highest similarity of either document to a document outside the near group.
     pub next_best: Option<f32>,
     /// Whether the titles name different things, so that neither document is removed in favor of the other.
     pub other_title: bool,

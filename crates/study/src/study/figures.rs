@@ -29,8 +29,8 @@ fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
 }
 
-/// Returns F and its interval. F grows with recall and with precision, so the ends of its interval follow from the ends of their intervals.
-/// The figure is empty if F is undefined.
+/// Returns F and its interval. F increases with recall and with precision, so the ends of the F interval follow from the ends of the recall
+/// and precision intervals. The figure is empty if F is undefined.
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);
@@ -44,8 +44,8 @@ fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// Returns the record without the judge, the oracle and the advice. `contestants` must be in the order of the bits of the settled tally,
-/// and refer to the algorithms of the run.
+/// Returns the record without the judge, the oracle and the advice. `contestants` must be in the bit order of the settled tally, and
+/// must refer to the algorithms of the run.
 pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
     let compared = contestants.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
@@ -92,13 +92,13 @@ struct Combination {
     f: f64,
 }
 
-/// Returns the combinations that are better than any part of them: two contestants must be better than either one, and three must be better
-/// than any one or two of them.
+/// Returns the combinations that are better than any of their parts: a combination of two contestants must be better than either
+/// contestant, and a combination of three must be better than any one or two of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // For each pair of contestants, the largest F of their union, their intersection, and each of the two.
+    // For each pair of contestants, the largest F of their union, their intersection, and each contestant alone.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {

@@ -38,7 +38,7 @@ use serde_json::Value as Json;
 /// The file name of the record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
 
-/// The beginning of the name of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
+/// The name prefix of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
 const FRAME: &str = ".dupsift-frame-";
 
 /// Holds an output folder with its record.
@@ -73,7 +73,7 @@ impl Finished {
     }
 
     /// Returns the location of a file in a corpus that was moved to `to`: the longest suffix of its path that exists in that folder,
-    /// preferably with the recorded size. Returns `to` itself if it is the file.
+    /// preferably with the recorded size. Returns `to` itself if `to` is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
         let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();
@@ -150,7 +150,7 @@ impl Finished {
         Ok(finished)
     }
 
-    /// Creates the output from a folder that contains the tables of a run, and the record of the run.
+    /// Creates an instance from a folder that contains the tables of a run, and from the record of the run.
     pub fn new(dir: &Path, report: RunReport) -> Finished {
         Finished { dir: dir.to_path_buf(), report, moved: None }
     }
@@ -178,7 +178,7 @@ impl Finished {
         rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
     }
 
-    /// Returns the same pairs with everything that the survivor rule needs.
+    /// Returns the same pairs with all the data that the survivor rule uses.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].
@@ -223,7 +223,7 @@ impl Finished {
         }
     }
 
-    /// Returns the table number of the first document in the corpus.
+    /// Returns the number that the tables use for the first document in the corpus.
     pub fn first_doc(&self) -> u64 {
         self.incremental().map_or(0, |index| index.first_doc)
     }
@@ -295,7 +295,7 @@ impl Finished {
     }
 
     /// Calls `work` on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed. The last
-    /// argument of `work` is whether it reads the stored texts.
+    /// argument of `work` is `true` if the stored texts are read.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::corpus`] and [`Finished::check_contents`] if the run stored no texts, and any error from `work`.
@@ -437,7 +437,7 @@ impl Finished {
         }
     }
 
-    /// Returns the error for a corpus that differs from the one that the run read; `how` continues the sentence.
+    /// Returns the error for a corpus that differs from the corpus that the run read; `how` continues the sentence.
     fn changed(&self, how: impl Display) -> Error {
         let way_out = match &self.moved {
             None => {
@@ -448,7 +448,8 @@ impl Finished {
         Error::usage(format!("the corpus has changed since the run{how}; {way_out}"))
     }
 
-    /// Replaces the error for a missing file by one that says how to name the current location of the corpus.
+    /// Replaces the error for a missing file with an error that explains how to specify the current location of the
+    /// corpus.
     fn not_there(&self, error: Error) -> Error {
         let Error::Missing { path, .. } = error else { return error };
         let shown = path.display();

@@ -21,7 +21,8 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
 /// The number of pairs in one piece of work.
 const PIECE: usize = 256;
-/// The number of judged pairs of texts in the table of recently judged pairs, which has 8 bytes per pair and is in a temporary file.
+/// The number of judged pairs of texts in the table of recently judged pairs, which uses 8 bytes per pair and is stored in a
+/// temporary file.
 const MOST_KNOWN: usize = 1 << 22;
 
 /// Holds the texts of documents, as a judge sees them.

@@ -1,9 +1,9 @@
 //! Implements the exact join, which finds all duplicates in a sample of documents, including those that no algorithm found.
 //!
 //! Pooling includes only pairs that some algorithm found. This join compares all documents in the sample with each other: a bound of the
-//! judge rules out most pairs, and the rest are judged. The cost grows with the square of the sample size; memory is 8 bytes per sampled
-//! document. Duplicates outside the sample do not count, so the sample has to be large if documents have few duplicates. Whether an
-//! algorithm found a pair is determined from classes and pairs of representatives, because not all pairs of a group above `--max-group` are
+//! judge rules out most pairs, and the rest are judged. The cost grows with the square of the sample size; memory use is 8 bytes per
+//! sampled document. Duplicates outside the sample do not count, so the sample has to be large if documents have few duplicates. Classes
+//! and pairs of representatives determine whether an algorithm found a pair, because not all pairs of a group above `--max-group` are
 //! written.
 
 use std::collections::BinaryHeap;

@@ -38,8 +38,8 @@ pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunRep
     move |session, stage, report| write(session, stage, report, page)
 }
 
-/// Writes the page into an unfinished output folder whose tables are complete, unless the options turn the page off. Returns the record
-/// with this stage in it.
+/// Writes the page into an unfinished output folder whose tables are complete, unless the options turn the page off. Returns the
+/// record, including this stage.
 pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
     if !session.options.report {
         return Ok(report);

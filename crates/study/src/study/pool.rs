@@ -19,7 +19,7 @@ pub struct Pooled {
     pub found: u64,
 }
 
-/// The maximum number of algorithms that can be pooled. Each has one bit.
+/// The maximum number of algorithms that can be pooled. Each algorithm has one bit.
 pub const MOST_POOLED: usize = 64;
 
 /// Merges tables of pairs.
@@ -58,7 +58,8 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
         {
             let table = top.0.2;
             found |= 1 << table;
-            // The next pair of a table replaces the previous pair of that table, and usually stays near the top.
+            // The next pair of a table replaces the previous pair of that table, and usually stays near the top of the
+            // heap.
             match self.tables[table].next().transpose()? {
                 Some(pair) => *top = Reverse((pair.a, pair.b, table)),
                 None => drop(PeekMut::pop(top)),

@@ -1,4 +1,5 @@
-//! Explains in one sentence, with figures, why two documents are versions, a text contained in another, or pages from the same template.
+//! Explains in one sentence, with figures, the relation of two documents: versions, a text contained in the other text, or pages from
+//! the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -261,8 +262,8 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing from a"));
     }
 
-    /// Checks that an unreported pair from the same template gets the reason that it would have had, as far as it follows from the two
-    /// texts.
+    /// Checks that an unreported pair from the same template gets the reason that it would have had, as far as this reason follows
+    /// from the two texts.
     #[test]
     fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {

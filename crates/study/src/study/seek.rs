@@ -30,12 +30,12 @@ impl Found {
     }
 }
 
-/// Describes where documents are searched for.
+/// Describes where to search for documents.
 #[derive(Clone, Copy)]
 pub struct Seeking<'s> {
     /// The corpus of the run, without indexed documents.
     pub session: &'s Session<'s>,
-    /// The table number of the first document in this corpus.
+    /// The number that the tables use for the first document in this corpus.
     pub first_doc: u64,
     /// The index of an incremental run.
     pub again: Option<&'s Again<'s>>,
@@ -43,7 +43,7 @@ pub struct Seeking<'s> {
     pub is_stored: bool,
 }
 
-/// Returns the table numbers of one or two documents.
+/// Returns the numbers that the tables use for one or two documents.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if an argument matches no document or several documents, or if both arguments match the same document.
@@ -169,7 +169,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     ))
 }
 
-/// Returns the document with this name in the form FILE#ROW, which documents without an id have.
+/// Returns the document with this FILE#ROW name, which identifies documents without an id.
 fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     let (label, row) = typed.rsplit_once('#')?;
     let row: u64 = row.parse().ok()?;

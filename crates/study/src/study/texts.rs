@@ -2,8 +2,8 @@
 //!
 //! In the tables of the run, each copy is in a pair with the best document that has the same text, and all other pairs are between these
 //! best documents. Labels may refer to any of the copies. Therefore, both the pairs and the labels are mapped to one document per text: the
-//! first document that is in the truth, or else the first document. A pair of copies becomes a pair of that document with each of the two.
-//! If the truth consists of clusters, a text is in the cluster of that document.
+//! first document that is in the truth, or else the first document. A pair of copies becomes a pair of that document with each of the two
+//! copies. If the truth consists of clusters, a text is in the cluster of that document.
 //!
 //! ```text
 //! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7
@@ -29,8 +29,8 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads the copies from the table of the first algorithm, because every table contains all of them. `named` are the documents in the
-    /// truth.
+    /// Reads the copies from the table of the first algorithm, because every table contains all of them. `named` contains the documents
+    /// in the truth.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if a table is damaged.

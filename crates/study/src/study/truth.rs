@@ -36,7 +36,7 @@ pub struct Truth {
     width: usize,
     /// The true pairs in order, if the truth consists of pairs.
     listed: Option<FrozenHeap>,
-    /// Documents in a true pair.
+    /// The documents in true pairs.
     pub pages: AtomicBits,
     /// For each document in a true cluster, except the first: the number of the first document plus one.
     firsts: Numbers,

@@ -38,7 +38,7 @@ const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
 /// The number of unknown ids that are listed.
 const NAMED: usize = 5;
 
-/// The columns of the two forms of a truth.
+/// The columns of a truth file in each of its two forms.
 const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
 /// Holds the rows of the truth with documents instead of ids.
@@ -49,7 +49,7 @@ pub struct Resolved {
     pub report: TruthReport,
 }
 
-/// The two ids in a row, or why it cannot be used.
+/// The two ids in a row, or the reason why the row cannot be used.
 type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
 
 /// Holds the files of a truth, all of which have the same form.
@@ -164,7 +164,7 @@ struct Met {
     ids: u64,
     unknown: u64,
     ambiguous: u64,
-    /// The first positions of the first unknown ids.
+    /// The positions at which the first unknown ids first occur.
     places: Vec<[u8; PLACE_BYTES]>,
 }
 

@@ -62,7 +62,7 @@ impl Said {
         self.pair.is_none() && self.instead.is_none()
     }
 
-    /// Returns the documents that the answer mentions in addition to the two.
+    /// Returns the documents that the answer mentions in addition to the two requested documents.
     pub fn others(&self) -> impl Iterator<Item = u64> {
         let representatives = self.clusters.into_iter().flatten().map(|(representative, _)| representative);
         representatives.chain(self.instead.iter().flat_map(|(docs, _)| *docs))
@@ -98,8 +98,8 @@ fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Optio
 
 fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Option<(u64, u64)>; 2]> {
     let mut found = [None; 2];
-    // The documents of a cluster are consecutive. These are the number of remaining rows of the cluster, its representative, and which of
-    // the two documents it contains.
+    // The documents of a cluster are consecutive. These variables hold the number of remaining rows of the cluster, its representative,
+    // and which of the two documents the cluster contains.
     let (mut left, mut representative, mut inside) = (0, 0, [false; 2]);
     for document in finished.clusters(label)? {
         let document = document?;

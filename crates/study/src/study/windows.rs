@@ -8,7 +8,7 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
-/// Returns, for each of these keys of one algorithm, the number of documents that have it. Copies count once.
+/// Returns, for each of these keys of one algorithm, the number of documents that have the key. Copies count once.
 ///
 /// # Errors
 /// Returns an error if a file is damaged or the run is interrupted.

@@ -2,8 +2,8 @@
 //! or a different rule.
 //!
 //! Only the pairs that the run wrote are known, so a threshold can only be raised. If the rule requires that a kept document contains the
-//! removed document, the containment of each relevant pair must be known. It is unknown for pairs that the run did not compare. The margin
-//! and the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
+//! removed document, the containment of each relevant pair must be known. The containment is unknown for pairs that the run did not
+//! compare. The margin and the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Tables store shares with 32 bits; rounding to this many parts restores a bound such as 0.7.
+/// Tables store shares as 32-bit numbers; rounding to this many parts restores a bound such as 0.7.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in a pair.

@@ -96,7 +96,7 @@ pub fn read(
 }
 
 /// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If several algorithms have the same
-/// cluster, it is taken from the algorithm for which it is largest.
+/// cluster, it is taken from the algorithm in which it is largest.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()

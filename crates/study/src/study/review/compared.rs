@@ -7,7 +7,7 @@ use dupsift_algorithms::measure::{Contained, contained};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_text::numbers::value;
 
-/// The maximum number of numbers that are listed for each document of a pair.
+/// The maximum count of numbers that are listed for each document of a pair.
 const NAMED: usize = 8;
 
 /// Describes the common contents and the differences of two documents.

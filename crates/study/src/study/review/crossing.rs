@@ -99,7 +99,7 @@ pub trait Group {
     fn count_removed(&mut self, one: u64);
 }
 
-/// Counts by origin, given as an index.
+/// Counts by origin; each origin is given as an index.
 impl Group for Crossing {
     fn add(&mut self, a: u64, b: u64) {
         self.pairs[a.min(b) as usize][a.max(b) as usize] += 1;
@@ -114,7 +114,7 @@ impl Group for Crossing {
     }
 }
 
-/// Counts pairs by input file, given as document numbers.
+/// Counts pairs by input file. Pairs are given as document numbers.
 pub struct Files {
     /// The counts.
     pub crossing: Crossing,

@@ -1,9 +1,8 @@
 //! Collects the content of `report.html` for a finished run: counts over its tables, and the texts of a few documents.
 //!
-//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and a column with their sources
-//! are read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: it consists of a fixed number
-//! of bins, samples and names per algorithm, and of the distinct cluster sizes. For n documents, there are at most sqrt(2 n) distinct
-//! sizes.
+//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column with sources are
+//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: it consists of a fixed number of
+//! bins, samples and names per algorithm, and of the distinct cluster sizes. For n documents, there are at most sqrt(2 n) distinct sizes.
 
 mod clusters;
 mod compared;
@@ -50,19 +49,19 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// For any two algorithms, the number of written pairs that they have in common, for the first [`MOST_POOLED`] algorithms.
+    /// For any two of the first [`MOST_POOLED`] algorithms, the number of written pairs that they have in common.
     pub agreement: Agreement,
-    /// The number of distinct pairs that these algorithms wrote.
+    /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,
-    /// These distinct pairs, by input file.
+    /// The distinct pairs, counted by input file.
     pub files: Crossing,
-    /// These distinct pairs, by a column of the corpus.
+    /// The distinct pairs, counted by the values in a column of the corpus.
     pub sources: SourceReview,
     /// The labels of the algorithms whose pairs and clusters are shown as text: the algorithms that decide on removal, or else all of them.
     pub deciding: Vec<String>,
-    /// The largest clusters of these algorithms, largest first.
+    /// The largest clusters of the deciding algorithms, largest first.
     pub large: Vec<LargeCluster>,
-    /// The verified pairs with the lowest similarity, taken from each of these algorithms in turn, lowest first.
+    /// The verified pairs with the lowest similarity, taken from each deciding algorithm in turn, lowest first.
     pub least: Vec<PairSample>,
     /// Randomly sampled pairs, by bin of similarity (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,
@@ -76,7 +75,7 @@ pub struct Review {
     pub removed: RemovedReview,
     /// The bounds for removal, if a pair alone is not sufficient.
     pub bounds: Option<Bounds>,
-    /// The name of the preset that has the algorithms of the run, if there is one.
+    /// The name of the preset that consists of the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
     /// The preset with a higher threshold, as typed, if it has a threshold.
     pub with_threshold: Option<String>,
@@ -105,7 +104,7 @@ const LARGE: usize = 10;
 pub struct Read<'r> {
     /// The corpus, preceded by the indexed documents that are in the tables.
     pub session: &'r Session<'r>,
-    /// Returns whether the text of a document, given by its table number, must not be shown.
+    /// Returns whether the text of a document must not be shown. The document is given by its number in the tables.
     pub is_hidden: &'r dyn Fn(u64) -> bool,
 }
 
@@ -143,7 +142,7 @@ pub fn review(
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
     docs.extend(removed.sample.iter().map(|one| one.doc));
-    // The ids of these documents are shown, but not their texts.
+    // The ids of the documents that were kept instead are shown, but not their texts.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
         Some(Read { session, is_hidden }) => {

@@ -27,7 +27,7 @@ impl<'r> Places<'r> {
         self.session.map_or(self.first_doc, |session| session.base)
     }
 
-    /// Returns the upper bound of all positions.
+    /// Returns the upper bound on all positions.
     pub fn end(&self) -> u64 {
         self.documents
     }
@@ -45,7 +45,7 @@ impl<'r> Places<'r> {
         })
     }
 
-    /// Returns the table number for a position.
+    /// Returns the number that the tables use for the document at a position.
     pub fn number(&self, place: u64) -> u64 {
         self.session.map_or(place, |session| session.number(place))
     }

@@ -8,7 +8,7 @@ use dupsift_engine::job::run_report::RunReport;
 /// An example of a threshold that is above the thresholds of all presets.
 const HIGHER: f64 = 0.85;
 
-/// Returns the preset that has these algorithms.
+/// Returns the preset that consists of these algorithms.
 pub fn preset(report: &RunReport) -> Option<&'static str> {
     let same = |preset: &&Preset| {
         let parsed = Recipe::parse_algorithms(preset.algorithms).unwrap_or_default();

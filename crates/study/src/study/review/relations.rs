@@ -1,4 +1,5 @@
-//! Reads the relations of pairs from the tables (version, contained text or same template), and whether their titles name different things.
+//! Reads from the tables the relation of each pair (version, contained text or same template), and whether the two titles name different
+//! things.
 
 use std::collections::{BTreeMap, BTreeSet};
 

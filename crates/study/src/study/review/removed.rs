@@ -40,7 +40,7 @@ pub struct RemovedReview {
     pub contained: [u64; SHARES.len()],
     /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
-    /// Removals sampled with a fixed seed, by document number. Exact copies are excluded.
+    /// Randomly sampled removals with a fixed seed, in order of document numbers. Exact copies are excluded.
     pub sample: Vec<RemovalSample>,
 }
 
@@ -68,7 +68,7 @@ pub fn read(
         }
         let RemovalFound { doc, kept, similarity, reason, contained } = row?;
         if let Some(contained) = contained {
-            // Tables store shares with 32 bits.
+            // Tables store shares as 32-bit numbers.
             let counts = review.contained.iter_mut().zip(SHARES);
             counts.for_each(|(count, share)| *count += u64::from(contained >= share as f32));
         }

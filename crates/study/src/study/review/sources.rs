@@ -136,7 +136,8 @@ fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
-/// Returns the code of each document, and for each value its code and the number of documents with it; `None` if there are too many values.
+/// Returns the code of each document, and for each value its code and the number of documents with this value; `None` if there are too many
+/// values.
 fn read_column(session: &Session<'_>, dir: &Path, column: &str) -> Result<Option<(AtomicCells<u32>, Counted)>> {
     let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), session.documents() as usize)?;
     let shared: Mutex<Values> = Mutex::default();

@@ -16,10 +16,10 @@ pub const SAMPLE_BINS: [f32; 7] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 /// The number of pairs sampled from each bin. One pair with similarity 1 is sufficient.
 const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
 
-/// The seed of the sample, which depends only on it and on document numbers.
+/// The seed of the sample. The sample depends only on this seed and on document numbers.
 const SEED: u64 = 2007;
 
-/// The tolerance at the edges of bins. It is necessary because 0.7 cannot be represented in 32 bits.
+/// The tolerance at the edges of bins. It is necessary because 0.7 cannot be represented exactly in 32 bits.
 const EDGE: f32 = 1e-5;
 
 /// Returns the bin of a similarity.
