@@ -569,7 +569,7 @@ class Frames(Case):
             (np.array([words]), "expected one dimension of texts, got 2 dimensions of <U"),
             (np.array(words[0]), "got 0 dimensions"),
             (np.arange(3), "got 1 dimension of int64"),
-            (np.array(["a", 2], dtype=object), "row 1: expected a text or None, got int"),
+            (np.array(["a", 2], dtype=object), "row 1: expected a string or None, got int"),
         ]:
             with self.assertRaisesRegex(TypeError, says):
                 ds.dedup(wrong)
