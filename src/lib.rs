@@ -69,7 +69,7 @@ pub use job::RunReport;
 pub use stage::alone::{Signature, SignatureRow, sign, similarity};
 pub use stage::recipe::Recipe;
 #[doc(hidden)]
-pub use start::{start, start_sample, start_with};
+pub use start::{estimate, start, start_sample, start_with};
 
 mod builder;
 #[cfg(feature = "cli")]

@@ -6,7 +6,7 @@ use crate::cluster::{self, Cluster};
 use crate::engine::Progress;
 use crate::error::{Error, Result};
 use crate::incremental;
-use crate::job::{self, RunReport};
+use crate::job::{self, Estimate, RunReport};
 use crate::options::RunOptions;
 use crate::reading::again::temporary_folder;
 use crate::reading::{self, Inputs, Writes};
@@ -28,7 +28,7 @@ pub fn start(
         None => reading::look_and_write(options, cancel, Writes::Texts)?,
     };
     if cluster.is_none() && progress.is_shown() {
-        progress.follow(job::estimate(options, &inputs)?.legs);
+        progress.follow(estimate(options, &inputs)?.legs);
     }
     start_with(options, inputs, cluster, progress, cancel)
 }
@@ -57,6 +57,15 @@ pub fn start_with(
     }
 }
 
+/// Estimates the cost of a run, after checking everything that can be checked without reading documents.
+///
+/// # Errors
+/// Returns an error if the options do not fit together, the memory limit, or the inputs.
+pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
+    incremental::check(options, inputs)?;
+    job::estimate(options, inputs)
+}
+
 /// Runs over the sample for an estimate, in a temporary folder that is deleted afterwards.
 ///
 /// # Errors
@@ -76,6 +85,6 @@ pub fn start_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBo
     };
     job::check(&sampled)?;
     let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
-    progress.follow(job::estimate(&sampled, &inputs)?.legs);
+    progress.follow(estimate(&sampled, &inputs)?.legs);
     start_with(&sampled, inputs, None, progress, cancel)
 }

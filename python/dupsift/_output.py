@@ -35,6 +35,9 @@ class Output:
     @cached_property
     def report(self) -> dict[str, Any]:
         """The record of the run, as in run.json: options, inputs, counts, stages, guards."""
+        if not (self.path / "run.json").is_file() and (self.path / "applied.json").is_file():
+            run = json.loads((self.path / "applied.json").read_text(encoding="utf-8"))["run"]
+            raise ValueError(f"{self._typed} was written by apply, and has only removed/ and the corpus; open the output of its run: {run}")
         record: dict[str, Any] = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
         return record
 
@@ -78,6 +81,9 @@ class Output:
     def _table(self, kind: str) -> Table:
         self._there()
         paths = sorted((self.path / kind).glob("*.parquet"))
+        if not paths:
+            # An output of apply has no record of a run, which is an error.
+            _ = self.report
         return Table([(path.name, os.fspath(path)) for path in paths], None, self._keeps())
 
     def _keeps(self) -> object:
@@ -86,7 +92,7 @@ class Output:
 
     def _there(self) -> None:
         # Without this check, the table of a deleted folder would appear to have no rows.
-        if not (self.path / "run.json").is_file():
+        if not any((self.path / record).is_file() for record in ("run.json", "applied.json")):
             raise FileNotFoundError(errno.ENOENT, "the output folder no longer exists, or is no longer an output", os.fspath(self.path))
 
 

@@ -55,7 +55,7 @@ pub fn estimate(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Te
         let inputs = reading::look(&options, cancel)?;
         let sample = options.sample.map(|_| start_sample(&options, progress, cancel)).transpose()?;
         let whole = RunOptions { sample: None, ..options };
-        let (estimate, called) = (job::estimate(&whole, &inputs)?, called(&settings, &whole));
+        let (estimate, called) = (dupsift::estimate(&whole, &inputs)?, called(&settings, &whole));
         let record = DryRun::new(&whole, &estimate, sample.as_ref());
         Ok((json(&record)?, report::dry_run(&called, &estimate, sample.as_ref())))
     })

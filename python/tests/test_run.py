@@ -209,6 +209,11 @@ class Runs(Case):
         again = strict.write(self.folder / "strict", corpus="annotate")
         rows = list(ds.Table([("", path) for path in sorted((again / "attributes").rglob("*.parquet"))]))
         self.assertEqual([not row["removed"] for row in rows], list(strict.kept_mask))
+        opened = ds.open(again)
+        self.assertEqual([row["doc"] for row in opened.removed()], list(strict.removed_rows))
+        for other in (opened.pairs, opened.clusters, opened.rejected, lambda: opened.report):
+            with self.assertRaisesRegex(ValueError, "was written by apply.*open the output of its run: "):
+                other()
         with self.assertRaisesRegex(ValueError, 'did you mean "keep"'):
             result.write(self.folder / "other", corpus="kept")
 

@@ -8,7 +8,7 @@ use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
 use crate::report::{Detail, estimated, plan, summary};
-use crate::{start_sample, start_with};
+use crate::{estimate, start_sample, start_with};
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
 use dupsift_engine::engine::Leg;
@@ -78,7 +78,7 @@ pub(super) fn log_plan(
     let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
     tracing::debug!("--algorithms {}", algorithms.join(","));
     let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs } =
-        job::estimate(options, inputs)?;
+        estimate(options, inputs)?;
     for (at, line) in lines.iter().enumerate() {
         let before = if at == 0 { format!("{called}: ") } else { String::new() };
         tracing::info!("{before}{line}");

@@ -70,9 +70,15 @@ fn what_cannot_be_copied_is_reported_before_any_work() {
     std::fs::create_dir(at("pages")).unwrap();
     std::fs::write(at("pages/a.warc"), format!("{head}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len()))
         .unwrap();
-    run(&[&at("pages")], &at("out"), &["--corpus", "keep"])
-        .ends_with(2)
-        .says(&["a.warc: records cannot be removed from web archives", "purify"]);
+    for more in [&["--corpus", "keep"][..], &["--corpus", "keep", "--dry-run"]] {
+        run(&[&at("pages")], &at("out"), more)
+            .ends_with(2)
+            .says(&["a.warc: records cannot be removed from web archives", "purify"]);
+    }
+    let index = at("index").display().to_string();
+    for more in [&["--index", &index][..], &["--index", &index, "--dry-run"]] {
+        run(&[&at("pages")], &at("out"), more).ends_with(2).says(&["pages cannot be matched against an index", "purify"]);
+    }
     std::fs::create_dir(at("wide")).unwrap();
     let wide: Vec<u8> = "{\"text\":\"one\"}\n{\"text\":\"one\"}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     std::fs::write(at("wide/a.jsonl"), wide).unwrap();

@@ -52,6 +52,17 @@ use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
+/// Checks that a run can be matched against its index or reference, if it has one.
+///
+/// # Errors
+/// Returns [`Error::Usage`](dupsift_core::error::Error::Usage) with the option or the input that prevents it.
+pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
+    match (&options.index, &options.reference) {
+        (None, None) => Ok(()),
+        _ => recipe::check(options, inputs),
+    }
+}
+
 /// Runs against the index in a folder, and adds the batch to it.
 ///
 /// # Errors

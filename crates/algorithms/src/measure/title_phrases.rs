@@ -78,10 +78,12 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name, or 0 for several words and for Han text, which has no white space.
+/// Returns the hash of a title that is a single name, or 0 for several words, for Han text, which has no white space, and for a date or
+/// another number.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
-    if name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
+    let is_number = name.contains(char::is_numeric) && !name.contains(char::is_alphabetic);
+    if is_number || name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
         0
     } else {
         hash64(name.as_bytes()).max(1)
@@ -159,7 +161,9 @@ mod tests {
         assert_eq!(of("# [\nCompares", "# [[\nCompares"), Some(Name));
         assert_eq!(of("# chdir\nChanges", "# CHDIR\nChanges"), None);
         assert_eq!(of("CommonMark\\Render\nReturns", "CommonMark\\Render\\Man\nReturns"), Some(Name));
-        // Several words are not a name, and neither is a line of Chinese.
+        // Several words are not a name, and neither is a line of Chinese or a date.
+        assert_eq!(of("2026-11-01\nA fire broke out", "2026-11-11\nA fire broke out"), None);
+        assert_eq!(of("v1.2\nFixes a bug", "v1.3\nFixes a bug"), Some(Name));
         assert_eq!(of("Install\nRun it", "Install it\nRun it"), None);
         assert_eq!(of("安装\n运行", "卸载\n运行"), None);
         assert_eq!(of("a line without a text", "line"), None);

@@ -6,7 +6,7 @@ use crate::engine::Leg;
 use crate::engine::budget::Budget;
 use crate::job::cut;
 use crate::job::saved::left;
-use crate::job::write::corpus_files::check_cut;
+use crate::job::write::corpus_files::check_formats;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::reading::sample::{Sample, taking_part};
@@ -72,7 +72,8 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
 /// Estimates the cost of a run.
 ///
 /// # Errors
-/// Returns an error if the memory limit is too low, if parameters contradict each other, or if passages cannot be cut from these files.
+/// Returns an error if the memory limit is too low, if parameters contradict each other, or if the formats of the files do not
+/// support the requested output.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Budget::new(options.memory, options.threads)?;
     let source = &inputs.source;
@@ -81,7 +82,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let stats = CorpusStats::none();
     let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
     let plan = Plan::new(&options.recipe, documents, options.prefilter, options.stats.is_some())?;
-    check_cut(options, source)?;
+    check_formats(options, source)?;
     let mut passes = passes(&plan, &options.recipe, &bound, read);
     // The passes that find passages come before the pass that writes the tables.
     let tables = passes.iter().position(|pass| pass.name == "tables").unwrap_or(passes.len());

@@ -31,15 +31,21 @@ impl InputFile {
         self.format.copies(self.coding).is_ok()
     }
 
+    /// Checks that the format supports copying a subset of rows.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if it does not.
+    pub fn check_format(&self) -> Result<()> {
+        self.format.copies(self.coding).map_err(|why| Error::wrong("corpus", format!("{}: {why}", self.path.display())))
+    }
+
     /// Checks that a subset of the file's rows can be copied. Returns the first page that does not fit into memory, if any.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the format does not support partial copies, or [`Error::BadFile`] if the file has become unreadable or
     /// has an unsupported column.
     pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
-        if let Err(why) = self.format.copies(self.coding) {
-            return Err(Error::wrong("corpus", format!("{}: {why}", self.path.display())));
-        }
+        self.check_format()?;
         let large = self.format.check_copying(self.reopen()?, fits).map_err(|why| self.bad(why))?;
         Ok(large.map(|Stretch { column, bytes, longest, .. }| LargePage {
             path: self.path.clone(),

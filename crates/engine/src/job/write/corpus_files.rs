@@ -13,7 +13,7 @@ use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Added, Copying, Edits, Source, Stage};
+use dupsift_files::io::{Added, Copying, Edits, InputFile, Source, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Records whether each row is kept or removed.
@@ -97,6 +97,18 @@ pub fn check(session: &Session<'_>) -> Result<()> {
     };
     session.engine.work(files.len(), || Ok(()), |(), at| check(at), Ok)?;
     session.engine.none_bad()
+}
+
+/// Checks that the formats of these files support the requested output, without reading the files.
+///
+/// # Errors
+/// Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not.
+pub fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
+    check_cut(options, source)?;
+    if !options.corpus.copies() {
+        return Ok(());
+    }
+    source.files.iter().try_for_each(InputFile::check_format)
 }
 
 /// Checks that passages can be cut from these files, if the options request it.
