@@ -77,8 +77,7 @@ pub(super) fn log_plan(
 ) -> Result<(Vec<Pass>, Vec<Leg>)> {
     let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
     tracing::debug!("--algorithms {}", algorithms.join(","));
-    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs } =
-        estimate(options, inputs)?;
+    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs } = estimate(options, inputs)?;
     for (at, line) in lines.iter().enumerate() {
         let before = if at == 0 { format!("{called}: ") } else { String::new() };
         tracing::info!("{before}{line}");

@@ -77,7 +77,9 @@ fn what_cannot_be_copied_is_reported_before_any_work() {
     }
     let index = at("index").display().to_string();
     for more in [&["--index", &index][..], &["--index", &index, "--dry-run"]] {
-        run(&[&at("pages")], &at("out"), more).ends_with(2).says(&["pages cannot be matched against an index", "purify"]);
+        run(&[&at("pages")], &at("out"), more)
+            .ends_with(2)
+            .says(&["pages cannot be matched against an index", "purify"]);
     }
     std::fs::create_dir(at("wide")).unwrap();
     let wide: Vec<u8> = "{\"text\":\"one\"}\n{\"text\":\"one\"}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -326,7 +326,10 @@ fn without_a_kept_document_none_is_said_to_be_kept() {
     write_docs(&input, &docs, 8);
     let done = done(&input, &["--algorithms", "exact", "--keep", "none"]);
     let told = typed(&done.out(), &["--docs", "0", "1"]).ends_with(0).stdout;
-    assert!(told.contains("is also removed, because this run keeps none of the duplicates") && !told.contains("a is kept"), "{told}");
+    assert!(
+        told.contains("is also removed, because this run keeps none of the duplicates") && !told.contains("a is kept"),
+        "{told}"
+    );
     let page = std::fs::read_to_string(done.out().join("report.html")).unwrap();
     assert!(!page.contains("B was kept"));
 }
