@@ -153,6 +153,8 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
             wrong += [f"{where}: {entry['message']}" for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     driver.get(page.as_uri())
     with_scripts = driver.execute_script(CELLS)
+    # From an empty page, so that no script of the page runs before the setting takes effect.
+    driver.get("about:blank")
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     driver.get(page.as_uri())
     # The page's own script is off now, but scripts from the driver still run.

@@ -87,7 +87,7 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
     let [a, b] = &explained.documents;
     let headings = [a, b].map(|document| safe(&document.id));
     let are_equal = explained.exact_copies || a.text == b.text;
-    let said = if are_equal { "the texts are equal, byte for byte\n" } else { "" };
+    let said = if are_equal { "the texts are identical, byte for byte\n" } else { "" };
     if are_equal && !screen.full {
         return said.to_owned();
     }
@@ -184,8 +184,8 @@ fn clusters(explained: &Explanation) -> String {
                     safe(&b.representative_id)
                 ),
             ),
-            [Some(a), None] => (2, format!("a is in the cluster of {}, b is in none", safe(&a.representative_id))),
-            [None, Some(b)] => (3, format!("b is in the cluster of {}, a is in none", safe(&b.representative_id))),
+            [Some(a), None] => (2, format!("a is in the cluster of {}; b is not in a cluster", safe(&a.representative_id))),
+            [None, Some(b)] => (3, format!("b is in the cluster of {}; a is not in a cluster", safe(&b.representative_id))),
             [None, None] => continue,
         };
         lines.entry(told).or_default().push(&one.label);
@@ -460,7 +460,7 @@ mod tests {
         let mut same = example();
         same.documents[1].text = same.documents[0].text.clone();
         let screen = Screen { width: 80, colours: false, full: false };
-        assert!(explanation(&same, screen).starts_with("the texts are equal, byte for byte\n\n"));
+        assert!(explanation(&same, screen).starts_with("the texts are identical, byte for byte\n\n"));
         assert!(explanation(&same, Screen { full: true, ..screen }).contains("\nIt sleeps all day long.  "));
     }
 }

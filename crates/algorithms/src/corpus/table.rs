@@ -216,7 +216,7 @@ impl TermTable {
         }
     }
 
-    /// Returns the rank of the term at a position in the table: its position in the order of df and hash.
+    /// Returns the rank of the term at an index of the table: its position if terms are sorted by df and hash.
     #[inline]
     pub fn rank(&self, at: usize) -> u64 {
         self.ranks.get(at)

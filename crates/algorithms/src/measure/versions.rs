@@ -233,7 +233,7 @@ mod tests {
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
-        // If three quarters of each text are in the other, different numbers do not matter. A text without numbers has no different
+        // If three quarters of each text is also in the other text, different numbers do not matter. A text without numbers has no different
         // numbers.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
         assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));

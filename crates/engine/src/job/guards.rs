@@ -19,7 +19,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
 
-/// Describes a record with guards that decide where the result of the job is stored.
+/// Describes a record that contains guards. The guards determine where the result of the job is stored.
 pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];

@@ -171,7 +171,7 @@ impl RunOptions {
         Taking { text_files, coding }
     }
 
-    /// Returns whether any document may appear in a table.
+    /// Returns whether every document may appear in a table, not only the documents in pairs.
     pub fn names_all(&self) -> bool {
         self.corpus.annotate || self.cut.what.is_some()
     }

@@ -125,7 +125,7 @@ pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 /// Returns integers, booleans, dates, times and durations as 64-bit integers; dates, times and durations are in the file's units. Returns
-/// `None` for other types and for integers that may be out of range, see [`unsigned`].
+/// `None` for other types and for integers that may be out of range; see [`unsigned`].
 ///
 /// # Errors
 /// Returns an error if keys are out of range.

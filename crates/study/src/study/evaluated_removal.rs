@@ -23,7 +23,7 @@ use dupsift_spill::shuffle::Sorted;
 const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 
-/// Measures the pairs that decide which documents are removed. If a single algorithm decides, these are the pairs of that algorithm.
+/// Evaluates the pairs that determine which documents are removed. If a single algorithm decides, these are the pairs of that algorithm.
 pub fn run(
     session: &Session<'_>,
     finished: &Finished,

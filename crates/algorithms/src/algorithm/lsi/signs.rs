@@ -160,7 +160,7 @@ mod tests {
     use dupsift_core::row::RowLayout;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Returns a unit vector at a given cosine to `base`. `number` selects the vector.
+    /// Returns a unit vector that has the given cosine similarity to `base`. `number` selects the vector.
     fn near(base: &[f32], cosine: f64, number: u64) -> Vec<f32> {
         let random = |at: usize| (splitmix64(number, at as u64) >> 11) as f64 / 2f64.powi(52) - 1.0;
         let mut other: Vec<f64> = (0..base.len()).map(random).collect();

@@ -67,7 +67,7 @@ impl Filter {
         Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
     }
 
-    /// Decodes a filter with these blocks from the bytes of their pieces. Returns the number of a damaged piece as an error.
+    /// Decodes a filter that consists of these blocks. Each block is decoded from the bytes of its pieces. Returns the number of a damaged piece as an error.
     pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
         let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
         for (piece, bytes) in (first / BLOCKS..).zip(pieces.as_chunks::<FILTER_PIECE>().0) {
