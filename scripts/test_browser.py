@@ -67,6 +67,11 @@ return Array.from(document.querySelectorAll('main *, header *'))
   .filter((one) => one.getBoundingClientRect().right > width + 1 && !one.closest('.scroll'))
   .slice(0, 3).map((one) => one.outerHTML.slice(0, 160));
 """
+CLIPPED = """
+return Array.from(document.querySelectorAll('.scroll'))
+  .filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => `${one.getAttribute('aria-label')}: ${one.scrollWidth} in ${one.clientWidth} pixels`);
+"""
 CELLS = """
 return Array.from(document.querySelectorAll('table.sort')).map((table) =>
   Array.from(table.tBodies[0].rows).map((row) => row.textContent));
@@ -141,6 +146,8 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
                 size = {"width": width, "height": high, "deviceScaleFactor": 1, "mobile": False}
                 driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
                 driver.save_screenshot(str(shots / f"{page.parent.name}-{width}-{scheme}.png"))
+            if width == 1280:
+                wrong += [f"{where}: clipped: {one}" for one in driver.execute_script(CLIPPED)]
             for unfolded in [False, True]:
                 if unfolded:
                     driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
