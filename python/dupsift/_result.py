@@ -12,6 +12,7 @@ from typing import TypeVar
 from . import _dupsift
 from ._dupsift import Column
 from ._frames import Corpus, filtered
+from ._order import check_order
 from ._output import Pairs
 from ._table import Table
 
@@ -57,7 +58,7 @@ class Survivors:
 
     def filter(self, frame: F) -> F:
         """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
-        return filtered(frame, self.kept_mask, self._result._limit)
+        return filtered(frame, self.kept_mask, self._result._limit, self._result._in_order)
 
     def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", overwrite: bool = False) -> Path:
         """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
@@ -134,12 +135,18 @@ class Result(Pairs):
         """Returns a frame without its removed rows. Pass the frame of ``dedup``, or a frame with the same rows in the same order.
 
         Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
-        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, and after a run
-        with ``sample``.
+        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, or with the rows in
+        another order, and after a run with ``sample``. The order is checked by the ids of the removed documents and of those kept instead.
+        Without ids, the first 1,000 texts are compared if the result was made in this process or opened with ``input=frame``; otherwise, only
+        the number of rows is checked.
 
             clean = dupsift.dedup(frame, text="body").filter(frame)
         """
-        return filtered(frame, self.kept_mask, self._limit)
+        return filtered(frame, self.kept_mask, self._limit, self._in_order)
+
+    def _in_order(self, frame: object) -> None:
+        """Raises ValueError if the rows of the frame are not in the order of the run."""
+        check_order(frame, self.report, self.removed(), None if self._corpus is None else self._corpus.path)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
         """Returns the rows that a different rule keeps, without a new run: a value of ``remove_if``, or minimum similarities of pairs.

@@ -443,6 +443,63 @@ class Frames(Case):
         with self.assertRaisesRegex(TypeError, "got builtins.dict"):
             result.filter({})
 
+    @needs("pyarrow", "polars", "pandas", "duckdb", "datasets")
+    def test_a_frame_with_its_rows_in_another_order_is_refused(self) -> None:
+        import datasets
+        import duckdb
+        import numpy as np
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        frame, order = pl.DataFrame(COLUMNS), [0, 1, 3, 2, 4, 5]
+        moved = {name: [values[row] for row in order] for name, values in COLUMNS.items()}
+        out = self.folder / "out"
+        result = self.check(frame, out=out)
+        table = pa.table(moved)
+        others = [pl.DataFrame(moved), pd.DataFrame(moved), table, table.to_batches()[0], duckdb.from_arrow(table), datasets.Dataset.from_dict(moved)]
+        opened = ds.open(out)
+        assert isinstance(opened, ds.Result)
+        for other in others:
+            for rows in (result, result.apply(remove_if="pair"), opened):
+                with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has the url 'u3', and the run had 'u2' there; .*order"):
+                    rows.filter(other)
+        # The texts may change, because the ids are the same. The document that was kept instead must be there, too.
+        self.assertEqual(result.filter(frame.with_columns(body=pl.lit("x")))["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        with self.assertRaisesRegex(ValueError, "row 0 has the url None, and the run had 'u0' there"):
+            result.filter(frame.with_columns(url=pl.Series([None, *IDS[1:]])))
+        # Without ids, the texts are compared.
+        plain = ds.dedup(frame, text="body", algorithms="exact", no_report=True)
+        for other in others:
+            with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has a different text than the run read there"):
+                plain.filter(other)
+        self.assertEqual(plain.filter(frame.drop("body"))["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        texts = ds.dedup(TEXTS, algorithms="exact", no_report=True)
+        turned: list[Any] = [moved["body"], tuple(moved["body"]), pl.Series(moved["body"]), pd.Series(moved["body"]), pa.array(moved["body"])]
+        for other in [*turned, np.array(moved["body"], dtype=object)]:
+            with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has a different text"):
+                texts.filter(other)
+        # Rows without an id are named FILE#ROW; other ids are integers, bytes, or missing.
+        for ids in ([None, "b", None, "d", "e", "frame.parquet#9"], [7, 8, 9, 10, 11, 12], [2**63, 1, 2, 3, 4, 5], [b"a\xff", b"b", b"c", b"d", b"e", b"f"], [None] * 6):
+            rows = {"text": TEXTS, "id": ids}
+            for made in (pl.DataFrame(rows, strict=False), pd.DataFrame(rows), pl.DataFrame(rows, strict=False).to_arrow()):
+                with self.subTest(f"{type(made)} {ids}"):
+                    self.assertEqual(len(ds.dedup(made, algorithms="exact", no_report=True).filter(made)), 4)
+
+    @needs("polars")
+    def test_the_order_is_checked_after_a_run_against_earlier_documents(self) -> None:
+        import polars as pl
+
+        frame = pl.DataFrame(COLUMNS)
+        turned = frame[[0, 1, 3, 2, 4, 5]]
+        for options in ({"index": self.folder / "index"}, {"reference": frame[:1].with_columns(url=pl.lit("u9"))}):
+            for batch in ("first", "second"):
+                named: dict[str, Any] = {**options, "batch": batch} if "index" in options else options
+                result = ds.dedup(frame, text="body", id="url", algorithms="exact", no_report=True, accept=True, **named)
+                self.assertEqual(len(result.filter(frame)), sum(result.kept_mask))
+                with self.assertRaisesRegex(ValueError, "and the run had"):
+                    result.filter(turned)
+
     @needs("polars", "pandas", "pyarrow")
     def test_a_result_of_a_frame_is_opened_with_the_frame(self) -> None:
         import pandas as pd
@@ -465,7 +522,7 @@ class Frames(Case):
             self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
             self.assertEqual(list(result.apply(remove_if="pair").kept_mask), KEPT)
             self.assertIn("precision", str(ds.evaluate(result, truth)))
-            with self.assertRaisesRegex(ValueError, "without 'other'"):
+            with self.assertRaisesRegex(ValueError, "not read: 'other'"):
                 result.write(self.folder / "clean")
         narrow = ds.open(out, input=frame.select("body", "url"))
         assert isinstance(narrow, ds.Result)
@@ -508,7 +565,7 @@ class Frames(Case):
         frame = pl.DataFrame(COLUMNS)
         result = self.check(frame)
         for write in (result.write, result.apply(remove_if="pair").write):
-            with self.assertRaisesRegex(ValueError, "without 'other'; keep the rows of the frame itself"):
+            with self.assertRaisesRegex(ValueError, r"not read: 'other'\); keep the rows of the frame itself"):
                 write(self.folder / "clean")
         self.assertFalse((self.folder / "clean").exists())
         whole = self.check(frame, corpus="keep")
