@@ -8,7 +8,7 @@ import unittest
 from typing import Any
 
 import dupsift as ds
-from corpora import Case
+from corpora import Case, program
 
 TEXTS = [
     "The committee met on Tuesday and agreed that the bridge over the river will be repaired before the winter comes.",
@@ -567,7 +567,18 @@ class Frames(Case):
         for write in (result.write, result.apply(remove_if="pair").write):
             with self.assertRaisesRegex(ValueError, r"not read: 'other'\); keep the rows of the frame itself"):
                 write(self.folder / "clean")
+        # The folder knows it, too, while the frame's temporary file exists.
+        live = self.check(frame, out=self.folder / "live")
+        opened = ds.open(self.folder / "live")
+        assert isinstance(opened, ds.Result)
+        for write in (opened.write, opened.apply(remove_if="pair").write):
+            with self.assertRaisesRegex(ValueError, r'not read: "other"\); keep the rows of the frame itself'):
+                write(self.folder / "clean")
+        typed = program("apply", live.path, "--corpus", "drop", "--out", self.folder / "clean")
+        self.assertEqual(typed.returncode, 2, typed.stderr)
+        self.assertIn('not read: "other"', typed.stderr)
         self.assertFalse((self.folder / "clean").exists())
+        opened.write(self.folder / "attributes", corpus="annotate")
         whole = self.check(frame, corpus="keep")
         clean = whole.write(self.folder / "clean")
         rows = pl.read_parquet(clean / "deduped" / "*.parquet")
