@@ -252,6 +252,8 @@ class Corpus:
         self.path: Path = self.folder / f"{name}.parquet"
         self.left_out: list[str] = []
         """The columns of the frame that are not in the file, because the run did not need them."""
+        self.id_hint: tuple[str | None] | None = None
+        """The column that probably contains the ids; None if that was not looked for."""
         texts = texts_of(frame)
         if texts is not None:
             self.rows: int = _dupsift.write_texts(texts, os.fspath(self.path))

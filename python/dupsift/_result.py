@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import Corpus, filtered
+from ._frames import FOLDER, Corpus, filtered
+from ._ids import suggestion
 from ._order import check_order
 from ._output import Pairs
 from ._table import Table
@@ -95,6 +96,9 @@ class Result(Pairs):
         """The frame's file, which is deleted together with the result."""
         self._reference: Corpus | None = reference
         """The file of a reference that was a frame, which explain reads."""
+        if self._is_of_frame():
+            hint = None if corpus is None else corpus.id_hint
+            self._summary = suggestion(self._summary, None if hint is None else hint[0], hint is not None)
         if corpus is not None and corpus.folder in self.path.parents:
             self._leave_out_place()
 
@@ -104,6 +108,13 @@ class Result(Pairs):
 
     def _keeps(self) -> object:
         return self._corpus
+
+    def _is_of_frame(self) -> bool:
+        """Returns whether the run read a frame."""
+        if not (self.path / "run.json").is_file():
+            return False
+        inputs = self.report["inputs"]
+        return len(inputs) == 1 and Path(inputs[0]["path"]).parent.name.startswith(FOLDER)
 
     @property
     def _limit(self) -> int | None:

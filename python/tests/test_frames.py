@@ -486,6 +486,33 @@ class Frames(Case):
                 with self.subTest(f"{type(made)} {ids}"):
                     self.assertEqual(len(ds.dedup(made, algorithms="exact", no_report=True).filter(made)), 4)
 
+    @needs("polars", "pandas", "pyarrow", "duckdb")
+    def test_a_column_of_ids_is_suggested(self) -> None:
+        import duckdb
+        import pyarrow as pa
+
+        def suggested(frame: object, **options: Any) -> list[str]:
+            lines = str(ds.dedup(frame, algorithms="exact", no_report=True, **options)).splitlines()
+            return [line for line in lines if line.startswith("ids are ")]
+
+        def says(name: str) -> list[str]:
+            return [f'ids are FILE#ROW; `id="{name}"` uses the column "{name}" instead']
+
+        nulls = pa.nulls(len(TEXTS), pa.string())
+        table = pa.table({"text": TEXTS, "url": nulls, "doc_id": IDS, "other": IDS})
+        for frame in (table, table.to_pandas(), duckdb.from_arrow(table), table.to_reader()):
+            if not isinstance(frame, pa.RecordBatchReader):
+                self.assertEqual(suggested(frame), says("doc_id"))
+            else:
+                # The names of a stream are not known, and its url has only nulls.
+                self.assertEqual(suggested(frame), [])
+        self.assertEqual(suggested(table.drop_columns("url"), out=self.folder / "out"), says("doc_id"))
+        self.assertIn(says("doc_id")[0], str(ds.open(self.folder / "out")))
+        self.assertEqual(suggested(table.drop_columns("doc_id")), [])
+        self.assertEqual(suggested(table.rename_columns(["text", "doc_id", "url", "other"])), says("url"))
+        self.assertEqual(suggested(table, id="doc_id"), [])
+        self.assertEqual(suggested(table.rename_columns(["text", "url", "id", "uuid"])), [])
+
     @needs("polars")
     def test_the_order_is_checked_after_a_run_against_earlier_documents(self) -> None:
         import polars as pl
