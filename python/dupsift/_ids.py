@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import islice
 from pathlib import Path
 
+from . import _dupsift
 from ._frames import names_of
 from ._table import Table
 
@@ -27,9 +27,15 @@ def likely_id(path: Path, text: object) -> str | None:
     """Returns the column of a frame's file that the command line would suggest for ids, or None if no such column has ids in its first rows."""
     saved = Table([(path.name, os.fspath(path))], None, None)
     named = sorted((_NAMES.index(name.lower()), name) for name in saved.columns if name.lower() in _NAMES and name not in ("id", text))
-    head = list(islice(saved, _ROWS)) if named else []
     for _, name in named:
-        first = next((row[name] for row in head if row[name] is not None), None)
+        try:
+            first = next((row[name] for row in _dupsift.head(os.fspath(path), [name], _ROWS) if row[name] is not None), None)
+        except TypeError:
+            # The column has a type that is not an id, such as a date.
+            continue
+        except ValueError:
+            # Strings that are not UTF-8 are counted as ids; the run names their rows FILE#ROW.
+            return name
         if isinstance(first, (str, bytes, int)) and not isinstance(first, bool):
             return name
     return None

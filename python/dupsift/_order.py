@@ -6,10 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from . import _dupsift
 from ._frames import kind_of, texts_of
 from ._table import Table
 
@@ -53,15 +53,19 @@ def _same_ids(frame: Any, report: dict[str, Any], removed: Table) -> bool:
 
 
 def _same_texts(frame: Any, options: dict[str, Any], corpus: Path) -> None:
-    saved = Table([(corpus.name, os.fspath(corpus))], None, None)
+    saved = Table([(corpus.name, os.fspath(corpus))], None, None).columns
     column = options.get("html-column") or options["text-column"]
-    parts = [column] if column in saved.columns else [part.strip() for part in column.split(",")]
+    parts = [column] if column in saved else [part.strip() for part in column.split(",")]
     names = _names(frame)
     is_texts = not names and parts == ["text"]
-    known = [part for part in parts if part in saved.columns and (is_texts or part in names)]
+    known = [part for part in parts if part in saved and (is_texts or part in names)]
     if not known:
         return
-    head = list(islice(saved, _TEXTS))
+    try:
+        head = list(_dupsift.head(os.fspath(corpus), known, _TEXTS))
+    except (TypeError, ValueError):
+        # Texts that are not UTF-8, or have a type that is not compared, such as a list of structs.
+        return
     for part in known:
         given = texts_of(_head(frame)) if is_texts else _values(frame, part, range(len(head)))
         for row, (one, text) in enumerate(zip(head, () if given is None else given)):
