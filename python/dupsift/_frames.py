@@ -75,9 +75,10 @@ def texts_of(data: Any) -> Iterable[str | None] | None:
         return data
     if _is_array(data):
         # Texts have the type str, object or StringDType.
-        if data.ndim != 1 or data.dtype.kind not in "UOT":
-            dimensions = "1 dimension" if data.ndim == 1 else f"{data.ndim} dimensions"
-            raise TypeError(f"array: expected one dimension of texts, got {dimensions} of {data.dtype}")
+        if data.dtype.kind not in "UOT":
+            raise TypeError(f"array: expected an array of texts, got an array of {data.dtype}")
+        if data.ndim != 1:
+            raise TypeError(f"array: expected one dimension of texts, got {data.ndim} dimensions")
         # pandas writes a missing text as NaN.
         return (None if isinstance(text, float) and text != text else text for text in data)
     root = type(data).__module__.partition(".")[0].lstrip("_")

@@ -61,13 +61,13 @@ class Survivors:
         """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
         return filtered(frame, self.kept_mask, self._result._limit, self._result._in_order)
 
-    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", overwrite: bool = False) -> Path:
+    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", add: str | Sequence[str] = "none", overwrite: bool = False) -> Path:
         """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
 
-        ``corpus``, ``overwrite`` and the exceptions are the same as for ``Result.write``.
+        ``corpus``, ``add``, ``overwrite`` and the exceptions are the same as for ``Result.write``.
         """
         _has_all_columns(self._result._corpus, corpus)
-        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input, overwrite=overwrite)
+        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input, add, overwrite)
 
     def __repr__(self) -> str:
         return f"<dupsift.Survivors: {self.kept_mask.sum():,} of {len(self.kept_mask):,} rows>"

@@ -13,7 +13,7 @@ from . import _dupsift
 from ._frames import Corpus, columns_of, is_frame, texts_of
 from ._ids import id_columns, likely_id
 from ._options import given_of, inputs_of, spelled, with_keywords
-from ._output import Comparison, Estimate, Evaluation, Output, Pages, Pairs
+from ._output import Comparison, Estimate, Evaluation, Output, Pages, Pairs, place_of
 from ._progress import Progress, shown
 from ._result import Result
 
@@ -282,6 +282,6 @@ def evaluate(
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
     files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
-    place = result._place(input) if isinstance(result, Pairs) else None if input is None else os.fspath(input)
+    place = result._place(input) if isinstance(result, Pairs) else place_of(input)
     record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, place)
     return Evaluation(record, text)

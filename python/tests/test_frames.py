@@ -118,7 +118,9 @@ class Frames(Case):
                 [(row["row"], row["reason"]) for row in result.rejected()], [(1, "not UTF-8"), (3, "not UTF-8"), (4, "not UTF-8")]
             )
             self.assertTrue(any('"url": 1 value is not UTF-8' in text for text in result.report["warnings"]))
+            self.assertEqual(result.filter(table).num_rows, 4)
             named = ds.dedup(table, id="url", algorithms="exact", no_report=True, max_rejected_share=1)
+            self.assertEqual(named.filter(table).num_rows, 4)
             self.assertEqual([row["id"] for row in named.removed()], ["frame.parquet#2"])
             stream = ds.Stream("exact", keys=100)
             self.assertEqual(list(stream.add(table)), [False, False, True, False, False])
@@ -511,6 +513,11 @@ class Frames(Case):
         self.assertEqual(suggested(table.drop_columns("doc_id")), [])
         self.assertEqual(suggested(table.rename_columns(["text", "doc_id", "url", "other"])), says("url"))
         self.assertEqual(suggested(table, id="doc_id"), [])
+        # Columns of other types, which a run copies, are not looked at.
+        dates = table.append_column("uuid", pa.nulls(len(TEXTS), pa.date32())).append_column("day", pa.nulls(len(TEXTS), pa.date32()))
+        self.assertEqual(suggested(dates, corpus="keep"), says("doc_id"))
+        plain = table.select(["text"]).append_column("day", dates["day"])
+        self.assertEqual(ds.dedup(plain, algorithms="exact", no_report=True, corpus="keep").filter(plain).num_rows, 4)
         self.assertEqual(suggested(table.rename_columns(["text", "url", "id", "uuid"])), [])
 
     @needs("polars")
@@ -564,6 +571,8 @@ class Frames(Case):
                 ds.open(out, input=wrong)
         with self.assertRaisesRegex(TypeError, r"pass a frame to dupsift.open\(folder, input=frame\)"):
             lost.explain("u0", input=frame)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(TypeError, r"input: expected a path, got DataFrame; pass a frame to dupsift.open\(folder, input=frame\)"):
+            ds.evaluate(out, truth, input=frame)  # type: ignore[arg-type]
         del result, narrow
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["clean", "out"])
         # All columns were read for this result, so all of them are written.
@@ -610,6 +619,8 @@ class Frames(Case):
         clean = whole.write(self.folder / "clean")
         rows = pl.read_parquet(clean / "deduped" / "*.parquet")
         self.assertEqual((rows["url"].to_list(), set(rows.columns)), (["u0", "u1", "u4"], set(COLUMNS)))
+        columns = pl.read_parquet(whole.apply(remove_if="pair").write(self.folder / "more", add=["cluster_size", "copies"]) / "deduped" / "*.parquet").columns
+        self.assertEqual(set(columns) - set(COLUMNS), {"cluster_size", "copies"})
         # A frame with no other columns is written as it is.
         self.check(frame.select("body", "url")).write(self.folder / "narrow")
 
@@ -661,9 +672,9 @@ class Frames(Case):
         result = ds.dedup(TEXTS, reference=np.array(words[:1]), algorithms="exact", no_report=True)
         self.assertEqual(list(result.kept_rows), [1, 3, 4])
         for wrong, says in [
-            (np.array([words]), "expected one dimension of texts, got 2 dimensions of <U"),
+            (np.array([words]), "expected one dimension of texts, got 2 dimensions"),
             (np.array(words[0]), "got 0 dimensions"),
-            (np.arange(3), "got 1 dimension of int64"),
+            (np.arange(3), "array: expected an array of texts, got an array of int64"),
             (np.array(["a", 2], dtype=object), "row 1: expected a string or None, got int"),
         ]:
             with self.assertRaisesRegex(TypeError, says):
