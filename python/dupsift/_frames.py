@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,9 @@ F = TypeVar("F")
 
 # The beginning of the name of the folder that holds a frame. Rust recognizes the result of a frame by it.
 FOLDER = ".dupsift-frame-"
+
+# The file in this folder that lists the columns that the run does not read. Rust reads it.
+LEFT_OUT = "left_out.json"
 
 # Rows of a Hugging Face dataset that are converted to a table at a time.
 _ROWS = 1_000
@@ -39,6 +43,11 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
     raise TypeError(
         f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, got {_kind(frame)}"
     )
+
+
+def kind_of(frame: object) -> str:
+    """Returns the name of the library that a frame comes from."""
+    return type(frame).__module__.partition(".")[0].lstrip("_")
 
 
 def _kind(frame: object) -> str:
@@ -66,9 +75,10 @@ def texts_of(data: Any) -> Iterable[str | None] | None:
         return data
     if _is_array(data):
         # Texts have the type str, object or StringDType.
-        if data.ndim != 1 or data.dtype.kind not in "UOT":
-            dimensions = "1 dimension" if data.ndim == 1 else f"{data.ndim} dimensions"
-            raise TypeError(f"array: expected one dimension of texts, got {dimensions} of {data.dtype}")
+        if data.dtype.kind not in "UOT":
+            raise TypeError(f"array: expected an array of texts, got an array of {data.dtype}")
+        if data.ndim != 1:
+            raise TypeError(f"array: expected one dimension of texts, got {data.ndim} dimensions")
         # pandas writes a missing text as NaN.
         return (None if isinstance(text, float) and text != text else text for text in data)
     root = type(data).__module__.partition(".")[0].lstrip("_")
@@ -173,49 +183,51 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def filtered(given: F, mask: Any, limit: int | None = None) -> F:
-    """Returns the rows of a frame that a mask keeps, as a frame of the same kind. ``limit`` is the option of the run."""
-    kept: F = _filtered(given, mask, limit)
+def filtered(given: F, mask: Any, limit: int | None, in_order: Callable[[Any], None]) -> F:
+    """Returns the rows of a frame that a mask keeps, as a frame of the same kind. ``limit`` is the option of the run. ``in_order`` raises
+    ValueError for a frame with the rows in another order."""
+    kept: F = _filtered(given, mask, limit, in_order)
     return kept
 
 
-def _filtered(frame: Any, mask: Any, limit: int | None) -> Any:
-    root = type(frame).__module__.partition(".")[0].lstrip("_")
+def _filtered(frame: Any, mask: Any, limit: int | None, in_order: Callable[[Any], None]) -> Any:
+    root = kind_of(frame)
 
-    def check(rows: int) -> None:
+    def check(rows: int, given: Any) -> None:
         if rows != len(mask):
             first = f"its first {len(mask):,} rows, because the run had limit={limit}"
             which = first if limit == len(mask) < rows else "the frame that was passed to the run"
             raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected {which}")
+        in_order(given)
 
     if isinstance(frame, (list, tuple)):
-        check(len(frame))
+        check(len(frame), frame)
         return type(frame)(one for one, is_kept in zip(frame, mask) if is_kept)
     if _is_array(frame) and frame.ndim > 0:
-        check(len(frame))
+        check(len(frame), frame)
         return frame[mask.to_numpy()]
     if root == "datasets":
-        check(len(frame))
+        check(len(frame), frame)
         return frame.select(mask.rows())
     if root == "duckdb":
         import duckdb
         import pyarrow
 
         table = pyarrow.table(frame)
-        check(table.num_rows)
+        check(table.num_rows, table)
         return duckdb.from_arrow(table.filter(pyarrow.array(mask)))
     if root == "pandas":
-        check(len(frame))
+        check(len(frame), frame)
         return frame[mask.to_numpy()]
     if root == "polars" and not hasattr(frame, "collect"):
         import polars
 
-        check(len(frame))
+        check(len(frame), frame)
         return frame.filter(polars.Series(mask))
     if root == "pyarrow" and hasattr(frame, "filter") and hasattr(frame, "__len__"):
         import pyarrow
 
-        check(len(frame))
+        check(len(frame), frame)
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
         f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
@@ -241,6 +253,8 @@ class Corpus:
         self.path: Path = self.folder / f"{name}.parquet"
         self.left_out: list[str] = []
         """The columns of the frame that are not in the file, because the run did not need them."""
+        self.id_hint: tuple[str | None] | None = None
+        """The column that probably contains the ids; None if that was not looked for."""
         texts = texts_of(frame)
         if texts is not None:
             self.rows: int = _dupsift.write_texts(texts, os.fspath(self.path))
@@ -248,5 +262,8 @@ class Corpus:
         needed = None if every else needed_of(frame, columns)
         if needed is not None:
             self.left_out = [name for name in names_of(frame) or [] if name not in needed]
+        if self.left_out:
+            # Other processes that read this file refuse to copy it as the corpus.
+            (self.folder / LEFT_OUT).write_text(json.dumps(self.left_out), encoding="utf-8")
         stream = stream_of(frame, needed)
         self.rows = _dupsift.write(stream, columns, every, os.fspath(self.path))

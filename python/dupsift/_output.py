@@ -15,6 +15,13 @@ from ._options import spelled
 from ._table import Table
 
 
+def place_of(input: object) -> str | None:
+    """Returns the location of the corpus as a string. Raises TypeError for a frame."""
+    if input is None or isinstance(input, (str, os.PathLike)):
+        return None if input is None else os.fspath(input)
+    raise TypeError(f"input: expected a path, got {type(input).__name__}; pass a frame to dupsift.open(folder, input=frame)")
+
+
 class Output:
     """An output folder. ``path`` is absolute, ``report`` is the content of run.json, and ``print`` shows the summary."""
 
@@ -104,10 +111,7 @@ class Pairs(Output):
 
     def _place(self, input: str | os.PathLike[str] | None) -> str | None:
         """Returns the location of the corpus for one call: the given location, or the location for the whole object."""
-        place = self._input if input is None else input
-        if place is None or isinstance(place, (str, os.PathLike)):
-            return None if place is None else os.fspath(place)
-        raise TypeError(f"input: expected a path, got {type(place).__name__}; pass a frame to dupsift.open(folder, input=frame)")
+        return place_of(self._input if input is None else input)
 
     def pairs(self, algorithm: str | None = None) -> Table:
         """The pairs of one algorithm, sorted by (doc_a, doc_b); without a name, the pairs of all algorithms, with a column ``algorithm``.

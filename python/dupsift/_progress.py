@@ -40,7 +40,12 @@ def _named(stage: str, step: int, steps: int) -> str:
 
 @contextmanager
 def shown(no_progress: bool | None, progress: Callable[[Progress], object] | None = None) -> Iterator[Told | None]:
-    """Returns a function that shows progress or passes it to the caller's function. Returns None if there is no place to show progress."""
+    """Returns a function that shows progress or passes it to the caller's function. Returns None if there is no place to show progress.
+
+    Raises TypeError for anything but a function.
+    """
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress=: expected a function, got {type(progress).__name__}")
     if progress is not None:
         yield _Called(progress)
         return

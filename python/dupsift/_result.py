@@ -11,7 +11,9 @@ from typing import TypeVar
 
 from . import _dupsift
 from ._dupsift import Column
-from ._frames import Corpus, filtered
+from ._frames import FOLDER, Corpus, filtered
+from ._ids import suggestion
+from ._order import check_order
 from ._output import Pairs
 from ._table import Table
 
@@ -57,15 +59,15 @@ class Survivors:
 
     def filter(self, frame: F) -> F:
         """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
-        return filtered(frame, self.kept_mask, self._result._limit)
+        return filtered(frame, self.kept_mask, self._result._limit, self._result._in_order)
 
-    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", overwrite: bool = False) -> Path:
+    def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep", add: str | Sequence[str] = "none", overwrite: bool = False) -> Path:
         """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
 
-        ``corpus``, ``overwrite`` and the exceptions are the same as for ``Result.write``.
+        ``corpus``, ``add``, ``overwrite`` and the exceptions are the same as for ``Result.write``.
         """
         _has_all_columns(self._result._corpus, corpus)
-        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input, overwrite=overwrite)
+        return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input, add, overwrite)
 
     def __repr__(self) -> str:
         return f"<dupsift.Survivors: {self.kept_mask.sum():,} of {len(self.kept_mask):,} rows>"
@@ -94,6 +96,9 @@ class Result(Pairs):
         """The frame's file, which is deleted together with the result."""
         self._reference: Corpus | None = reference
         """The file of a reference that was a frame, which explain reads."""
+        if self._is_of_frame():
+            hint = None if corpus is None else corpus.id_hint
+            self._summary = suggestion(self._summary, None if hint is None else hint[0], hint is not None)
         if corpus is not None and corpus.folder in self.path.parents:
             self._leave_out_place()
 
@@ -103,6 +108,13 @@ class Result(Pairs):
 
     def _keeps(self) -> object:
         return self._corpus
+
+    def _is_of_frame(self) -> bool:
+        """Returns whether the run read a frame."""
+        if not (self.path / "run.json").is_file():
+            return False
+        inputs = self.report["inputs"]
+        return len(inputs) == 1 and Path(inputs[0]["path"]).parent.name.startswith(FOLDER)
 
     @property
     def _limit(self) -> int | None:
@@ -134,12 +146,18 @@ class Result(Pairs):
         """Returns a frame without its removed rows. Pass the frame of ``dedup``, or a frame with the same rows in the same order.
 
         Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
-        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, and after a run
-        with ``sample``.
+        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, or with the rows in
+        another order, and after a run with ``sample``. The order is checked by the ids of the removed documents and of those kept instead.
+        Without ids, the first 1,000 texts are compared if the result was made in this process or opened with ``input=frame``; otherwise, only
+        the number of rows is checked.
 
             clean = dupsift.dedup(frame, text="body").filter(frame)
         """
-        return filtered(frame, self.kept_mask, self._limit)
+        return filtered(frame, self.kept_mask, self._limit, self._in_order)
+
+    def _in_order(self, frame: object) -> None:
+        """Raises ValueError if the rows of the frame are not in the order of the run."""
+        check_order(frame, self.report, self.removed(), None if self._corpus is None else self._corpus.path)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
         """Returns the rows that a different rule keeps, without a new run: a value of ``remove_if``, or minimum similarities of pairs.

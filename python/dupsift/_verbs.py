@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from . import _dupsift
 from ._frames import Corpus, columns_of, is_frame, texts_of
+from ._ids import id_columns, likely_id
 from ._options import given_of, inputs_of, spelled, with_keywords
-from ._output import Comparison, Estimate, Evaluation, Output, Pages, Pairs
+from ._output import Comparison, Estimate, Evaluation, Output, Pages, Pairs, place_of
 from ._progress import Progress, shown
 from ._result import Result
 
@@ -127,7 +128,12 @@ def dedup(
     beside = settings.get("work") or (Path(out).absolute().parent if out is not None else None)
     reference = _of_reference(settings, beside)
     columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
+    looks_for_ids = id is None and texts_of(frame) is None
+    if looks_for_ids:
+        # If there are no ids, the run looks for such a column in the file.
+        columns += [(name, None) for name in id_columns(frame, text)]
     corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
+    corpus.id_hint = (likely_id(corpus.path, text),) if looks_for_ids else None
     settings["out"] = out if out is not None else corpus.folder / "out"
     with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)
@@ -276,6 +282,6 @@ def evaluate(
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     labels = Corpus(truth, [], True, None, "labels") if is_frame(truth) else None
     files = inputs_of(truth) if labels is None else [os.fspath(labels.path)]  # type: ignore[arg-type]
-    place = result._place(input) if isinstance(result, Pairs) else None if input is None else os.fspath(input)
+    place = result._place(input) if isinstance(result, Pairs) else place_of(input)
     record, text = _dupsift.evaluate(os.fspath(folder), files, options, full, place)
     return Evaluation(record, text)

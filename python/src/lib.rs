@@ -31,6 +31,7 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(frame::write, module)?)?;
     module.add_function(wrap_pyfunction!(frame::write_texts, module)?)?;
     module.add_function(wrap_pyfunction!(frame::frame_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(table::head, module)?)?;
     module.add_function(wrap_pyfunction!(settings::options, module)?)?;
     module.add_function(wrap_pyfunction!(facts::algorithms, module)?)?;
     module.add_function(wrap_pyfunction!(facts::presets, module)?)?;

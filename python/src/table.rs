@@ -8,6 +8,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use dupsift::error::Error;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
@@ -157,6 +158,21 @@ pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotO
     let builder = ParquetRecordBatchReaderBuilder::try_new(file);
     let why = |error| format!("{}: {error}; expected a table written by dupsift", path.display());
     Ok(builder.map_err(|error| NotOpened::Damaged(why(error)))?.with_batch_size(ROWS))
+}
+
+/// Returns an iterator over the first rows of a Parquet file as dictionaries that contain only these columns.
+///
+/// # Errors
+/// Raises OSError or InputError if the file cannot be read.
+#[pyfunction]
+pub fn head(py: Python<'_>, path: PathBuf, columns: Vec<String>, rows: usize) -> PyResult<Dictionaries> {
+    let builder = opened(&path).map_err(|error| error.raised(py))?;
+    let fields = builder.schema().fields().iter().enumerate();
+    let chosen: Vec<usize> = fields.filter(|(_, field)| columns.contains(field.name())).map(|(at, _)| at).collect();
+    let mask = ProjectionMask::roots(builder.parquet_schema(), chosen);
+    let reader = builder.with_projection(mask).with_limit(rows).build();
+    let damaged = |error| NotOpened::Damaged(format!("{}: {error}", path.display())).raised(py);
+    Ok(Dictionaries::new(Box::new(reader.map_err(damaged)?)))
 }
 
 /// Iterates over the batches of files, which are opened one by one.

@@ -53,11 +53,14 @@ pub fn estimate(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Te
         let options = resolve(inputs, &settings)?;
         job::check_dry(&options)?;
         let inputs = reading::look(&options, cancel)?;
-        let sample = options.sample.map(|_| start_sample(&options, progress, cancel)).transpose()?;
+        let of_sample =
+            || -> Result<_> { Ok((dupsift::estimate(&options, &inputs)?, start_sample(&options, progress, cancel)?)) };
+        let sample = options.sample.map(|_| of_sample()).transpose()?;
         let whole = RunOptions { sample: None, ..options };
         let (estimate, called) = (dupsift::estimate(&whole, &inputs)?, called(&settings, &whole));
-        let record = DryRun::new(&whole, &estimate, sample.as_ref());
-        Ok((json(&record)?, report::dry_run(&called, &estimate, sample.as_ref())))
+        let sample = sample.as_ref().map(|(sampled, report)| (sampled, report));
+        let record = DryRun::new(&whole, &estimate, sample.map(|(_, report)| report));
+        Ok((json(&record)?, report::dry_run(&called, &estimate, sample)))
     })
 }
 

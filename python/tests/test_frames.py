@@ -8,7 +8,7 @@ import unittest
 from typing import Any
 
 import dupsift as ds
-from corpora import Case
+from corpora import Case, program
 
 TEXTS = [
     "The committee met on Tuesday and agreed that the bridge over the river will be repaired before the winter comes.",
@@ -118,7 +118,9 @@ class Frames(Case):
                 [(row["row"], row["reason"]) for row in result.rejected()], [(1, "not UTF-8"), (3, "not UTF-8"), (4, "not UTF-8")]
             )
             self.assertTrue(any('"url": 1 value is not UTF-8' in text for text in result.report["warnings"]))
+            self.assertEqual(result.filter(table).num_rows, 4)
             named = ds.dedup(table, id="url", algorithms="exact", no_report=True, max_rejected_share=1)
+            self.assertEqual(named.filter(table).num_rows, 4)
             self.assertEqual([row["id"] for row in named.removed()], ["frame.parquet#2"])
             stream = ds.Stream("exact", keys=100)
             self.assertEqual(list(stream.add(table)), [False, False, True, False, False])
@@ -443,6 +445,95 @@ class Frames(Case):
         with self.assertRaisesRegex(TypeError, "got builtins.dict"):
             result.filter({})
 
+    @needs("pyarrow", "polars", "pandas", "duckdb", "datasets")
+    def test_a_frame_with_its_rows_in_another_order_is_refused(self) -> None:
+        import datasets
+        import duckdb
+        import numpy as np
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        frame, order = pl.DataFrame(COLUMNS), [0, 1, 3, 2, 4, 5]
+        moved = {name: [values[row] for row in order] for name, values in COLUMNS.items()}
+        out = self.folder / "out"
+        result = self.check(frame, out=out)
+        table = pa.table(moved)
+        others = [pl.DataFrame(moved), pd.DataFrame(moved), table, table.to_batches()[0], duckdb.from_arrow(table), datasets.Dataset.from_dict(moved)]
+        opened = ds.open(out)
+        assert isinstance(opened, ds.Result)
+        for other in others:
+            for rows in (result, result.apply(remove_if="pair"), opened):
+                with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has the url 'u3', and the run had 'u2' there; .*order"):
+                    rows.filter(other)
+        # The texts may change, because the ids are the same. The document that was kept instead must be there, too.
+        self.assertEqual(result.filter(frame.with_columns(body=pl.lit("x")))["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        with self.assertRaisesRegex(ValueError, "row 0 has the url None, and the run had 'u0' there"):
+            result.filter(frame.with_columns(url=pl.Series([None, *IDS[1:]])))
+        # Without ids, the texts are compared.
+        plain = ds.dedup(frame, text="body", algorithms="exact", no_report=True)
+        for other in others:
+            with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has a different text than the run read there"):
+                plain.filter(other)
+        self.assertEqual(plain.filter(frame.drop("body"))["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        texts = ds.dedup(TEXTS, algorithms="exact", no_report=True)
+        turned: list[Any] = [moved["body"], tuple(moved["body"]), pl.Series(moved["body"]), pd.Series(moved["body"]), pa.array(moved["body"])]
+        for other in [*turned, np.array(moved["body"], dtype=object)]:
+            with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has a different text"):
+                texts.filter(other)
+        # Rows without an id are named FILE#ROW; other ids are integers, bytes, or missing.
+        for ids in ([None, "b", None, "d", "e", "frame.parquet#9"], [7, 8, 9, 10, 11, 12], [2**63, 1, 2, 3, 4, 5], [b"a\xff", b"b", b"c", b"d", b"e", b"f"], [None] * 6):
+            rows = {"text": TEXTS, "id": ids}
+            for made in (pl.DataFrame(rows, strict=False), pd.DataFrame(rows), pl.DataFrame(rows, strict=False).to_arrow()):
+                with self.subTest(f"{type(made)} {ids}"):
+                    self.assertEqual(len(ds.dedup(made, algorithms="exact", no_report=True).filter(made)), 4)
+
+    @needs("polars", "pandas", "pyarrow", "duckdb")
+    def test_a_column_of_ids_is_suggested(self) -> None:
+        import duckdb
+        import pyarrow as pa
+
+        def suggested(frame: object, **options: Any) -> list[str]:
+            lines = str(ds.dedup(frame, algorithms="exact", no_report=True, **options)).splitlines()
+            return [line for line in lines if line.startswith("ids are ")]
+
+        def says(name: str) -> list[str]:
+            return [f'ids are FILE#ROW; `id="{name}"` uses the column "{name}" instead']
+
+        nulls = pa.nulls(len(TEXTS), pa.string())
+        table = pa.table({"text": TEXTS, "url": nulls, "doc_id": IDS, "other": IDS})
+        for frame in (table, table.to_pandas(), duckdb.from_arrow(table), table.to_reader()):
+            if not isinstance(frame, pa.RecordBatchReader):
+                self.assertEqual(suggested(frame), says("doc_id"))
+            else:
+                # The names of a stream are not known, and its url has only nulls.
+                self.assertEqual(suggested(frame), [])
+        self.assertEqual(suggested(table.drop_columns("url"), out=self.folder / "out"), says("doc_id"))
+        self.assertIn(says("doc_id")[0], str(ds.open(self.folder / "out")))
+        self.assertEqual(suggested(table.drop_columns("doc_id")), [])
+        self.assertEqual(suggested(table.rename_columns(["text", "doc_id", "url", "other"])), says("url"))
+        self.assertEqual(suggested(table, id="doc_id"), [])
+        # Columns of other types, which a run copies, are not looked at.
+        dates = table.append_column("uuid", pa.nulls(len(TEXTS), pa.date32())).append_column("day", pa.nulls(len(TEXTS), pa.date32()))
+        self.assertEqual(suggested(dates, corpus="keep"), says("doc_id"))
+        plain = table.select(["text"]).append_column("day", dates["day"])
+        self.assertEqual(ds.dedup(plain, algorithms="exact", no_report=True, corpus="keep").filter(plain).num_rows, 4)
+        self.assertEqual(suggested(table.rename_columns(["text", "url", "id", "uuid"])), [])
+
+    @needs("polars")
+    def test_the_order_is_checked_after_a_run_against_earlier_documents(self) -> None:
+        import polars as pl
+
+        frame = pl.DataFrame(COLUMNS)
+        turned = frame[[0, 1, 3, 2, 4, 5]]
+        for options in ({"index": self.folder / "index"}, {"reference": frame[:1].with_columns(url=pl.lit("u9"))}):
+            for batch in ("first", "second"):
+                named: dict[str, Any] = {**options, "batch": batch} if "index" in options else options
+                result = ds.dedup(frame, text="body", id="url", algorithms="exact", no_report=True, accept=True, **named)
+                self.assertEqual(len(result.filter(frame)), sum(result.kept_mask))
+                with self.assertRaisesRegex(ValueError, "and the run had"):
+                    result.filter(turned)
+
     @needs("polars", "pandas", "pyarrow")
     def test_a_result_of_a_frame_is_opened_with_the_frame(self) -> None:
         import pandas as pd
@@ -465,7 +556,7 @@ class Frames(Case):
             self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
             self.assertEqual(list(result.apply(remove_if="pair").kept_mask), KEPT)
             self.assertIn("precision", str(ds.evaluate(result, truth)))
-            with self.assertRaisesRegex(ValueError, "without 'other'"):
+            with self.assertRaisesRegex(ValueError, "not read: 'other'"):
                 result.write(self.folder / "clean")
         narrow = ds.open(out, input=frame.select("body", "url"))
         assert isinstance(narrow, ds.Result)
@@ -480,6 +571,8 @@ class Frames(Case):
                 ds.open(out, input=wrong)
         with self.assertRaisesRegex(TypeError, r"pass a frame to dupsift.open\(folder, input=frame\)"):
             lost.explain("u0", input=frame)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(TypeError, r"input: expected a path, got DataFrame; pass a frame to dupsift.open\(folder, input=frame\)"):
+            ds.evaluate(out, truth, input=frame)  # type: ignore[arg-type]
         del result, narrow
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["clean", "out"])
         # All columns were read for this result, so all of them are written.
@@ -508,13 +601,26 @@ class Frames(Case):
         frame = pl.DataFrame(COLUMNS)
         result = self.check(frame)
         for write in (result.write, result.apply(remove_if="pair").write):
-            with self.assertRaisesRegex(ValueError, "without 'other'; keep the rows of the frame itself"):
+            with self.assertRaisesRegex(ValueError, r"not read: 'other'\); keep the rows of the frame itself"):
                 write(self.folder / "clean")
+        # The folder knows it, too, while the frame's temporary file exists.
+        live = self.check(frame, out=self.folder / "live")
+        opened = ds.open(self.folder / "live")
+        assert isinstance(opened, ds.Result)
+        for write in (opened.write, opened.apply(remove_if="pair").write):
+            with self.assertRaisesRegex(ValueError, r'not read: "other"\); keep the rows of the frame itself'):
+                write(self.folder / "clean")
+        typed = program("apply", live.path, "--corpus", "drop", "--out", self.folder / "clean")
+        self.assertEqual(typed.returncode, 2, typed.stderr)
+        self.assertIn('not read: "other"', typed.stderr)
         self.assertFalse((self.folder / "clean").exists())
+        opened.write(self.folder / "attributes", corpus="annotate")
         whole = self.check(frame, corpus="keep")
         clean = whole.write(self.folder / "clean")
         rows = pl.read_parquet(clean / "deduped" / "*.parquet")
         self.assertEqual((rows["url"].to_list(), set(rows.columns)), (["u0", "u1", "u4"], set(COLUMNS)))
+        columns = pl.read_parquet(whole.apply(remove_if="pair").write(self.folder / "more", add=["cluster_size", "copies"]) / "deduped" / "*.parquet").columns
+        self.assertEqual(set(columns) - set(COLUMNS), {"cluster_size", "copies"})
         # A frame with no other columns is written as it is.
         self.check(frame.select("body", "url")).write(self.folder / "narrow")
 
@@ -566,9 +672,9 @@ class Frames(Case):
         result = ds.dedup(TEXTS, reference=np.array(words[:1]), algorithms="exact", no_report=True)
         self.assertEqual(list(result.kept_rows), [1, 3, 4])
         for wrong, says in [
-            (np.array([words]), "expected one dimension of texts, got 2 dimensions of <U"),
+            (np.array([words]), "expected one dimension of texts, got 2 dimensions"),
             (np.array(words[0]), "got 0 dimensions"),
-            (np.arange(3), "got 1 dimension of int64"),
+            (np.arange(3), "array: expected an array of texts, got an array of int64"),
             (np.array(["a", 2], dtype=object), "row 1: expected a string or None, got int"),
         ]:
             with self.assertRaisesRegex(TypeError, says):

@@ -70,6 +70,10 @@ class Progress(Case):
             dupsift.run(self.endless(), out=self.folder / "other", progress=stops, **options)
         self.assertFalse((self.folder / "other").exists())
 
+    def test_anything_but_a_function_is_refused(self) -> None:
+        with self.assertRaisesRegex(TypeError, "progress=: expected a function, got int"):
+            dupsift.dedup(["a text"], progress=3)  # type: ignore[arg-type]
+
     def test_every_stage_reaches_its_end(self) -> None:
         texts = [f"The committee met on day {row} and agreed on {row * 7} things about the bridge and the river. " * 3 for row in range(400)]
         corpus = self.lines(*texts, *texts[:50], *(f"{text} It will meet again." for text in texts[50:100]), None)

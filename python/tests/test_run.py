@@ -130,6 +130,11 @@ class Runs(Case):
         least, most = sample["removed_share"]
         self.assertEqual(f"whole corpus: about {100 * least:.1f}% to {100 * most:.1f}% would be removed", next(line for line in str(run).splitlines() if line.startswith("whole")))
         self.assertIn("\nestimated time: ", str(told))
+        # The command line shows the same passes over the sample.
+        said = program("run", DOCS, "--algorithms", "exact,minhash", "--sample", 1_000, "--seed", 3, "--dry-run", "--no-progress")
+        passes, _, _ = said.stdout.partition("sample: ")
+        self.assertTrue(passes.startswith("passes over the sample\n"), said.stdout)
+        self.assertEqual(str(told).partition("\n\n")[2].partition("sample: ")[0].split(), passes.split())
         self.assertAlmostEqual(sample["estimated_seconds"], 2.455 * sample["seconds"])
         self.assertEqual((stages[-1].done, stages[-1].step), (stages[-1].total, stages[-1].steps))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])

@@ -91,10 +91,11 @@ impl SampleEstimate {
     }
 }
 
-/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `called` describes the
-/// recipe. The text ends with a line break.
-pub fn dry_run(called: &str, estimate: &Estimate, sample: Option<&RunReport>) -> String {
-    let passes = plan(&estimate.passes, sample.is_some());
-    let sample = sample.map_or_else(String::new, |report| format!("\n{}", estimated(report)));
+/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `sample` is the estimate
+/// for the run over the sample, whose passes the table shows, and the record of that run. `called` describes the recipe. The text ends with
+/// a line break.
+pub fn dry_run(called: &str, estimate: &Estimate, sample: Option<(&Estimate, &RunReport)>) -> String {
+    let passes = plan(&sample.map_or(estimate, |(sampled, _)| sampled).passes, sample.is_some());
+    let sample = sample.map_or_else(String::new, |(_, report)| format!("\n{}", estimated(report)));
     format!("{called}: {}\n\n{passes}{sample}", estimate.lines.join("\n"))
 }

@@ -179,6 +179,9 @@ pub fn apply(
     asked.add.check(asked.corpus)?;
     let options = &RunOptions { corpus: asked.corpus, add: asked.add, ..asked.over(options) };
     refuse_other(options, is_other)?;
+    if options.corpus.copies() {
+        finished.check_columns(options)?;
+    }
     let annotates = options.corpus.annotate || !options.add.is_none();
     if is_other || annotates {
         refuse_scopes(options)?;

@@ -41,6 +41,9 @@ pub(crate) const EVALUATION: &str = "evaluation.json";
 /// The name prefix of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
 const FRAME: &str = ".dupsift-frame-";
 
+/// The file in this folder that lists the columns of the frame that the run did not read, as JSON; `python/dupsift/_frames.py` writes it.
+const LEFT_OUT: &str = "left_out.json";
+
 /// Holds an output folder with its record.
 pub struct Finished {
     dir: PathBuf,
@@ -409,6 +412,30 @@ impl Finished {
             "{shown} is the result of a data frame, which was not stored; pass the frame, in Python: dupsift.open({:?}, input=frame)",
             shown.to_string()
         )))
+    }
+
+    /// Checks that a data frame was saved with all its columns, so that a copy of the corpus is complete.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] with the columns that the run did not read.
+    pub fn check_columns(&self, options: &RunOptions) -> Result<()> {
+        for input in &options.inputs {
+            let Some(folder) = Path::new(input).parent() else { continue };
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let path = folder.join(LEFT_OUT);
+            if !name.starts_with(FRAME) || !path.is_file() {
+                continue;
+            }
+            let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+            let names: Vec<String> = serde_json::from_slice(&json)
+                .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the names of columns") })?;
+            let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+            return Err(Error::usage(format!(
+                "the run did not read all columns of the data frame (not read: {}); keep the rows of the frame itself, in Python: result.filter(frame)",
+                names.join(", ")
+            )));
+        }
+        Ok(())
     }
 
     /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm this, files are read and

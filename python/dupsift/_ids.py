@@ -1,0 +1,54 @@
+"""Suggests the column of a frame that probably contains the ids."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from . import _dupsift
+from ._frames import names_of
+from ._table import Table
+
+# As in crates/files/src/io/schema.rs: the more likely names first.
+_NAMES = ("id", "_id", "doc_id", "docid", "document_id", "uuid", "uid", "guid", "warc_record_id", "record_id", "page_id", "url", "uri")
+
+# Rows that are looked at.
+_ROWS = 1_000
+
+
+def id_columns(frame: object, text: object) -> list[str]:
+    """Returns the columns that may contain the ids, judging by their names; an empty list if there is a column ``id``, or no list of names."""
+    names = names_of(frame) or []
+    return [] if "id" in names else [name for name in names if name.lower() in _NAMES and name != text]
+
+
+def likely_id(path: Path, text: object) -> str | None:
+    """Returns the column of a frame's file that the command line would suggest for ids, or None if no such column has ids in its first rows."""
+    saved = Table([(path.name, os.fspath(path))], None, None)
+    named = sorted((_NAMES.index(name.lower()), name) for name in saved.columns if name.lower() in _NAMES and name not in ("id", text))
+    for _, name in named:
+        try:
+            first = next((row[name] for row in _dupsift.head(os.fspath(path), [name], _ROWS) if row[name] is not None), None)
+        except TypeError:
+            # The column has a type that is not an id, such as a date.
+            continue
+        except ValueError:
+            # Strings that are not UTF-8 are counted as ids; the run names their rows FILE#ROW.
+            return name
+        if isinstance(first, (str, bytes, int)) and not isinstance(first, bool):
+            return name
+    return None
+
+
+def suggestion(summary: str, column: str | None, is_known: bool) -> str:
+    """Returns the summary of a run over a frame with the suggested column in terms of ``dedup``.
+
+    ``is_known`` tells whether the frame was looked at, and ``column`` is its column with ids.
+    """
+
+    def line(found: re.Match[str]) -> str:
+        name = column if is_known else found[1]
+        return f'ids are FILE#ROW; `id="{name}"` uses the column "{name}" instead\n' if name is not None else ""
+
+    return re.sub(r'^ids are FILE#ROW; `id_column="(.*)"` uses the column .*\n', line, summary, flags=re.MULTILINE)
