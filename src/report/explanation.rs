@@ -184,8 +184,12 @@ fn clusters(explained: &Explanation) -> String {
                     safe(&b.representative_id)
                 ),
             ),
-            [Some(a), None] => (2, format!("a is in the cluster of {}; b is not in a cluster", safe(&a.representative_id))),
-            [None, Some(b)] => (3, format!("b is in the cluster of {}; a is not in a cluster", safe(&b.representative_id))),
+            [Some(a), None] => {
+                (2, format!("a is in the cluster of {}; b is not in a cluster", safe(&a.representative_id)))
+            }
+            [None, Some(b)] => {
+                (3, format!("b is in the cluster of {}; a is not in a cluster", safe(&b.representative_id)))
+            }
             [None, None] => continue,
         };
         lines.entry(told).or_default().push(&one.label);
