@@ -14,9 +14,8 @@ use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
-use dupsift_files::io::DASH;
 use dupsift_files::tables::{REPRESENTATIVE, RejectReason};
-use dupsift_study::study::AppliedReport;
+use dupsift_study::study::{Applicable, AppliedReport, applicable};
 
 /// Selects how detailed a summary is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,11 +134,10 @@ fn next(report: &RunReport, out: &Path) -> String {
         let folders: Vec<String> = corpus.folders.iter().map(one).collect();
         return format!("corpus: {}\n", folders.join(", "));
     }
-    let can_be_written = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
     if report.documents.sampled_from.is_some() && report.removal.is_some() {
         return whole_corpus(report).line();
     }
-    if report.removal.is_none() || report.is_held() || !can_be_written {
+    if report.is_held() || applicable(report) == Applicable::Nothing {
         return String::new();
     }
     format!("next: dupsift apply {} --corpus keep\n", typed(out))

@@ -172,6 +172,60 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     assert_eq!(bytes(&at("low")), before);
 }
 
+/// Checks that the page names only commands that work, and that a stricter rule after a run with `pair` is refused with the ids.
+#[test]
+fn the_page_names_the_commands_that_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let versions = |number: usize| {
+        let base: Vec<String> =
+            (0..80).map(|word| format!("w{:05}", (number / 3 * 7919 + word * 104_729) % 99_991)).collect();
+        format!("{} other{number} words{number}", base[number % 3..].join(" "))
+    };
+    fs::write(at("a.jsonl"), json_lines(&numbered((0..60).map(versions)))).unwrap();
+    let own = "--corpus keep";
+    let stricter = "--remove-if contained:1:1";
+    let cases: &[(&str, &[&str], [bool; 2])] = &[
+        ("plain", &[], [true, true]),
+        ("strict", &["--remove-if", "contained:1:1"], [true, false]),
+        ("pair", &["--remove-if", "pair"], [true, false]),
+        ("chain", &["--remove-if", "pair", "--chain", "remove"], [true, false]),
+        ("cut", &["--cut", "lines", "--max-cut-share", "1"], [true, false]),
+        ("sample", &["--sample", "50"], [false, false]),
+        ("reference", &["--reference", text(&at("a.jsonl"))], [true, false]),
+        ("index", &["--index", text(&at("index"))], [true, true]),
+        ("later", &["--index", text(&at("index")), "--batch", "later"], [true, false]),
+        ("across", &["--scope", "across:id"], [true, false]),
+    ];
+    for (name, more, named) in cases {
+        let out = at(name);
+        let ran = run(
+            &[&at("a.jsonl")],
+            &out,
+            &[&["--algorithms", "exact,minhash", "--max-removed-share", "1"], *more].concat(),
+        );
+        let told = ran.ends_with(0).stdout.contains(&format!("next: dupsift apply {} {own}", out.display()));
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        let has = |end: &str| page.contains(&format!("dupsift apply {} {end}", out.display()));
+        assert_eq!(([has(own), has(stricter)], told), (*named, named[0]), "{name}");
+        if named[0] {
+            apply(&out, &["--corpus", "keep"]).ends_with(0);
+        }
+        let strict = at(&format!("{name}-strict"));
+        let applied = apply(&out, &["--remove-if", "contained:1:1", "--out", text(&strict)]);
+        assert!(!named[1] || applied.code == 0, "{name}: {}", applied.stderr);
+        match *name {
+            "pair" => applied.ends_with(2).says(&[
+                "the run did not compare document \"",
+                "which `--remove-if contained:1:1` would keep; run again with this rule",
+            ]),
+            "later" => applied.ends_with(2).says(&["the output of a run without `--index`"]),
+            "reference" => applied.ends_with(2).says(&["the output of a run without `--reference`"]),
+            _ => applied,
+        };
+    }
+}
+
 #[test]
 fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();

@@ -187,7 +187,7 @@ fn a_run_against_a_reference_has_its_page() {
     assert!(text.contains("(from the reference)"), "{}", text.len());
     assert!(text.contains("(the reference)"), "pairs by file");
     let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
-    gone.says(&["a reference whose texts were not saved"]);
+    gone.says(&["a reference whose texts were not saved", "with an index as `--reference`"]);
 }
 
 /// Checks that relative paths in the record are found from any other folder.

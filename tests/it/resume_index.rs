@@ -221,6 +221,12 @@ fn a_batch_begins_anew_if_the_index_has_changed() {
     place.is_as(&whole, "tuesday", "after wednesday");
 }
 
+/// Returns how many temporary folders of references are next to the output.
+fn references_left(place: &Place) -> usize {
+    let names = place.out().parent().unwrap().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().contains(".dupsift-reference-")).count()
+}
+
 #[test]
 fn a_run_with_a_reference_resumes() {
     for reference in ["seen", "monday.parquet", "out/monday"] {
@@ -233,7 +239,9 @@ fn a_run_with_a_reference_resumes() {
         let place = begin();
         let with = more(leaked(&place));
         assert!(place.killed_in("tuesday", last, &with).is_some());
+        assert_eq!(references_left(&place), usize::from(reference != "seen"), "{reference}");
         place.run("tuesday", &with).ends_with(0);
+        assert_eq!(references_left(&place), 0, "{reference}");
         let names = resumed(&place.out());
         assert!(names.iter().any(|name| name == "near versions"), "{reference}: {names:?}");
         assert_same_bytes(&whole.out(), &place.out(), reference);

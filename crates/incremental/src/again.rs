@@ -38,7 +38,8 @@ impl<'a> Again<'a> {
         let Some(index) = Index::look(dir, state)? else {
             return Err(match batch.generation == batch.read_generation {
                 true => Error::usage(
-                    "the run was matched against a reference whose texts were not saved; look up matches in removed/, which lists the kept documents",
+                    "the run was matched against a reference whose texts were not saved, so no pair can be compared again; look up matches in \
+                     removed/ and pairs/, or run again with an index as `reference`",
                 ),
                 false => Error::usage(format!(
                     "the run was matched against the index {}, which does not exist; move it back, or to the same location relative to the output",

@@ -20,18 +20,16 @@ use dupsift_engine::reading::input_notes;
 use dupsift_engine::reading::inputs::{Inputs, look};
 use dupsift_engine::reading::losses::OtherInput;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{MadeFolders, Stage, Unfinished, WORK};
+use dupsift_files::io::{ReferenceFolder, Stage};
 use dupsift_index::Index;
 
 /// Provides a reference in the form of an index.
 pub struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
-    made: Option<Unfinished>,
+    made: Option<ReferenceFolder>,
     /// The input from which the index was built. `None` if the reference is an index itself.
     read: Option<OtherInput>,
-    /// The parent folders that were created. This field is dropped last, which removes the folders if they are empty.
-    _above: Option<MadeFolders>,
 }
 
 impl Reference {
@@ -47,17 +45,14 @@ impl Reference {
         cancel: &AtomicBool,
     ) -> Result<Reference> {
         if Index::look(reference, state)?.is_some() {
-            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None, _above: None });
+            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None });
         }
-        let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent = options.work.as_deref().unwrap_or(beside);
-        let above = MadeFolders::create(parent).map_err(Error::io("create the folder", parent))?;
-        let made = Unfinished::create_in(parent, WORK).map_err(Error::io("create the temporary folder in", parent))?;
-        let dir = made.path().join("index");
+        let made = ReferenceFolder::create(&options.out, options.work.as_deref())?;
+        let dir = made.index();
         let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
         let of_files = RunOptions {
             inputs: files_of(reference)?,
-            out: made.path().join("reference"),
+            out: made.output(),
             previous: None,
             work: None,
             corpus: CorpusFiles::default(),
@@ -90,7 +85,7 @@ impl Reference {
             warnings: warnings.into_inner(),
         };
         let read = OtherInput::new(read, fired, rejected_table(&of_files.out));
-        Ok(Reference { dir, made: Some(made), read: Some(read), _above: Some(above) })
+        Ok(Reference { dir, made: Some(made), read: Some(read) })
     }
 
     /// Returns the data that was read from the reference, and the rows and files that could not be read; `None` if the reference is an

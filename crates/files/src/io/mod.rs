@@ -90,6 +90,7 @@ mod coded_tests;
 mod corrupt_tests;
 #[cfg(test)]
 mod read_tests;
+mod reference_folder;
 #[cfg(test)]
 mod repacking_tests;
 #[cfg(test)]
@@ -124,6 +125,7 @@ pub use overwrite::{APPLIED, WORK};
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use place::{Cleared, empty_folder, folder_above, held_path, may_write, real_path};
 pub use quotes::{Quoting, Separator};
+pub use reference_folder::ReferenceFolder;
 pub use segments::{LargePage, Segment};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};

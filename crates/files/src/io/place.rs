@@ -273,7 +273,7 @@ pub enum Cleared {
 }
 
 /// Returns the number of files below a folder, and their total size in bytes.
-fn size_below(folder: &Path) -> (u64, u64) {
+pub(super) fn size_below(folder: &Path) -> (u64, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
     entries.fold((0, 0), |(files, bytes), entry| match entry.metadata() {
         Ok(there) if there.is_dir() => {

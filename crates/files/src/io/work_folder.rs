@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A second run on the same output is refused at the start. The holder of the lock removes the leftovers of killed runs: unfinished output
-//! folders, and the temporary files of a run with a different `--work`. The contents of the holder's own folder are kept until they are
+//! folders, the temporary files of a run with a different `--work`, and the indexes of references (`reference_folder.rs`). The contents of the holder's own folder are kept until they are
 //! inspected ([`WorkFolder::keep_only`]), because a resumed run may use them. The folder is removed when the [`WorkFolder`] is dropped or
 //! the process is ended, unless its contents are to be kept ([`WorkFolder::keep`]).
 //!
@@ -23,8 +23,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::lock::{Asked, Lock, Owner};
 use super::made_folders::MadeFolders;
 use super::place::{Cleared, Place};
-use super::unfinished;
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
+use super::{reference_folder, unfinished};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
@@ -60,6 +60,9 @@ impl WorkFolder {
             WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new(), _above: above };
         if taken.lock.known || !taken.lock.before.lives_here() {
             taken.cleared = taken.place.clear_away(taken.user()?)?;
+        }
+        for parent in [Some(&*taken.place.parent), work].into_iter().flatten() {
+            taken.cleared.extend(reference_folder::clear_away(&taken.place, parent)?);
         }
         let moved = work.map(|work| moved_to(&taken.place, work)).transpose()?;
         if let Some(moved) = &moved {
@@ -179,6 +182,9 @@ impl WorkFolder {
         let name = moved_name(&self.place)?;
         if other.file_name() != Some(name.as_ref()) || !other.symlink_metadata().is_ok_and(|there| there.is_dir()) {
             return Ok(());
+        }
+        if let Some(parent) = other.parent() {
+            self.cleared.extend(reference_folder::clear_away(&self.place, parent)?);
         }
         let Ok(Asked::Mine(_lock)) = Lock::take(&other) else { return Ok(()) };
         given_up(&other);

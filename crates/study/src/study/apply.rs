@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::applicable::{refuse, refuse_sample};
+use super::explained_documents::ids_of;
 use super::finished::Finished;
 use super::written_pairs::{Links, look, shown};
 use dupsift_algorithms::stage::note;
@@ -30,7 +32,7 @@ use dupsift_engine::job::pair::components::Components;
 use dupsift_engine::job::read::intake::Taken;
 use dupsift_engine::job::read::keep::{KeepOrder, KeepRecorder};
 use dupsift_engine::job::read::reading::note_again;
-use dupsift_engine::job::run_report::{CorpusReport, RemovalReport, RunReport};
+use dupsift_engine::job::run_report::{CorpusReport, RemovalReport};
 use dupsift_engine::job::write::attributes::Known;
 use dupsift_engine::job::write::corpus_files;
 use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
@@ -142,10 +144,7 @@ pub fn survivors(
     check_resources(options)?;
     let removal = removal(finished)?;
     let options = &asked.over(options);
-    finished.is_of_its_corpus()?;
-    refuse_sample(&finished.report)?;
-    refuse_other(options, asked.is_other(removal))?;
-    refuse_scopes(options)?;
+    refuse(finished, options, asked.is_other(removal), true)?;
     let pairs = Pairs::read(finished, options, &asked.thresholds)?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |session| {
@@ -178,15 +177,11 @@ pub fn apply(
     check(finished, asked, is_other)?;
     asked.add.check(asked.corpus)?;
     let options = &RunOptions { corpus: asked.corpus, add: asked.add, ..asked.over(options) };
-    refuse_other(options, is_other)?;
     if options.corpus.copies() {
         finished.check_columns(options)?;
     }
     let annotates = options.corpus.annotate || !options.add.is_none();
-    if is_other || annotates {
-        refuse_scopes(options)?;
-        finished.is_of_its_corpus()?;
-    }
+    refuse(finished, options, is_other, annotates)?;
     let pairs = (is_other || annotates).then(|| Pairs::read(finished, options, &asked.thresholds)).transpose()?;
     let inputs = finished.corpus(options, cancel)?;
     let applied = |session: &Session<'_>| {
@@ -290,50 +285,12 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, asked.overwrite, false)
 }
 
-/// Refuses a different rule in two cases: if passages are cut, because the cuts depend on which documents are kept; and if complete chains
-/// are removed, because a chain also contains documents that do not form a pair with the kept document.
-fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
-    if options.remove_chains && options.remove_if != RemoveIf::Pair {
-        let why = "the run removed complete chains (`chain=remove`), which works only with the rule `pair`; run again with `chain=keep`";
-        return Err(Error::wrong("remove-if", why));
-    }
-    match options.cut.what.filter(|_| is_other) {
-        None => Ok(()),
-        Some(cut) => Err(Error::usage(format!(
-            "the run cut passages (`cut={cut}`), and cuts depend on which documents are kept; use the run's rule, or run again"
-        ))),
-    }
-}
-
-/// Refuses to determine which rows are kept if the run read only a sample of the corpus.
-///
-/// # Errors
-/// Returns [`Error::Usage`] for the record of such a run.
-pub fn refuse_sample(report: &RunReport) -> Result<()> {
-    let Some(size) = report.options.get("sample").filter(|size| !size.is_null()) else { return Ok(()) };
-    let size = size.as_str().map_or_else(|| size.to_string(), str::to_owned);
-    Err(Error::usage(format!(
-        "the run read only a sample of the corpus (`sample={size}`), so most rows are neither kept nor removed; run again without \
-         `sample`"
-    )))
-}
-
-/// Refuses to recompute decisions from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a
-/// document represents only the copies in its own scope.
-fn refuse_scopes(options: &RunOptions) -> Result<()> {
-    match &options.recipe.across {
-        None => Ok(()),
-        Some(column) => Err(Error::usage(format!(
-            "the run compared documents across the values of a column (`scope=across:{column}`), which are not in pairs/; use \
-             `corpus=keep` or `corpus=drop` and the rule of the run, or run again"
-        ))),
-    }
-}
-
 /// Holds the pairs that decide.
 struct Pairs {
     deciding: Deciding,
     known: Vec<Links>,
+    /// The rule, if it differs from the rule of the run.
+    other_rule: Option<String>,
 }
 
 impl Pairs {
@@ -364,12 +321,36 @@ impl Pairs {
             let threshold = thresholds.iter().find(|(label, _)| *label == one.label).map(|(_, threshold)| *threshold);
             known.push(Links::read(finished, one, threshold, options)?);
         }
-        Ok(Pairs { deciding, known })
+        let rule = options.remove_if.to_string();
+        let other_rule = report.removal.as_ref().is_some_and(|removal| removal.remove_if != rule).then_some(rule);
+        Ok(Pairs { deciding, known, other_rule })
     }
 
     fn decide(&self, session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Decided> {
-        let look = |doc, kept| look(&self.known, doc, kept);
+        let look = |doc, kept| match look(&self.known, doc, kept) {
+            Some(known) => Ok(known),
+            None => Err(self.not_compared(session, [doc, kept])),
+        };
         decide_by(session, &self.deciding, || Ok(self.known.iter().collect()), (keep, |_| None), shown, look)
+    }
+
+    /// Returns the error for a document and a kept document whose contents the run did not compare.
+    fn not_compared(&self, session: &Session<'_>, docs: [u64; 2]) -> Error {
+        let ids = match ids_of(session, docs.to_vec(), None) {
+            Ok(ids) => ids,
+            Err(error) => return error,
+        };
+        let [doc, kept] = docs.map(|doc| ids.get(&doc).cloned().unwrap_or_else(|| session.source.name_of(doc)));
+        Error::usage(match &self.other_rule {
+            Some(rule) => format!(
+                "the run did not compare document {doc:?} with document {kept:?}, which `remove-if={rule}` would keep; run again with \
+                 this rule"
+            ),
+            None => format!(
+                "the run did not compare document {doc:?} with document {kept:?}, which this threshold would keep; run again with it, or \
+                 use `remove-if=pair`"
+            ),
+        })
     }
 
     fn clusters(&self, session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Components> {

@@ -245,13 +245,12 @@ impl Finished {
     pub fn is_of_its_corpus(&self) -> Result<()> {
         let Some(index) = self.incremental() else { return Ok(()) };
         // A run against a reference adds nothing to an index, and its temporary index no longer exists.
-        let against = if index.generation == index.read_generation {
-            "a `reference`".to_owned()
-        } else {
-            format!("the index {}", index.folder)
+        let (against, option) = match index.generation == index.read_generation {
+            true => ("a `reference`".to_owned(), "reference"),
+            false => (format!("the index {}", index.folder), "index"),
         };
         Err(Error::usage(format!(
-            "{} was matched against {against}, so its tables refer to documents outside its corpus; look up matches in removed/, or use the output of a run without `index`",
+            "{} was matched against {against}, so its tables refer to documents outside its corpus; look up matches in removed/, or use the output of a run without `{option}`",
             self.dir.display()
         )))
     }

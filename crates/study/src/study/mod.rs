@@ -5,6 +5,7 @@
 
 mod accept;
 mod advice;
+mod applicable;
 mod apply;
 mod compare;
 mod comparison_report;
@@ -36,7 +37,8 @@ mod windows;
 mod written_pairs;
 
 pub use accept::{AcceptedPage, accept};
-pub use apply::{AppliedReport, ApplyOptions, Survivors, apply, refuse_sample, survivors};
+pub use applicable::{Applicable, applicable, refuse_sample};
+pub use apply::{AppliedReport, ApplyOptions, Survivors, apply, survivors};
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison_report::*;
 pub use evaluate::{evaluate, truth_quotes};

@@ -1,7 +1,7 @@
 //! Finds documents from command-line arguments: by id, by FILE#ROW, or by number.
 
 use dupsift_core::error::{Error, Result, nearest};
-use dupsift_core::number::thousands;
+use dupsift_core::number::{counted, thousands};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
@@ -180,6 +180,14 @@ fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
 /// Returns the error for an unknown document; in a small corpus it suggests the nearest id.
 fn unknown(at: Seeking<'_>, typed: &str) -> Result<Error> {
     let session = at.session;
+    if let Some(sample) = session.sample.filter(|_| !at.is_stored) {
+        return Ok(Error::usage(format!(
+            "no document in the sample has the id {typed:?}; the run read only {} of {} (`sample`), so pass a document from the sample, \
+             or run again without `sample`",
+            thousands(sample.documents()),
+            counted(session.documents(), "document")
+        )));
+    }
     let mut hint = String::new();
     if session.documents() <= SMALL {
         let likely = session.read(

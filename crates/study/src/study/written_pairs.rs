@@ -35,25 +35,18 @@ pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<Ato
     Ok(shown)
 }
 
-/// Returns how much of a document is contained in a kept document, and vice versa; `None` for copies.
-///
-/// # Errors
-/// Returns [`Error::Usage`] if the run did not compare the two documents.
-pub fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> {
+/// Returns how much of a document is contained in a kept document, and vice versa; `Some(None)` for copies. Returns `None` if the run did
+/// not compare the two documents.
+pub fn look(known: &[Links], doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
     let mut are_copies = false;
     for links in known {
         let (a, b) = (links.class(doc), links.class(kept));
         are_copies |= a == b;
         if let Some([of_it, of_kept]) = links.between(a, b).and_then(|link| Some([link.shares[0]?, link.shares[1]?])) {
-            return Ok(Some([of_it, of_kept].map(as_parts)));
+            return Some(Some([of_it, of_kept].map(as_parts)));
         }
     }
-    if are_copies {
-        return Ok(None);
-    }
-    Err(Error::usage(format!(
-        "the run did not compare document {doc} with document {kept}, which this rule keeps; use `remove-if=pair`, or run again with that threshold"
-    )))
+    are_copies.then_some(None)
 }
 
 fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
@@ -83,19 +76,17 @@ impl Links {
     /// Reads the pairs of an algorithm that reach a threshold, or all pairs if there is no threshold.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the threshold is lower than in the run or if the run did not write all pairs, or an error if a
-    /// table cannot be read.
+    /// Returns [`Error::Usage`] if the threshold is lower than in the run or an error if a table cannot be read.
     pub fn read(
         finished: &Finished,
         one: &AlgorithmReport,
         threshold: Option<f64>,
         options: &RunOptions,
     ) -> Result<Links> {
-        let (label, max_group) = (&one.label, options.max_group);
         let any_title = options.remove_if.bounds().is_none();
         let (mut links, mut first, mut lowest) =
             (Links { copies: Vec::new(), class: Vec::new(), links: Vec::new() }, Vec::new(), f32::INFINITY);
-        for pair in finished.pairs_weighed(label)? {
+        for pair in finished.pairs_weighed(&one.label)? {
             let pair = pair?;
             lowest = lowest.min(pair.similarity);
             let [a, b] = pair.docs;
@@ -113,13 +104,6 @@ impl Links {
             check(one, threshold, lowest)?;
         }
         links.classes(&first);
-        if one.pairs_written < one.pairs && one.large_groups > 0 {
-            let missing = one.pairs - one.pairs_written;
-            return Err(Error::usage(format!(
-                "{} from {label} not written, because of groups above `max-group={max_group}`; run again with a larger value",
-                counted_as(missing, "pair was|pairs were")
-            )));
-        }
         let class = |doc| links.class(doc);
         let named = links.links.iter().map(|link| [class(link.doc), class(link.other)]).collect::<Vec<_>>();
         links.links.iter_mut().zip(named).for_each(|(link, [doc, other])| (link.doc, link.other) = (doc, other));
@@ -171,6 +155,21 @@ impl Relation for &Links {
     fn equal(&self) -> f32 {
         1.0
     }
+}
+
+/// Checks that the run wrote all pairs of an algorithm.
+///
+/// # Errors
+/// Returns [`Error::Usage`] if a group was too large.
+pub fn check_all_written(one: &AlgorithmReport, max_group: u64) -> Result<()> {
+    if one.pairs_written >= one.pairs || one.large_groups == 0 {
+        return Ok(());
+    }
+    let (missing, label) = (one.pairs - one.pairs_written, &one.label);
+    Err(Error::usage(format!(
+        "{} from {label} not written, because of groups above `max-group={max_group}`; run again with a larger value",
+        counted_as(missing, "pair was|pairs were")
+    )))
 }
 
 /// Checks that the run has all pairs with at least this similarity.
