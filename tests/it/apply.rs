@@ -183,6 +183,7 @@ fn the_page_names_the_commands_that_work() {
         format!("{} other{number} words{number}", base[number % 3..].join(" "))
     };
     fs::write(at("a.jsonl"), json_lines(&numbered((0..60).map(versions)))).unwrap();
+    let (input, index) = (at("a.jsonl"), at("index"));
     let own = "--corpus keep";
     let stricter = "--remove-if contained:1:1";
     let cases: &[(&str, &[&str], [bool; 2])] = &[
@@ -192,9 +193,9 @@ fn the_page_names_the_commands_that_work() {
         ("chain", &["--remove-if", "pair", "--chain", "remove"], [true, false]),
         ("cut", &["--cut", "lines", "--max-cut-share", "1"], [true, false]),
         ("sample", &["--sample", "50"], [false, false]),
-        ("reference", &["--reference", text(&at("a.jsonl"))], [true, false]),
-        ("index", &["--index", text(&at("index"))], [true, true]),
-        ("later", &["--index", text(&at("index")), "--batch", "later"], [true, false]),
+        ("reference", &["--reference", text(&input)], [true, false]),
+        ("index", &["--index", text(&index)], [true, true]),
+        ("later", &["--index", text(&index), "--batch", "later"], [true, false]),
         ("across", &["--scope", "across:id"], [true, false]),
     ];
     for (name, more, named) in cases {
