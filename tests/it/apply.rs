@@ -183,7 +183,7 @@ fn the_page_names_the_commands_that_work() {
         format!("{} other{number} words{number}", base[number % 3..].join(" "))
     };
     fs::write(at("a.jsonl"), json_lines(&numbered((0..60).map(versions)))).unwrap();
-    let (input, index) = (at("a.jsonl"), at("index"));
+    let (input, index) = (at("a.jsonl"), at("seen"));
     let own = "--corpus keep";
     let stricter = "--remove-if contained:1:1";
     let cases: &[(&str, &[&str], [bool; 2])] = &[
