@@ -466,6 +466,8 @@ mod tests {
         let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();
         RunReport {
             inputs: vec![InputReport::default(), InputReport::default()],
+            folder: "/data".into(),
+            options: [("algorithms".to_owned(), "exact,minhash:as=minhash_loose".into())].into(),
             documents: DocumentsReport {
                 rows: 100_012,
                 used: 100_000,

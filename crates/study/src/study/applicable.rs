@@ -9,7 +9,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::job::write::decide::Deciding;
-use dupsift_engine::options::{RunOptions, Settings};
+use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings};
 use dupsift_files::io::DASH;
 
 /// Says what `apply` can write from a finished run.
@@ -25,6 +25,11 @@ pub enum Applicable {
 
 /// Returns what `apply` can write from a run with this record.
 pub fn applicable(report: &RunReport) -> Applicable {
+    let mut report = report.clone();
+    // Files that options name, such as stop words, may have moved. They do not matter here.
+    for option in OPTIONS.iter().filter(|option| matches!(option.kind, Kind::Path)) {
+        report.options.remove(option.name);
+    }
     let finished = Finished::new(Path::new(&report.folder), report.clone());
     let is_of_files = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
     let can_be_copied = report.removal.is_some() && is_of_files;
