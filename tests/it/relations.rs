@@ -150,9 +150,10 @@ fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
 fn parameters_that_leave_nothing_to_sign_and_learning_without_memory_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    for (algorithm, says) in
-        [("keywords:words=2", "min_keywords=3 of words=2"), ("imatch:top=3", "min_terms=5 of top=3")]
-    {
+    for (algorithm, says) in [
+        ("keywords:words=2", "min_keywords=3 is more than words=2"),
+        ("imatch:top=3", "min_terms=5 is more than top=3"),
+    ] {
         run_into(&[samples()], &out, &["--algorithms", algorithm]).ends_with(2).says(&[says]);
     }
     let large = ["--algorithms", "lsi:dimensions=248,vocabulary=1000000", "--memory", "32MiB", "--threads", "1"];
