@@ -21,6 +21,6 @@ cd "$alone"
 for file in run errors progress examples; do
   venv/bin/python "$tests/test_$file.py"
 done
-for file in frames contaminated progress examples pages notebook memory types; do
+for file in frames frame_results contaminated progress examples pages notebook memory types; do
   "$python" "$tests/test_$file.py"
 done

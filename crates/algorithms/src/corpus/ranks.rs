@@ -113,7 +113,7 @@ impl Ranks {
     }
 }
 
-/// For each stretch and each df, replaces the number of terms by the rank of the first of these terms. Returns the first rank of each df.
+/// Replaces the number of terms by the rank of the first of these terms, in each stretch and for each df. Returns the first rank of each df.
 fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     let mut next = ByDf::new();
     counts.iter().flat_map(ByDf::each).for_each(|(df, count)| *next.of(df) += count);

@@ -7,7 +7,7 @@ use dupsift_core::number::{counted, counted_as, thousands};
 
 /// The factor by which the false-positive rate of a stream's filter may exceed its planned rate.
 pub const TIMES_RATE: f64 = 10.0;
-/// With fewer pairs than this, the number of pairs per document is not checked.
+/// The number of pairs per document is checked only if there are at least this many pairs.
 const FEW_PAIRS: u64 = 1000;
 /// Corpora with fewer rows may have a larger share of broken rows: one broken row in ten proves nothing.
 const FEW_ROWS: u64 = 100;

@@ -1,8 +1,8 @@
 //! Divides the `--memory` budget, and computes a run's minimum and expected memory use.
 //!
-//! With any number of threads, anonymous memory is guaranteed to stay below the sum of three amounts: the budget, 150 MB (for the program
-//! itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows before
-//! they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
+//! Anonymous memory is guaranteed to stay below the sum of three amounts, regardless of the number of threads: the budget, 150 MB (for the
+//! program itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows
+//! before they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
 //! and the half of the budget that holds rows; the rows spill to make room. Arrays that grow with the number of documents are in
 //! memory-mapped temporary files and are not anonymous.
 

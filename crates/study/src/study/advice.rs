@@ -13,7 +13,7 @@ use dupsift_core::number::counted;
 const NEAR: f64 = 0.01;
 /// If F is below this, the contestant is presented as the best of poor alternatives.
 const LEAST: f64 = 0.5;
-/// With fewer pairs than this, the figures are not reliable.
+/// The figures are reliable only if they are based on at least this many pairs.
 const FEW: u64 = 100;
 /// The maximum number of contestants to list that the sample cannot distinguish from the recommended contestant.
 const MOST_NAMED: usize = 3;

@@ -25,17 +25,18 @@ pub enum Applicable {
 
 /// Returns what `apply` can write from a run with this record.
 pub fn applicable(report: &RunReport) -> Applicable {
+    let is_of_files = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
+    if report.removal.is_none() || !is_of_files {
+        return Applicable::Nothing;
+    }
     let mut report = report.clone();
     // Files that options name, such as stop words, may have moved. They do not matter here.
     for option in OPTIONS.iter().filter(|option| matches!(option.kind, Kind::Path)) {
         report.options.remove(option.name);
     }
-    let finished = Finished::new(Path::new(&report.folder), report.clone());
-    let is_of_files = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
-    let can_be_copied = report.removal.is_some() && is_of_files;
-    let Some(options) = finished.options(&Settings::default()).ok().filter(|_| can_be_copied) else {
-        return Applicable::Nothing;
-    };
+    let folder = report.folder.clone();
+    let finished = Finished::new(Path::new(&folder), report);
+    let Ok(options) = finished.options(&Settings::default()) else { return Applicable::Nothing };
     match [false, true].map(|is_other| refuse(&finished, &options, is_other, false)) {
         [Err(_), _] => Applicable::Nothing,
         // After a run with the rule `pair`, the containment is known only for the pairs that the run compared.

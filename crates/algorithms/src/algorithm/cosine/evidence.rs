@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// For any ranks and factors, weights are restored as Float32 and occurrences are restored exactly.
+    /// Checks that weights are restored as Float32, and occurrences exactly, for any ranks and factors.
     #[test]
     fn weights_and_occurrences_come_back() {
         let words: Vec<(String, u64)> = (0..400).map(|at| (at.to_string(), 1 + at % 7 * at)).collect();

@@ -4,8 +4,8 @@
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
 //! ```
 //!
-//! With some spare bits per element, this bound rules out nearly every pair of dissimilar sets, and is many times faster than counting the
-//! common elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
+//! This bound rules out nearly every pair of dissimilar sets if each element has some spare bits, and is many times faster than counting
+//! the common elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
 //! pair is folded to the size of the smaller bitmap.
 
 use dupsift_core::cpu::Level;

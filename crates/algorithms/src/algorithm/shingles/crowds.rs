@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 1 << 20;
 /// Holds the crowds of a window, by the positions of its documents.
 #[derive(Debug)]
 pub struct Crowds {
-    /// For each document, one bit for each crowd that contains it. Empty if the window is too small or too large.
+    /// The crowds that contain each document, as bits. Empty if the window is too small or too large.
     masks: Vec<u64>,
     made: u32,
 }

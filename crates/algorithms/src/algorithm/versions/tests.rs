@@ -7,7 +7,8 @@ use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 use crate::measure::cosine;
 use dupsift_core::hash::hash64;
 
-/// With a thousand documents or more, a note describes the pairs that the threshold excludes, and names the algorithm that finds them.
+/// Checks that a note describes the pairs that the threshold excludes, and names the algorithm that finds them, if there are at least a
+/// thousand documents.
 #[test]
 fn texts_inside_of_much_longer_ones_are_named() {
     let stats = crate::corpus::CorpusStats::none();

@@ -139,7 +139,7 @@ pub fn band_keys(minima: &[u64], rows: usize) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// With 2,000 functions, the share of agreeing positions is within four standard deviations of the Jaccard similarity.
+    /// Checks that the share of agreeing positions is within four standard deviations of the Jaccard similarity, with 2,000 functions.
     #[test]
     fn agreement_estimates_jaccard_in_every_family() {
         let a: Vec<u64> = (0..300).map(|n| splitmix64(1, n)).collect();
