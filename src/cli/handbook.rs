@@ -6,13 +6,12 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 const HEAD: &str = "# The algorithms
 
 [What to remove](choosing.md#which-algorithm-for-which-goal) helps you choose an algorithm. Each name links to a page with its steps,
-parameters and cost; `dupsift algorithms NAME` prints the parameters. All algorithms also accept these parameters:
+parameters and cost; `dupsift algorithms NAME` prints the parameters. All algorithms also accept these
+parameters ([details](methods/common.md)):
 
 * `verify=none|jaccard:T|lcs:T|cosine:T` checks its pairs on the texts.
 * `margin=M` keeps only pairs whose similarity is at most M below the best similarity of each of their documents.
 * `as=NAME` sets the name of the output folder.
-
-[What all algorithms share](methods/common.md) has the details.
 ";
 
 /// Returns the page that lists all algorithms in a table, with a link to the page of each algorithm.
