@@ -6,8 +6,8 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 const HEAD: &str = "# The algorithms
 
 [What to remove](choosing.md#which-algorithm-for-which-goal) helps you choose an algorithm. Each name links to a page with its steps,
-parameters and cost; `dupsift algorithms NAME` prints the parameters. All algorithms also accept these
-parameters ([details](methods/common.md)):
+parameters and cost; `dupsift algorithms NAME` prints the parameters. All algorithms also accept these parameters
+([details](methods/common.md)):
 
 * `verify=none|jaccard:T|lcs:T|cosine:T` checks its pairs on the texts.
 * `margin=M` keeps only pairs whose similarity is at most M below the best similarity of each of their documents.
