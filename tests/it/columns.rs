@@ -239,7 +239,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     assert_eq!(removed(&["--keep", "n desc"]), "bca");
     let warnings = record(&out)["warnings"].to_string();
     assert!(
-        warnings.contains("column n is in the files and in their folder names, first in n=1/d.parquet"),
+        warnings.contains("column n occurs both in the files and in their folder names (first in n=1/d.parquet)"),
         "{warnings}"
     );
 }

@@ -210,7 +210,7 @@ fn a_truth_that_says_nothing_is_an_error() {
         assert!(!done.out().join("evaluation").exists());
     };
     evaluate("", &["it has no rows"]);
-    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in all)"]);
+    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in total)"]);
     evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
     evaluate(
         "{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n",

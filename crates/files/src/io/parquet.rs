@@ -249,7 +249,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()).min(chunk.data_page_offset());
         let end = start.checked_add(chunk.compressed_size()).filter(|_| start >= 0 && chunk.compressed_size() >= 0);
         if end.is_none_or(|end| end as u64 > file_bytes) {
-            return Err(wrong(&format!("places column {text:?} outside of the file of {file_bytes} bytes")));
+            return Err(wrong(&format!("places column {text:?} outside the file, which has {file_bytes} bytes")));
         }
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
         let bytes = chunk.uncompressed_size().max(unencoded).max(0) as u64;
