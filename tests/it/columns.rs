@@ -40,7 +40,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
                 let ran = verb(verb_of, input, &out, &[option, value]).ends_with(2);
                 ran.says(&[
                     &format!("`{option}`"),
-                    "names the column \"idd\", which no input file has; there are id",
+                    "names the column \"idd\", which no input file has; available: id",
                     "did you mean \"id\"?",
                 ]);
             }

@@ -325,8 +325,8 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     for said in [
         "truth: 7 of 13 ids not in the corpus, so 5 rows skipped: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
         "truth: 1 row rejected: 1 null id; see evaluation/rejected",
-        "truth: rows with the same document twice skipped: 1",
-        "truth: repeated rows skipped: 1",
+        "truth: skipped rows with the same document twice: 1",
+        "truth: skipped repeated rows: 1",
         "ids in the truth that several documents share: 1; for each id, the first document is used",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
