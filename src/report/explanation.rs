@@ -158,7 +158,7 @@ fn score(one: &ExplainedAlgorithm) -> String {
 fn why(one: &ExplainedAlgorithm) -> String {
     let Some(pair) = &one.pair else { return one.why.clone() };
     let distance = pair.distance.map_or(String::new(), |distance| format!("; distance {}", short(distance)));
-    let matched = if pair.matched_by == "equal" { String::new() } else { format!("; by {}", pair.matched_by) };
+    let matched = if pair.matched_by == "equal" { String::new() } else { format!("; matched by {}", pair.matched_by) };
     format!("{}{distance}{matched}", one.why)
 }
 

@@ -553,7 +553,7 @@ fn what_cannot_be_evaluated_is_refused() {
     // The user's own folder with the same name is kept.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();
     std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
-    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it holds \"notes\""]);
+    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it contains \"notes\""]);
     std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(0);
     // Tests a damaged table and a changed corpus.

@@ -144,7 +144,7 @@ fn is_doubtful(place: &Place) -> bool {
 /// Returns the reason if the folder is not a held result for this output, otherwise `None`.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
-        return Ok(Some(format!("it holds {:?}", path.display().to_string())));
+        return Ok(Some(format!("it contains {:?}", path.display().to_string())));
     }
     let has = |name: &str| folder.path.join(name).is_file();
     Ok(if !has("run.json") {
