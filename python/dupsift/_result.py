@@ -26,7 +26,7 @@ def _has_all_columns(corpus: Corpus | None, words: Corpora) -> None:
     if corpus is not None and corpus.left_out and "annotate" != words:
         raise ValueError(
             f"corpus: the run did not read all columns of the frame (not read: {', '.join(map(repr, corpus.left_out))}); "
-            "keep the rows of the frame itself with result.filter(frame), or pass corpus=\"keep\" to the run"
+            "use result.filter(frame) to filter the frame itself, or pass corpus=\"keep\" to the run"
         )
 
 

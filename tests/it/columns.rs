@@ -258,15 +258,15 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
         ends(&format!("{codec}.parquet"), 0);
         assert_eq!(record(&out)["removal"]["removed"].as_u64(), Some(20), "{codec}");
     }
-    ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; decrypt it first"]);
-    ends("text.encrypted", 1).says(&["column \"text\" is encrypted; decrypt the Parquet file first"]);
+    ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; use a decrypted copy"]);
+    ends("text.encrypted", 1).says(&["column \"text\" is encrypted; use a decrypted copy of the Parquet file"]);
     // A column may be encrypted if it is not requested.
     ends("note.encrypted", 0);
     // A copy without some rows has all columns.
     let file = folder.path().join("x.parquet");
     run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
         .ends_with(1)
-        .says(&["column \"note\" is encrypted; decrypt the Parquet file first"]);
+        .says(&["column \"note\" is encrypted; use a decrypted copy of the Parquet file"]);
     // Lempel-Ziv-Oberhumer, a codec that no writer uses, is reported when the file is opened, before a row is read.
     let mut bytes = std::fs::read(folder.path().join("none.parquet")).unwrap();
     let text = b"\x18\x04text\x15\x00";

@@ -328,7 +328,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // The default allows all pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
-        "Maximum number of comparisons in one group. Further comparisons are skipped and counted, and the pairs then depend on the order of the documents")
+        "Maximum number of comparisons in one group. If there are more, the rest is skipped and counted, and the pairs depend on the order of the documents")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 

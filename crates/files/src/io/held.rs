@@ -176,7 +176,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{} is needed for a result that must not replace {}, but contains something else; move it away, use another `out`, or pass `accept`",
+        "{} is needed for a result that must not replace {}, but something else is already there; move it away, use another `out`, or pass `accept`",
         folder.path.display(),
         output.path.display()
     )))

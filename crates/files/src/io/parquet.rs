@@ -71,7 +71,7 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     }
     let mut magic = [0; 4];
     if bytes >= 8 && file.read_exact_at(&mut magic, bytes - 4).is_ok() && &magic == b"PARE" {
-        return Err("the Parquet file is encrypted; decrypt it first".to_owned());
+        return Err("the Parquet file is encrypted; use a decrypted copy".to_owned());
     }
     let options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -104,9 +104,10 @@ pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(),
     let Some(group) = metadata.row_groups().iter().find(|group| group.num_rows() > 0) else { return Ok(()) };
     match group.columns().iter().find(|chunk| is_encrypted(file, chunk)) {
         None => Ok(()),
-        Some(chunk) => {
-            Err(format!("column {:?} is encrypted; decrypt the Parquet file first", chunk.column_path().string()))
-        }
+        Some(chunk) => Err(format!(
+            "column {:?} is encrypted; use a decrypted copy of the Parquet file",
+            chunk.column_path().string()
+        )),
     }
 }
 
