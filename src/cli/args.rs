@@ -50,8 +50,8 @@ pub enum Verb {
     /// finds do not count.
     ///
     /// The last line recommends the setting with the highest F1. Among settings whose F1 is at most 0.01 lower, presets are preferred
-    /// (except fineweb, which is for comparisons with other tools), then higher precision, then the order on the command line. If the
-    /// highest F1 is below 0.5, the line states that no setting suits the corpus.
+    /// (except fineweb, which is for comparisons with other tools), then the setting with the highest precision, then the first on the
+    /// command line. If the highest F1 is below 0.5, the line states that no setting suits the corpus.
     Compare(Box<CompareArguments>),
     /// Extract title, keywords, abstract, body and links from HTML pages or web archives
     Purify(Box<PurifyArguments>),
