@@ -17,15 +17,15 @@ class Progress(NamedTuple):
     stage: str
     """The name of the stage."""
     done: int
-    """The units that are done."""
+    """The number of finished units."""
     total: int
-    """The units that are to be done."""
+    """The total number of units."""
     unit: str
     """What is counted: ``documents`` or ``items``."""
     step: int
-    """The step of the job that the stage belongs to, from 1; 0 if that is not known."""
+    """The number of the step that the stage belongs to, starting at 1; 0 if it is unknown."""
     steps: int
-    """The number of steps; 0 if that is not known."""
+    """The number of steps; 0 if it is unknown."""
 
 
 def _notebook() -> bool:

@@ -62,7 +62,7 @@ def run(
 
     ``reference`` can also be a frame with the columns of the corpus. The temporary file with this frame exists as long as the result.
 
-    ``progress`` is a function that receives a ``Progress``, instead of a bar; an exception in it stops the run.
+    ``progress`` is a function that receives ``Progress`` objects; no progress bar is shown then. An exception in this function stops the run.
 
     If a guard fires and ``out`` must not be replaced, the result is written next to ``out`` instead; a UserWarning reports this, and
     ``result.held`` is True.

@@ -147,7 +147,10 @@ fn place(stage: Option<String>) -> String {
 }
 
 fn ending(stage: Option<String>) -> String {
-    format!("stopping {}; unfinished output is removed when the current step ends, or with the process", place(stage))
+    format!(
+        "stopping {}; unfinished output is removed when the current step ends, or when the process exits",
+        place(stage)
+    )
 }
 
 fn left(stage: Option<String>, kept: Option<(f64, u64)>) -> String {

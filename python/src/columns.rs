@@ -167,7 +167,9 @@ impl Column {
         };
         if others.len() != length {
             let others = others.len();
-            return Err(PyValueError::new_err(format!("a column of {length} values is compared with {others} values")));
+            return Err(PyValueError::new_err(format!(
+                "a column of {length} values cannot be compared with {others} values"
+            )));
         }
         let flags = self.numbers().zip(others).map(|(one, other)| operator.matches(one.cmp(&other))).collect();
         Ok(Column::of_flags(flags))
@@ -308,7 +310,9 @@ pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
             match usize::try_from(doc - first).ok().and_then(|doc| kept.get_mut(doc)) {
                 Some(kept) => *kept = false,
                 None => {
-                    return Err(wrong(format!("it refers to row {doc}, but the corpus has {rows} from {first} on")));
+                    return Err(wrong(format!(
+                        "it refers to row {doc}, but the corpus has {rows} rows, starting at row {first}"
+                    )));
                 }
             }
         }

@@ -70,7 +70,10 @@ fn mask(folder: &Path) -> Result<Vec<bool>> {
     let record = read(folder)?;
     let mut clean = vec![true; record.rows as usize];
     let path = folder.join("contaminated/part-00000.parquet");
-    let wrong = || Error::BadFile { path: path.clone(), why: "expected the columns doc and score of a search".into() };
+    let wrong = || Error::BadFile {
+        path: path.clone(),
+        why: "expected the columns doc and score, as written by dupsift contaminated".into(),
+    };
     for batch in TableReader::open(&path, &["doc", "score"])? {
         let batch = batch?;
         let docs = batch.column_by_name("doc").and_then(|column| column.as_primitive_opt::<Int64Type>());

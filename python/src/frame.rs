@@ -65,7 +65,7 @@ fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader
     let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: according to the interface, a capsule with this name holds such a stream; the stream is moved out and marked as released.
     unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(|error| {
-        PyValueError::new_err(format!("{error}; expected a table, a stream of columns with names, such as a frame"))
+        PyValueError::new_err(format!("{error}; expected a table or another stream of named columns, such as a frame"))
     })
 }
 
@@ -78,7 +78,7 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(refused)?;
     match data.data_type() {
         DataType::Struct(_) => Ok(StructArray::from(data).into()),
-        other => Err(PyValueError::new_err(format!("expected a batch of columns with names, got an array of {other}"))),
+        other => Err(PyValueError::new_err(format!("expected a batch of named columns, got an array of {other}"))),
     }
 }
 

@@ -48,8 +48,8 @@ class Errors(Case):
         self.fails(ValueError, r"memory=.* is too small.*the minimum is", memory="1MB")
 
     def test_columns(self) -> None:
-        self.fails(ValueError, 'text_column.*"body".*there are id, text', text_column="body")
-        self.fails(ValueError, "`keep` names the column \"score\", which no input file has; there are id, text", keep="score desc")
+        self.fails(ValueError, 'text_column.*"body".*available: id, text', text_column="body")
+        self.fails(ValueError, "`keep` names the column \"score\", which no input file has; available: id, text", keep="score desc")
 
     def test_inputs_that_are_not_there(self) -> None:
         missing = self.folder / "none.parquet"

@@ -267,14 +267,14 @@ class FrameResults(FrameCase):
         frame = pl.DataFrame(COLUMNS)
         result = self.check(frame)
         for write in (result.write, result.apply(remove_if="pair").write):
-            with self.assertRaisesRegex(ValueError, r"not read: 'other'\); keep the rows of the frame itself"):
+            with self.assertRaisesRegex(ValueError, r"not read: 'other'\); use result.filter\(frame\) to filter the frame itself"):
                 write(self.folder / "clean")
         # The folder knows it, too, while the frame's temporary file exists.
         live = self.check(frame, out=self.folder / "live")
         opened = ds.open(self.folder / "live")
         assert isinstance(opened, ds.Result)
         for write in (opened.write, opened.apply(remove_if="pair").write):
-            with self.assertRaisesRegex(ValueError, r'not read: "other"\); keep the rows of the frame itself'):
+            with self.assertRaisesRegex(ValueError, r'not read: "other"\); use result.filter\(frame\) in Python to filter the frame itself'):
                 write(self.folder / "clean")
         typed = program("apply", live.path, "--corpus", "drop", "--out", self.folder / "clean")
         self.assertEqual(typed.returncode, 2, typed.stderr)
@@ -407,7 +407,7 @@ class FrameResults(FrameCase):
         self.assertTrue(ds.open(self.folder / "out").report["removal"]["keep"].startswith("other desc"))
         explained = result.explain("u0", "u2")
         self.assertTrue(explained.record["exact_copies"])
-        self.assertTrue(repr(explained).startswith("<dupsift.Explanation: the texts are identical"), repr(explained))
+        self.assertTrue(repr(explained).startswith("<dupsift.Explanation: the texts are byte-for-byte identical"), repr(explained))
         del result
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
 

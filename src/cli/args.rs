@@ -28,7 +28,7 @@ Examples:
 #[command(name = "dupsift", version, about = "Finds and removes near-duplicate documents in text corpora")]
 #[command(
     after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows or files were rejected or a guard fired; 4 held \
-                  back by a guard, the previous output is unchanged; 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM. \
+                  back by a guard, with the previous output unchanged; 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM. \
                   RUST_LOG=LEVEL sets the log level unless -v or -q does"
 )]
 pub struct Arguments {
@@ -49,9 +49,9 @@ pub enum Verb {
     /// from the two texts whether a pair is a duplicate. Recall is relative to the duplicates in this pool: duplicates that no algorithm
     /// finds do not count.
     ///
-    /// The last line recommends the setting with the largest F1. Among settings whose F1 is at most 0.01 lower, presets are preferred
-    /// (except fineweb, which is for comparisons with other tools), then higher precision, then the order on the command line. If the
-    /// largest F1 is below 0.5, the line states that no setting suits the corpus.
+    /// The last line recommends the setting with the highest F1. Among settings whose F1 is at most 0.01 lower, presets are preferred
+    /// (except fineweb, which is for comparisons with other tools), then the setting with the highest precision, then the first on the
+    /// command line. If the highest F1 is below 0.5, the line states that no setting suits the corpus.
     Compare(Box<CompareArguments>),
     /// Extract title, keywords, abstract, body and links from HTML pages or web archives
     Purify(Box<PurifyArguments>),

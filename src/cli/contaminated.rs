@@ -29,7 +29,7 @@ fn work(options: &ContaminatedOptions, progress: &Progress, dry_run: bool) -> Re
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Input })?;
     if dry_run {
         let said = format!(
-            "{} would be searched for in {}, in one pass\n",
+            "the search for {} would read {} in one pass\n",
             counted(against.rows(), "item"),
             counted(inputs.source.documents(), "document")
         );

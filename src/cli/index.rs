@@ -34,14 +34,10 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
             Ok(print_result(
                 &match before == after {
                     true => {
-                        format!("{} of rows; nothing to merge yet\n", counted(before as u64, "folder"))
+                        format!("{}; nothing to merge yet\n", counted(before as u64, "row folder"))
                     }
                     false => {
-                        format!(
-                            "{} of rows merged into {}\n",
-                            counted(before as u64, "folder"),
-                            thousands(after as u64)
-                        )
+                        format!("{} merged into {}\n", counted(before as u64, "row folder"), thousands(after as u64))
                     }
                 },
                 Exit::Done,

@@ -59,7 +59,7 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
     let is_flag = |flag: &str| flags.contains(&flag);
     if is_flag(typed) {
         return Some(format!(
-            "`--{typed}` is an option of `dupsift {verb}`; options come after the verb: dupsift {verb} --{typed} ..."
+            "`--{typed}` is an option of `dupsift {verb}`; put options after the verb: dupsift {verb} --{typed} ..."
         ));
     }
     let meant = if is_flag(&name) {
@@ -157,7 +157,7 @@ mod tests {
         assert!(meant("dupsift run docs --num-perm 128").ends_with("minhash:threshold=T, which chooses B and R"));
         let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
         let said = suggestion(&early, Some("run")).unwrap();
-        assert!(said.ends_with("options come after the verb: dupsift run --out ..."), "{said}");
+        assert!(said.ends_with("put options after the verb: dupsift run --out ..."), "{said}");
         // Checks that flags of other commands are not suggested.
         assert!(
             answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()

@@ -39,7 +39,6 @@ const LEADS: &[&str] = &[
     "see ",
     "start ",
     "take ",
-    "there are ",
     "train ",
     "try ",
     "use ",

@@ -100,7 +100,7 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         [(truth.self_pairs, "rows with the same document twice"), (truth.repeated_rows, "repeated rows")]
     {
         if count > 0 {
-            remarks.push(format!("truth: {what} skipped: {}", thousands(count)));
+            remarks.push(format!("truth: skipped {what}: {}", thousands(count)));
         }
     }
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
@@ -179,8 +179,8 @@ mod tests {
 
             truth: 6 of 2,000 ids not in the corpus, so 5 rows skipped: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected
-            truth: rows with the same document twice skipped: 1
-            truth: repeated rows skipped: 2
+            truth: skipped rows with the same document twice: 1
+            truth: skipped repeated rows: 2
             warning: minhash: 7 pairs are not written
 
             output: out/evaluation

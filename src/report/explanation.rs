@@ -87,7 +87,7 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
     let [a, b] = &explained.documents;
     let headings = [a, b].map(|document| safe(&document.id));
     let are_equal = explained.exact_copies || a.text == b.text;
-    let said = if are_equal { "the texts are identical, byte for byte\n" } else { "" };
+    let said = if are_equal { "the texts are byte-for-byte identical\n" } else { "" };
     if are_equal && !screen.full {
         return said.to_owned();
     }
@@ -158,7 +158,7 @@ fn score(one: &ExplainedAlgorithm) -> String {
 fn why(one: &ExplainedAlgorithm) -> String {
     let Some(pair) = &one.pair else { return one.why.clone() };
     let distance = pair.distance.map_or(String::new(), |distance| format!("; distance {}", short(distance)));
-    let matched = if pair.matched_by == "equal" { String::new() } else { format!("; by {}", pair.matched_by) };
+    let matched = if pair.matched_by == "equal" { String::new() } else { format!("; matched by {}", pair.matched_by) };
     format!("{}{distance}{matched}", one.why)
 }
 
@@ -179,7 +179,7 @@ fn clusters(explained: &Explanation) -> String {
             [Some(a), Some(b)] => (
                 1,
                 format!(
-                    "a is in the cluster of {}, b in the cluster of {}",
+                    "a is in the cluster of {}, and b is in the cluster of {}",
                     safe(&a.representative_id),
                     safe(&b.representative_id)
                 ),
@@ -464,7 +464,7 @@ mod tests {
         let mut same = example();
         same.documents[1].text = same.documents[0].text.clone();
         let screen = Screen { width: 80, colours: false, full: false };
-        assert!(explanation(&same, screen).starts_with("the texts are identical, byte for byte\n\n"));
+        assert!(explanation(&same, screen).starts_with("the texts are byte-for-byte identical\n\n"));
         assert!(explanation(&same, Screen { full: true, ..screen }).contains("\nIt sleeps all day long.  "));
     }
 }

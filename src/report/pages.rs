@@ -47,7 +47,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     );
     text += &format!("{} without a label; {}\n", counted(report.unlabelled, "row"), rejected(&report.rejections));
     text += &format!(
-        "the model contains {}, {:.1}% of all occurrences ({} are in a single page{})\n",
+        "the model contains {}, {:.1}% of all occurrences ({} on only one page{})\n",
         counted(report.words, "word"),
         100.0 * report.known_share,
         thousands(report.rare_words),

@@ -40,7 +40,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
                 let ran = verb(verb_of, input, &out, &[option, value]).ends_with(2);
                 ran.says(&[
                     &format!("`{option}`"),
-                    "names the column \"idd\", which no input file has; there are id",
+                    "names the column \"idd\", which no input file has; available: id",
                     "did you mean \"id\"?",
                 ]);
             }
@@ -239,7 +239,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     assert_eq!(removed(&["--keep", "n desc"]), "bca");
     let warnings = record(&out)["warnings"].to_string();
     assert!(
-        warnings.contains("column n is in the files and in their folder names, first in n=1/d.parquet"),
+        warnings.contains("column n occurs both in the files and in their folder names (first in n=1/d.parquet)"),
         "{warnings}"
     );
 }
@@ -258,15 +258,15 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
         ends(&format!("{codec}.parquet"), 0);
         assert_eq!(record(&out)["removal"]["removed"].as_u64(), Some(20), "{codec}");
     }
-    ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; decrypt it first"]);
-    ends("text.encrypted", 1).says(&["column \"text\" is encrypted; decrypt the Parquet file first"]);
+    ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; use a decrypted copy"]);
+    ends("text.encrypted", 1).says(&["column \"text\" is encrypted; use a decrypted copy of the Parquet file"]);
     // A column may be encrypted if it is not requested.
     ends("note.encrypted", 0);
     // A copy without some rows has all columns.
     let file = folder.path().join("x.parquet");
     run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
         .ends_with(1)
-        .says(&["column \"note\" is encrypted; decrypt the Parquet file first"]);
+        .says(&["column \"note\" is encrypted; use a decrypted copy of the Parquet file"]);
     // Lempel-Ziv-Oberhumer, a codec that no writer uses, is reported when the file is opened, before a row is read.
     let mut bytes = std::fs::read(folder.path().join("none.parquet")).unwrap();
     let text = b"\x18\x04text\x15\x00";

@@ -363,7 +363,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     done.ends_with(2).says(&["`--against`", "the evaluation set is missing"]);
     // A dry run reports the amount of text to search.
     let ran = place.search("out", &["--dry-run"]).ends_with(0);
-    assert_eq!(ran.stdout, "5 items would be searched for in 300 documents, in one pass\n");
+    assert_eq!(ran.stdout, "the search for 5 items would read 300 documents in one pass\n");
     assert!(!place.at("out").exists());
     // The items are held in memory.
     let mut numbers = Numbers(9);

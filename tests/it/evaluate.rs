@@ -325,8 +325,8 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     for said in [
         "truth: 7 of 13 ids not in the corpus, so 5 rows skipped: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
         "truth: 1 row rejected: 1 null id; see evaluation/rejected",
-        "truth: rows with the same document twice skipped: 1",
-        "truth: repeated rows skipped: 1",
+        "truth: skipped rows with the same document twice: 1",
+        "truth: skipped repeated rows: 1",
         "ids in the truth that several documents share: 1; for each id, the first document is used",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
@@ -553,7 +553,7 @@ fn what_cannot_be_evaluated_is_refused() {
     // The user's own folder with the same name is kept.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();
     std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
-    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it holds \"notes\""]);
+    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it contains \"notes\""]);
     std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(0);
     // Tests a damaged table and a changed corpus.

@@ -289,7 +289,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
         write_docs(&runs.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
     };
     cut(0, 3);
-    run("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows; nothing to merge yet"]);
+    run("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 row folder; nothing to merge yet"]);
     // The second run is killed before it is published, and killed again when its output is complete but not in the index yet.
     cut(2, 4);
     let killed = |step: &str| Ran::of(runs.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());

@@ -342,7 +342,7 @@ fn a_batch_that_is_given_up_is_reported() {
     looked_after(&index, &["compact"]).ends_with(2).says(&["out does not exist", "mkdir -p"]);
     same_tree(&before, &index, "a disk that is not mounted");
     std::fs::rename(&away, place.at("out")).unwrap();
-    looked_after(&index, &["compact"]).ends_with(0).says(&["the batch n2 ended before its result"]);
+    looked_after(&index, &["compact"]).ends_with(0).says(&["the run for batch n2 ended before the result"]);
     assert_eq!(names_in(&index.join("batches")).len(), 2);
 }
 

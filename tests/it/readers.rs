@@ -229,7 +229,7 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
         let none = folder.path().join("none");
         _ = run(&[&docs.join("a.txt")], &none, more).ends_with(2).says(says);
     };
-    refused(&[], &["a.txt", "`--whole-files", "`--text-lines` each line"]);
+    refused(&[], &["a.txt", "`--whole-files", "`--text-lines` to read each line"]);
     refused(&["--text-lines", "--whole-files"], &["`--whole-files", "`--text-lines", "use only one of them"]);
     refused(&["--text-lines", "--id-column", "url"], &["\"url\"", "FILE#ROW"]);
     refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be changed"]);

@@ -210,7 +210,7 @@ fn a_truth_that_says_nothing_is_an_error() {
         assert!(!done.out().join("evaluation").exists());
     };
     evaluate("", &["it has no rows"]);
-    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in all)"]);
+    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in total)"]);
     evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
     evaluate(
         "{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n",
@@ -218,7 +218,7 @@ fn a_truth_that_says_nothing_is_an_error() {
     );
     evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 contains an unknown id"]);
     let alone = "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n";
-    evaluate(alone, &["no pair of two documents", "none of its clusters has two"]);
+    evaluate(alone, &["no pair of two documents", "none of its clusters contains two"]);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_explained()
     let said = |line: &[&str], parts: &[&str]| {
         Ran::of(program().args(line).output().unwrap()).ends_with(2).says(parts);
     };
-    said(&["--out", "o", "run", "nowhere"], &["`--out` is an option of `dupsift run`", "come after the verb"]);
+    said(&["--out", "o", "run", "nowhere"], &["`--out` is an option of `dupsift run`", "put options after the verb"]);
     said(&["explain", "nowhere", "-x"], &["'-x'", "use '-- -x'"]);
     let remote = |line: &[&str], parts: &[&str]| {
         said(line, parts);

@@ -53,7 +53,7 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
     let read: u64 = all.iter().map(|tally| tally.took.used + tally.rejected).sum();
     if [read, noted.count()] != [session.documents(); 2] {
         return Err(Error::Internal(format!(
-            "the tasks read {read} rows and recorded {} of {}",
+            "the tasks read {read} rows and recorded {}, but the corpus has {}",
             noted.count(),
             session.documents()
         )));

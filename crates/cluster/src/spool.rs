@@ -154,8 +154,9 @@ impl Blocks {
 }
 
 fn kind(code: i32) -> Result<Kind> {
-    let other =
-        || Error::usage(format!("a block has the code {code}: do all machines have the same version of dupsift?"));
+    let other = || {
+        Error::usage(format!("a block has the unknown code {code}; do all machines have the same version of dupsift?"))
+    };
     Kind::of_code(code).ok_or_else(other)
 }
 

@@ -138,7 +138,7 @@ pub fn begin(
         let result = match stands {
             true => format!("its result is {}", batch.out.display()),
             false => format!(
-                "its result is no longer in {}; to include its documents in a result again, forget them first (dupsift index forget {} {shown})",
+                "its result is no longer in {}; to include its documents in a result again, forget them first: `dupsift index forget {}` with {shown}",
                 batch.out.display(),
                 dir.display()
             ),

@@ -155,7 +155,7 @@ impl Manifest {
             let parts =
                 batch.parts.iter().all(|part| part.first_doc >= batch.first_doc && ends(part.first_doc, part.rows));
             if !ends(batch.first_doc, batch.rows) || !parts {
-                return Some(format!("its batch {:?} has documents after the last document", batch.name));
+                return Some(format!("its batch {:?} has documents after the last document of the index", batch.name));
             }
             if batch.texts > batch.rows {
                 return Some(format!("its batch {:?} has {} texts in {} rows", batch.name, batch.texts, batch.rows));

@@ -36,7 +36,7 @@ pub fn check_rights(dir: &Path) -> Result<()> {
     if let Some(why) = open(dir)? {
         let inside = format!("`index={}`", dir.join("index").display());
         return wrong(format!(
-            "{why}; expected a folder that not everybody can write to: chmod o-w {}, or pass a new folder inside it, such as {inside}",
+            "{why}; expected a folder that is not writable by everyone: chmod o-w {}, or pass a new folder inside it, such as {inside}",
             dir.display()
         ));
     }
@@ -47,7 +47,7 @@ pub fn check_rights(dir: &Path) -> Result<()> {
             Ok(there) if there.is_dir() => {
                 if let Some(why) = open(&folder)? {
                     return wrong(format!(
-                        "its folder {name}: {why}; expected one that not everybody can write to: chmod o-w {}",
+                        "its folder {name}: {why}; expected one that is not writable by everyone: chmod o-w {}",
                         folder.display()
                     ));
                 }

@@ -263,7 +263,7 @@ impl ChunkReader for Checked {
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let end = start.checked_add(length as u64).filter(|&end| end <= self.0.bytes);
-        let end = end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes from {start} on are missing")))?;
+        let end = end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes from byte {start} on are missing")))?;
         let first = start / BLOCK as u64;
         let bytes = Bytes::from(self.0.blocks(first..end.div_ceil(BLOCK as u64).max(first))?);
         let begin = (start - first * BLOCK as u64) as usize;

@@ -145,7 +145,7 @@ pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
 /// Warns about a discarded batch that a process was about to publish.
 pub(super) fn warn_of_lost(batch: &Batch) {
     tracing::warn!(
-        "the run that added the batch {} ended before its result {} was published, so its changes to the index were undone; repeat that run",
+        "the run for batch {} ended before the result {} was published, so the index was returned to its previous state; repeat that run",
         batch.name,
         batch.out.display()
     );

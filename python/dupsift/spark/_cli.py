@@ -23,8 +23,8 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders or globs that all machines see under the same paths")
     spark = run.add_argument_group("Spark")
     spark.add_argument("--master", help="Spark master URL, such as local-cluster[2,1,1024]; not needed with spark-submit")
-    spark.add_argument("--task-bytes", type=int, help="approximate bytes of text per task [default: 67108864]")
-    spark.add_argument("--task-memory", help="memory limit of a task, without the interpreter [default: 512MiB]")
+    spark.add_argument("--task-bytes", type=int, help="approximate number of bytes of text per task [default: 67108864]")
+    spark.add_argument("--task-memory", help="memory limit of a task, excluding the interpreter [default: 512MiB]")
     spark.add_argument("--buckets", type=int, help="number of partitions of rows [default: spark.sql.shuffle.partitions]")
     groups: dict[str, Any] = {}
     for name, heading, kind, words, default in _dupsift.options("run", flags=True):

@@ -47,7 +47,7 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
     there = frame.columns
     for name, keyword in columns:
         if keyword is not None and name not in there:
-            raise ValueError(f"{keyword}={name!r}: the frame has no such column; there are {', '.join(there)}")
+            raise ValueError(f"{keyword}={name!r}: the frame has no such column; available: {', '.join(there)}")
     chosen = there if every else list(dict.fromkeys(name for name, _ in columns if name in there))
     beside = os.path.dirname(os.path.abspath(out))
     os.makedirs(beside, exist_ok=True)

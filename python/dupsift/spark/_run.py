@@ -44,7 +44,7 @@ def run(
     removed documents are the same as from ``dupsift.run``, row for row. ``memory`` and ``threads`` apply to the driver, which merges the
     output of the tasks.
 
-    ``task_bytes`` is the approximate number of bytes of text per task. ``task_memory`` limits the memory of a task, without the interpreter.
+    ``task_bytes`` is the approximate number of bytes of text per task. ``task_memory`` limits the memory of a task, excluding the interpreter.
     ``buckets`` is the number of partitions of rows, by default the setting spark.sql.shuffle.partitions.
 
     Raises the same exceptions as ``dupsift.run``, and dupsift.Error if a task fails.

@@ -33,7 +33,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
         }
         (study(comparison))
         p.how {
-            (sentence(RECALL)) " Precision is the share of a setting's pairs that are duplicates. F is 2PR/(P+R); its interval is computed from the endpoints of the intervals of P and R. Intervals narrower than 0.005 are not shown. “Alone” counts the pairs that no other setting found, except presets that contain this setting. A dash (–) means unknown. The recommended setting has the largest F; among settings within 0.01 of it, presets are preferred, then higher precision."
+            (sentence(RECALL)) " Precision is the share of a setting's pairs that are duplicates. F is 2PR/(P+R); its interval is computed from the endpoints of the intervals of P and R. Intervals narrower than 0.005 are not shown. “Alone” counts the pairs that no other setting found, except presets that contain this setting. A dash (–) means unknown. The recommended setting has the highest F; among settings within 0.01 of it, presets are preferred, then higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if !agreement.0.is_empty() {

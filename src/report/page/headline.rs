@@ -83,7 +83,7 @@ pub fn facts(report: &RunReport) -> Markup {
             thousands(documents.used),
             format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
         ),
-        ("Exact copies", thousands(documents.extra_copies), "after the first copy of each text".to_string()),
+        ("Exact copies", thousands(documents.extra_copies), "beyond the first copy of each text".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), cost),
     ]);

@@ -49,7 +49,7 @@ const FACTS: Facts = Facts {
             name: "max_list",
             kind: Kind::Int(0, i64::MAX),
             default: "0",
-            help: "skip index lists with more documents than this, and count them as left out; 0: skip none",
+            help: "skip index lists with more documents than this, and count their comparisons as left out; 0: skip none",
         },
     ],
     shorthands: &[],

@@ -55,7 +55,7 @@ const FACTS: Facts = Facts {
             name: "share",
             kind: Kind::Real(0.01, 1.0),
             default: "0.8",
-            help: "minimum share of a document's features that must be repeated in the corpus for a candidate, and that both documents must share for a pair",
+            help: "share of a document's features that must be repeated in the corpus to make it a candidate, and must be shared by both documents of a pair",
         },
         ParamSpec {
             name: "min_features",

@@ -38,7 +38,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let at = named.iter().position(|(name, _)| *name != BESIDE || named.len() == 1);
     let Some(at) = at.filter(|_| !several && named.iter().all(|(name, _)| name != "all")) else {
         return Err(wrong(format!(
-            "it requires a single algorithm, got {list}; set it for each algorithm instead, as in minhash:{THRESHOLD}={threshold}"
+            "it requires a single algorithm, got {list}; give each algorithm its own threshold instead, as in minhash:{THRESHOLD}={threshold}"
         )));
     };
     let algorithm = by_name(&named[at].0)?;

@@ -70,10 +70,12 @@ pub fn check(options: &RunOptions) -> Result<()> {
     }
     let refused = |why: &str| Err(Error::wrong("cut", why));
     if options.index.is_some() {
-        return refused("a run with `index` cannot cut passages; cut them in a second run over deduped/");
+        return refused("a run with `index` cannot cut passages; run again over deduped/ without `index` to cut them");
     }
     if options.reference.is_some() {
-        return refused("a run with `reference` cannot cut passages; cut them in a second run over deduped/");
+        return refused(
+            "a run with `reference` cannot cut passages; run again over deduped/ without `reference` to cut them",
+        );
     }
     if options.html {
         return refused(

@@ -68,7 +68,7 @@ pub fn options_again(
 fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
     let wrong = |why: String| Error::BadFile {
         path: dir.join("run.json"),
-        why: format!("options: {why}; expected options of this version"),
+        why: format!("options: {why}; expected the options of this version of dupsift"),
     };
     let mut settings = Settings::default();
     // In a run whose record lacks this option, a pair was sufficient for removal.

@@ -250,7 +250,7 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     }
     if run.remove_chains && run.remove_if != RemoveIf::Pair {
         return Err(Error::usage(format!(
-            "`chain=remove` removes documents that form no pair with the kept one, so `remove-if={}` cannot be checked; use it with `remove-if=pair`, or use `chain=keep`",
+            "`chain=remove` removes documents that form no pair with the kept document, so `remove-if={}` cannot be checked; use it with `remove-if=pair`, or use `chain=keep`",
             run.remove_if
         )));
     }

@@ -76,7 +76,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Filter from an earlier `dupsift stream` (OUT/filter.bloom)"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
         "Old versions of documents to remove from the filter first; can be repeated"),
-    OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Number of keys that a new filter should have room for")
+    OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Planned number of keys in a new filter")
         .default(depends("ten times the number of documents in this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
         "Maximum share of new documents that a new filter may flag by mistake")
@@ -94,17 +94,17 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column with the list of choices that answers refer to by letter or position, or one column per choice: A,B,C,D")
         .default(in_words("choices", "choices; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column with answers: texts, lists of equally correct texts, or letters or positions of choices. An answer is searched for in a matching span and within 200 tokens of it")
+        "Column with answers: texts, lists of equally correct texts, or letters or positions of choices. The search for an answer covers a matching span and 200 tokens on either side")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
         "Column with the suite of each item, for counts per suite")
         .default(in_words("suite", "suite; without it, the name of the file")),
     OptionSpec::new(ITEMS, CONTAMINATED, "ngram", "N", Kind::Whole(3, 64),
-        "Tokens in an n-gram; a token is a word or a Chinese character")
+        "Number of tokens in an n-gram; a token is a word or a Chinese character")
         .default(is("5")),
 
     OptionSpec::new(OUTPUT, MAKING, "out", "DIR", Kind::Path,
-        "Output folder. It appears under this name only when it is complete")
+        "Output folder. It appears only when the output is complete")
         .brief("Output folder")
         .field(|run, given| Ok(run.out = given.path()), |run| Some(run.out.clone().into())),
     OptionSpec::new(OUTPUT, MAKING, "overwrite", "", Kind::Switch, "Replace the output folder if it exists")
@@ -130,7 +130,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| run.max_rejected_share.map(Value::from),
         ),
     OptionSpec::new(GUARDS, RUN, "max-removed-share", "SHARE", Kind::Share,
-        "Keep the previous output if more than this share of the rows in a file is removed. With `previous`, this guard also applies to a new output")
+        "Keep the previous output if more than this share of the rows in a file is removed. With `previous`, this guard also applies if `out` does not exist yet")
         .default(is("0.5"))
         .field(|run, given| Ok(run.max_removed_share = given.real()), |run| Some(run.max_removed_share.into())),
     OptionSpec::new(GUARDS, RUN, "guard-rows", "N", Kind::Whole(0, u64::MAX), "Apply `max-removed-share` only to files with at least this many rows")
@@ -319,16 +319,16 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(depends("the last component of `out`"))
         .field(|run, given| Ok(run.batch = Some(given.text().into())), |run| run.batch.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "planned-documents", "N", Kind::Whole(1, u64::MAX),
-        "Number of documents that a new index should have room for; determines its hash tables")
+        "Planned number of documents in a new index; determines its search tables")
         .default(depends("100 times the documents of this run, at least 100 million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
     OptionSpec::new(DUPLICATES, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
-        "If a signature is shared by more distinct texts than this, write only their pairs with the representative. Regardless of this limit, exact copies are paired only with the best copy of their text")
+        "If more than this number of distinct texts share a signature, write only their pairs with the representative. Regardless of this limit, exact copies are paired only with the best copy of their text")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // The default allows all pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
-        "Maximum number of comparisons in one group. Further comparisons are skipped and counted, and the pairs then depend on the order of the documents")
+        "Maximum number of comparisons in one group. If there are more, the rest is skipped and counted, and the pairs depend on the order of the documents")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
@@ -337,7 +337,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run. Its statistics, models and number of documents replace those of this corpus, so a signature depends only on its document")
+        "Output of an earlier run. Its statistics, models and number of documents replace those of this corpus, so each signature depends only on its own document")
         .but(&[(
             Verb::Purify,
             "Output of an earlier run whose word statistics are used to weight keywords. By default, keywords are weighted only by their frequency in the page",
@@ -437,7 +437,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
 
     OptionSpec::new(OUTPUT, RUN, "add", "LIST", Kind::Text(|typed| AddedColumns::parse(typed).map(drop)),
-        "Comma-separated list of columns to add to the rows in deduped/ (with `corpus=keep`): cluster_size, copies (the number of documents with the same text), sources (the number of different values of `source-column`, or of files, in the cluster)")
+        "Comma-separated list of columns to add to the rows in deduped/ (with `corpus=keep`): cluster_size, copies (the number of documents with the same text), sources (the number of different sources in the cluster: values of `source-column`, or files)")
         .list()
         .default(is("none"))
         .field(|run, given| Ok(run.add = AddedColumns::parse(given.text())?), |run| Some(run.add.to_string().into())),
@@ -495,10 +495,10 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
     OptionSpec::new(LOG, TEXTS, "dry-run", "", Kind::Switch,
-        "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing, so `out` is optional")
+        "Check inputs and options, then print an estimate and a list of the passes. Reads no documents and writes nothing, so `out` is optional")
         .but(&[(
             Verb::Run,
-            "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing, so `out` is \
+            "Check inputs and options, then print an estimate and a list of the passes. Reads no documents and writes nothing, so `out` is \
              optional. With `sample`, also deduplicate the sample in a temporary folder, and estimate how many documents would be removed and how long it would take",
             NONE,
         )]),

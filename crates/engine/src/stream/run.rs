@@ -179,8 +179,8 @@ fn take_out(
     let without: u64 = read.unsigned.values().sum();
     if without > 0 {
         report.warnings.push(format!(
-            "{} without a key; nothing was removed from the filter for {}",
-            counted_as(without, "row in `forget` is|rows in `forget` are"),
+            "{} no key; nothing was removed from the filter for {}",
+            counted_as(without, "row in `forget` has|rows in `forget` have"),
             if without == 1 { "it" } else { "them" }
         ));
     }

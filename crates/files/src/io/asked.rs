@@ -151,7 +151,7 @@ mod tests {
             .expect("written");
         assert_eq!(
             message("url"),
-            "`url-column` names the column \"url\", which no input file has; there are uri; did you mean \"uri\"?"
+            "`url-column` names the column \"url\", which no input file has; available: uri; did you mean \"uri\"?"
         );
         assert!(message("late").contains("which no input file has"), "beyond the first lines");
         let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)])]));
@@ -173,7 +173,7 @@ mod tests {
         std::fs::write(at("c.jsonl"), "{\"votes\": [1]}\n{\"votes\": 1}\n").expect("written");
         assert!(check("votes").is_ok());
         let said = message("lnag");
-        assert!(said.contains("there are lang, ") && said.ends_with("did you mean \"lang\"?"), "{said}");
+        assert!(said.contains("available: lang, ") && said.ends_with("did you mean \"lang\"?"), "{said}");
         // Lines that are too long to parse may contain any column.
         let long = format!("{{\"text\":\"{}\",\"raw\":1}}\n", "a".repeat(LOOKED_AT_BYTES as usize));
         assert!(check("raw").is_err());
@@ -189,8 +189,8 @@ mod tests {
             let asked = Asked { option, column: column.into(), plain: false };
             said(&asked, &["uid", "raw_content"].map(Shown::named))
         };
-        assert!(named("text-column", "text").ends_with("there are uid, raw_content; try `text-column=raw_content`"));
+        assert!(named("text-column", "text").ends_with("available: uid, raw_content; try `text-column=raw_content`"));
         assert!(named("id-column", "id").ends_with("; try `id-column=uid`"));
-        assert!(named("keep", "text").ends_with("there are uid, raw_content"));
+        assert!(named("keep", "text").ends_with("available: uid, raw_content"));
     }
 }

@@ -263,7 +263,7 @@ fn a_file_of_no_objects_says_what_it_is() {
     // A single object is enough for the message to list its fields.
     std::fs::write(&path, "[1]\n{\"body\":\"a\"}\n").expect("written");
     let why = open(&[&path], Taking::default()).expect_err("no text").to_string();
-    assert!(why.contains("no column \"text\"; there are body"), "{why}");
+    assert!(why.contains("no column \"text\"; available: body"), "{why}");
 }
 
 #[test]

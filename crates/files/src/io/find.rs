@@ -202,7 +202,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
         None if formats::of(path, TextFiles::Whole).is_some() => {
             let lines = if formats::of(path, TextFiles::Lines).is_some() { LINES_HINT } else { "" };
             format!(
-                "{shown} is not read as a table of documents; `whole-files` reads each such file as one document{lines}"
+                "{shown} is not read as a table of documents; pass `whole-files` to read each such file as one document{lines}"
             )
         }
         None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),

@@ -144,7 +144,7 @@ fn is_doubtful(place: &Place) -> bool {
 /// Returns the reason if the folder is not a held result for this output, otherwise `None`.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
-        return Ok(Some(format!("it holds {:?}", path.display().to_string())));
+        return Ok(Some(format!("it contains {:?}", path.display().to_string())));
     }
     let has = |name: &str| folder.path.join(name).is_file();
     Ok(if !has("run.json") {
@@ -176,7 +176,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{} is needed for a result that must not replace {}, but contains something else; move it away, use another `out`, or pass `accept`",
+        "{} is needed for a result that must not replace {}, but something else is already there; move it away, use another `out`, or pass `accept`",
         folder.path.display(),
         output.path.display()
     )))

@@ -151,7 +151,7 @@ fn damage_is_reported_and_never_a_panic() {
     assert!(
         outcome(&bytes(&[no_text], true, None))
             .expect_err("no text")
-            .contains("no column \"text\"; there are words (Utf8)")
+            .contains("no column \"text\"; available: words (Utf8)")
     );
 }
 

@@ -15,7 +15,7 @@ pub const DASH: &str = "-";
 pub(super) fn refuse_standard_input(inputs: &[String]) -> Result<()> {
     if inputs.iter().any(|input| input == DASH) {
         return Err(Error::usage(
-            "standard input (-) can only be the corpus of `run`, `compare`, `stream` or `contaminated`; expected files, folders or globs (./- for a file of that name)",
+            "standard input (-) is accepted only as the corpus for `run`, `compare`, `stream` or `contaminated`; expected files, folders or globs (./- for a file of that name)",
         ));
     }
     Ok(())

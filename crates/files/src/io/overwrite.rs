@@ -128,7 +128,7 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
 /// Returns the reason if a folder is neither empty nor a finished output.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {
-        return Ok(Some(format!("it holds {:?}", path.display().to_string())));
+        return Ok(Some(format!("it contains {:?}", path.display().to_string())));
     }
     let names = names(folder)?;
     let has = |name: &str| names.iter().any(|known| known == name);

@@ -71,7 +71,7 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     }
     let mut magic = [0; 4];
     if bytes >= 8 && file.read_exact_at(&mut magic, bytes - 4).is_ok() && &magic == b"PARE" {
-        return Err("the Parquet file is encrypted; decrypt it first".to_owned());
+        return Err("the Parquet file is encrypted; use a decrypted copy".to_owned());
     }
     let options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -104,9 +104,10 @@ pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(),
     let Some(group) = metadata.row_groups().iter().find(|group| group.num_rows() > 0) else { return Ok(()) };
     match group.columns().iter().find(|chunk| is_encrypted(file, chunk)) {
         None => Ok(()),
-        Some(chunk) => {
-            Err(format!("column {:?} is encrypted; decrypt the Parquet file first", chunk.column_path().string()))
-        }
+        Some(chunk) => Err(format!(
+            "column {:?} is encrypted; use a decrypted copy of the Parquet file",
+            chunk.column_path().string()
+        )),
     }
 }
 
@@ -249,7 +250,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()).min(chunk.data_page_offset());
         let end = start.checked_add(chunk.compressed_size()).filter(|_| start >= 0 && chunk.compressed_size() >= 0);
         if end.is_none_or(|end| end as u64 > file_bytes) {
-            return Err(wrong(&format!("places column {text:?} outside of the file of {file_bytes} bytes")));
+            return Err(wrong(&format!("places column {text:?} outside the file, which has {file_bytes} bytes")));
         }
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
         let bytes = chunk.uncompressed_size().max(unencoded).max(0) as u64;

@@ -46,10 +46,10 @@ impl Place {
         let refused = |what: &str| {
             let shown = out.display();
             let own = format!("`out={shown}/NAME`");
-            Error::usage(format!("{shown} {what}; an output needs a folder of its own, as in {own}"))
+            Error::usage(format!("{shown} {what}; use a folder of its own for the output, as in {own}"))
         };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(refused("has no name of its own"));
+            return Err(refused("does not end in a folder name"));
         };
         let parent =
             resolved(parent).map_err(|error| wrong("a folder above it is a link that cannot be followed", error))?;
@@ -152,7 +152,7 @@ impl Place {
         }
         // At this point, the result is published.
         if let Err(error) = sync_folder(&self.parent) {
-            tracing::warn!("the result is complete, but a power failure may undo its last rename: {error}");
+            tracing::warn!("the result is complete, but a power failure may undo the last rename: {error}");
         }
         if replaced && let Err(error) = fs::remove_dir_all(&old) {
             let way_out = match owner(&old) {
@@ -399,7 +399,7 @@ mod tests {
             assert_eq!(fs::read_to_string(at("out/mark")).expect("the new one"), name);
             fs::create_dir(at("out/deep")).expect("a folder");
         }
-        assert!(refused(&at("out/..")).contains("has no name of its own"));
+        assert!(refused(&at("out/..")).contains("does not end in a folder name"));
     }
 
     #[test]

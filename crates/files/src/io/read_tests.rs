@@ -349,15 +349,15 @@ fn a_missing_column_is_wrong_usage_in_all_files_and_a_bad_file_in_one() {
     };
     assert!(
         message(&lacking)
-            .ends_with("lacking.parquet: no column \"text\"; there are content (Utf8); try `text-column=content`")
+            .ends_with("lacking.parquet: no column \"text\"; available: content (Utf8); try `text-column=content`")
     );
     let lines = folder.path().join("l.jsonl");
     std::fs::write(&lines, "{\"body\":\"x\",\"n\":1}\n5\n").expect("written");
-    assert!(message(&lines).ends_with("no column \"text\"; there are body, n; try `text-column=body`"));
+    assert!(message(&lines).ends_with("no column \"text\"; available: body, n; try `text-column=body`"));
     let asked = super::source::Columns { id: "key".into(), id_required: true, ..columns() };
     let found = super::find::find(&[good.to_string_lossy().into_owned()]).expect("found");
     let outcome = super::source::open(found, &asked, 1, None);
     assert!(
-        matches!(outcome, Err(Error::Usage { said: why, .. }) if why.contains("no column \"key\"; there are text (Utf8), id (Int64)"))
+        matches!(outcome, Err(Error::Usage { said: why, .. }) if why.contains("no column \"key\"; available: text (Utf8), id (Int64)"))
     );
 }

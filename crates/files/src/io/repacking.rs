@@ -195,7 +195,7 @@ impl Repacking {
             && rustix::fs::fstatvfs(&self.file).is_ok_and(|disk| !has_room(end, disk.f_bavail * disk.f_frsize))
         {
             return Err(io::Error::other(
-                "less free space is left than the text already takes, and the run needs some of it",
+                "the remaining free space is smaller than the text stored so far, and the run needs some of that space",
             ));
         }
         self.file.write_all_at(&packed, at)?;

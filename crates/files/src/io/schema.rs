@@ -198,14 +198,14 @@ fn missing(
     format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
 }
 
-/// Formats the columns for a message: `there are id (Int64), doc.text (Utf8)`.
+/// Formats the columns for a message: `available: id (Int64), doc.text (Utf8)`.
 pub(super) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
         return "the file has no columns".to_owned();
     }
     let shown: Vec<String> = there.iter().take(40).map(|one| shortened(&one.to_string()).into_owned()).collect();
     let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
-    format!("there are {}{more}", shown.join(", "))
+    format!("available: {}{more}", shown.join(", "))
 }
 
 impl std::fmt::Display for Shown {
@@ -301,7 +301,7 @@ mod tests {
         let why = check(&columns("text", "id", false), &there).expect_err("no text");
         assert_eq!(
             why,
-            "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (a list), n (Float64); \
+            "no column \"text\"; available: uid (Int64), raw_content (LargeUtf8), m (a list), n (Float64); \
              try `text-column=raw_content`"
         );
         let why = check(&columns("raw_contnt", "id", false), &there).expect_err("no text");

@@ -66,7 +66,7 @@ impl Names {
         schema::check(columns, &shown)
             .map_err(|why| match (self.not_utf8, self.other_separator(columns)) {
                 (Some(byte), _) => format!(
-                    "{why}; the column names are not UTF-8 from byte {byte} on; `encoding=auto` detects the encoding of each file"
+                    "{why}; the column names are not UTF-8 from byte {byte} on; use `encoding=auto` to detect the encoding of each file"
                 ),
                 (None, Some(separator)) => {
                     let sep = if self.is_sep_line() { "; remove the first line, which names the separator, and" } else { ";" };

@@ -230,7 +230,7 @@ fn a_file_has_to_name_its_columns() {
             Err(error) => error.to_string(),
         }
     };
-    assert!(refused(b"1,a\n2,b\n").contains("no column \"text\"; there are 1, a (the first line names the columns)"));
+    assert!(refused(b"1,a\n2,b\n").contains("no column \"text\"; available: 1, a (the first line names the columns)"));
     assert!(refused(b"text,id,text\na,1,b\n").contains("two columns are named \"text\""));
     assert!(refused(b"\"text,id\na,1\n").contains("the first line does not name the columns: a quote"));
     assert!(refused(b"\"te\"xt,id\na,1\n").contains("the first line does not name the columns: text follows"));

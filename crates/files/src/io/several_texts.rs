@@ -263,11 +263,11 @@ mod tests {
         write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
         let why = texts(folder.path(), "title,text").unwrap_err().to_string();
         assert!(
-            why.ends_with("no plain column \"title\" for `text-column=title,text`; there are text (Utf8)"),
+            why.ends_with("no plain column \"title\" for `text-column=title,text`; available: text (Utf8)"),
             "{why}"
         );
         let why = texts(folder.path(), "text,body").unwrap_err().to_string();
-        assert!(why.contains("no plain column \"body\" for `text-column=text,body`; there are text (Utf8)"), "{why}");
+        assert!(why.contains("no plain column \"body\" for `text-column=text,body`; available: text (Utf8)"), "{why}");
     }
 
     #[test]

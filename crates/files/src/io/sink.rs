@@ -305,7 +305,7 @@ fn refuse_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<()> {
         }
         if let Some(foreign) = overwrite::foreign_in(out, name)? {
             return Err(Error::usage(format!(
-                "{shown} was not written by dupsift (it holds {:?}), so `overwrite` does not replace it; remove it first, or write to \
+                "{shown} was not written by dupsift (it contains {:?}), so `overwrite` does not replace it; remove it first, or write to \
                  another folder with `out`",
                 out.join(foreign).display().to_string()
             )));

@@ -158,7 +158,7 @@ pub fn open(
     }
     let note = |(name, label)| {
         format!(
-            "column {name} is in the files and in their folder names, first in {label}; the column in the files is used"
+            "column {name} occurs both in the files and in their folder names (first in {label}); the column in the files is used"
         )
     };
     let ids = |(why, files): (String, Vec<String>)| {

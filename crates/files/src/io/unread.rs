@@ -10,7 +10,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The end of a hint about text files, which mentions the alternative to `whole-files`.
-pub(super) const LINES_HINT: &str = ", and `text-lines` each line of a .txt file";
+pub(super) const LINES_HINT: &str = ", or `text-lines` to read each line of a .txt file";
 
 /// The maximum number of file extensions that are counted separately. The number of extensions is unlimited, for example if file names end
 /// in numbers.
@@ -102,7 +102,7 @@ impl Unread {
             return String::new();
         }
         let lines = if endings().any(|ending| ending.starts_with(".txt")) { LINES_HINT } else { "" };
-        format!("; `whole-files` reads each text or page file as one document{lines}")
+        format!("; pass `whole-files` to read each text or page file as one document{lines}")
     }
 
     /// Returns a sentence for each unread file whose extension does not explain why it was not read, and sentences about folders written by

@@ -243,7 +243,7 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         (with_length("3"), "it does not have the length that its header declares"),
         (with_length("80"), "it does not have the length that its header declares"),
         (long_head, "its header is longer than 64 KiB"),
-        ("WARC/1.1\r\nWARC-Type: response\r\n".to_owned(), "its header has no end"),
+        ("WARC/1.1\r\nWARC-Type: response\r\n".to_owned(), "its header does not end"),
         ("some words\r\nthat are no record\r\n".to_owned(), "it does not start with a record header"),
     ] {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {

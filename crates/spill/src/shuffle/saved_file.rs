@@ -260,7 +260,7 @@ impl LoadedFile {
             let length = (bytes - piece * PIECE as u64).min(PIECE as u64) as usize;
             file.read_exact(&mut buffer[..length]).map_err(Error::io(READ, &path))?;
             if checksum(piece, &buffer[..length]).to_le_bytes() != expected {
-                return Err(damaged(&path, format!("its MiB number {piece} differs from what was written")));
+                return Err(damaged(&path, format!("the data in MiB {piece} differs from what was written")));
             }
         }
         let map = (bytes > 0).then(|| space::map_part_to_read(&file, &path, 0, bytes as usize)).transpose()?;

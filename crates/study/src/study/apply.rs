@@ -347,8 +347,8 @@ impl Pairs {
                  this rule"
             ),
             None => format!(
-                "the run did not compare document {doc:?} with document {kept:?}, which this threshold would keep; run again with it, or \
-                 use `remove-if=pair`"
+                "the run did not compare document {doc:?} with document {kept:?}, which this threshold would keep; run again with \
+                 this threshold, or use `remove-if=pair`"
             ),
         })
     }

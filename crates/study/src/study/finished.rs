@@ -430,7 +430,7 @@ impl Finished {
                 .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the names of columns") })?;
             let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
             return Err(Error::usage(format!(
-                "the run did not read all columns of the data frame (not read: {}); keep the rows of the frame itself, in Python: result.filter(frame)",
+                "the run did not read all columns of the data frame (not read: {}); use result.filter(frame) in Python to filter the frame itself",
                 names.join(", ")
             )));
         }

@@ -124,7 +124,7 @@ pub fn template_left_out(
     let (other, same) = (because(false), because(true));
     let because = match classification.same_line {
         true if other != same => {
-            format!("{same}; or, if more than {} texts have their first line, {other}", rule.titles)
+            format!("{same}; or, if more than {} texts have the same first line, {other}", rule.titles)
         }
         _ => other,
     };
@@ -306,7 +306,7 @@ mod tests {
         // The word is not considered if the first lines are equal, unless many texts have that first line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
-            both.contains(near) && both.contains("; or, if more than 10 texts have their first line, the word"),
+            both.contains(near) && both.contains("; or, if more than 10 texts have the same first line, the word"),
             "{both}"
         );
         assert!(told(9, 3, 0.5, true, 0.68).is_empty());

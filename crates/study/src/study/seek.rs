@@ -71,7 +71,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
         return Err(Error::usage(format!(
-            "both were indexed before this run, which made no decision about them; pass a document from this run, or the output {folder}"
+            "both were indexed before this run, which made no decision about them; pass a document from this run, or use the output {folder}"
         )));
     }
     match docs.iter().find(|&&doc| at.again.is_some_and(|again| again.is_forgotten(doc))) {

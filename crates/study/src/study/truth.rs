@@ -60,7 +60,7 @@ impl Truth {
         };
         if truth.report.rows == truth.report.rejections.rows {
             return Err(Error::usage(format!(
-                "the truth has no rows with two values ({} in all); expected labeled pairs or clusters",
+                "the truth has no rows with two values ({} in total); expected labeled pairs or clusters",
                 counted(truth.report.rows, "row")
             )));
         }
@@ -79,7 +79,7 @@ impl Truth {
         }
         if truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents in the corpus: none of its clusters has two of them ({}, with unknown ids: {}); expected clusters with several documents",
+                "the truth has no pair of two documents in the corpus: none of its clusters contains two such documents ({}, with unknown ids: {}); expected clusters with several documents",
                 counted(truth.report.rows, "row"),
                 thousands(truth.report.unknown_rows)
             )));

@@ -220,7 +220,7 @@ impl KeySigner for DescrWordsSigner {
             let [documents, candidates, covered, rounds] = model.head;
             let words = counted(model.words.len() as u64, "support word");
             format!(
-                "{words} of {} in {}; they cover {} of {} in the sample",
+                "{words} chosen from {} in {}; they cover {} of {} in the sample",
                 counted(candidates, "candidate"),
                 counted(rounds, "round"),
                 thousands(covered),

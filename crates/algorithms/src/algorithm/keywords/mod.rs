@@ -41,7 +41,7 @@ const FACTS: Facts = Facts {
             name: "rule",
             kind: Kind::Int(1, 5),
             default: "5",
-            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4, 5: like 2 and 3, and the distance between the weights is less than a",
+            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4, 5: like 2 and 3, and the distance between the weights is less than a=",
         },
         ParamSpec { name: "words", kind: Kind::Int(1, 64), default: "10", help: "N: number of keywords per document" },
         ParamSpec {

@@ -48,7 +48,7 @@ const FACTS: Facts = Facts {
             name: "threshold",
             kind: Kind::Real(0.1, 13.0),
             default: "3",
-            help: "minimum number of points for a pair; the similarity is the share of the possible points, which are 3, or 4.5 if both documents have a title",
+            help: "minimum number of points for a pair; the similarity is the number of points divided by the maximum: 3, or 4.5 if both documents have a title",
         },
         ParamSpec {
             name: "letters",

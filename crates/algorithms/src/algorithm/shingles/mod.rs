@@ -89,7 +89,7 @@ const FACTS: Facts = Facts {
             name: "seed_code",
             kind: Kind::Flag,
             default: "false",
-            help: "measure like the code that accompanies the paper, for comparison only",
+            help: "compute the measure as the code that accompanies the paper does, for comparison only",
         },
         ParamSpec {
             name: "join",

@@ -50,7 +50,7 @@ pub const PARAMS: [ParamSpec; 13] = [
         name: "titles",
         kind: Kind::Int(0, 1_000_000),
         default: "10",
-        help: "relate: a first line that occurs in more texts than this is not a title",
+        help: "relate: a first line counts as a title only if it occurs in at most this many texts",
     },
     share("templates", "0.68", "relate: minimum cosine for reporting a pair with the same template"),
     share(

@@ -50,10 +50,8 @@ impl Format for TextLines {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         };
         if columns.id_required {
-            let why = format!(
-                "lines of text have no column {:?}; leave out `id-column`, because ids are FILE#ROW",
-                columns.id
-            );
+            let why =
+                format!("lines of text have no column {:?}; remove `id-column`, because ids are FILE#ROW", columns.id);
             return Err(Unusable::Lacks(why));
         }
         let scan = |coding| scan(file.try_clone()?, coding, repacking);

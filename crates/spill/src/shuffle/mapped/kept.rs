@@ -79,7 +79,7 @@ impl AtomicBits {
     pub fn load_file(dir: &Path, saved: &SavedFile, len: usize) -> Result<AtomicBits> {
         let words = AtomicCells::load_file(dir, saved)?;
         if words.len() != len.div_ceil(64) {
-            let why = format!("it has {} words of bits instead of {}", words.len(), len.div_ceil(64));
+            let why = format!("its bitmap has {} words instead of {}", words.len(), len.div_ceil(64));
             return Err(damaged(&dir.join(&saved.name), why));
         }
         Ok(AtomicBits::of(words, len))

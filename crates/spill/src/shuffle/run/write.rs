@@ -94,7 +94,7 @@ impl RunWriter {
             return Err(self.misused(format!("partition {partition} has {} rows", records.len())));
         }
         if records.width() != self.width {
-            return Err(self.misused(format!("received a row of {} bytes", records.width())));
+            return Err(self.misused(format!("received a row of the wrong length, {} bytes", records.width())));
         }
         let buckets = buckets_of(partition, partitions);
         let rows = self.count(records, &buckets)?;
@@ -207,7 +207,9 @@ impl RunWriter {
             let of = self.bucket(record);
             match of.checked_sub(buckets.start).and_then(|at| rows.get_mut(at)) {
                 Some(rows) => *rows += 1,
-                None => return Err(self.misused(format!("received a row of bucket {of} among {buckets:?}"))),
+                None => {
+                    return Err(self.misused(format!("received a row of bucket {of}; expected buckets {buckets:?}")));
+                }
             }
         }
         Ok(rows)
