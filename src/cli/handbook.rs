@@ -14,14 +14,18 @@ parameters and cost; `dupsift algorithms NAME` prints the parameters. All algori
 * `as=NAME` sets the name of the output folder.
 ";
 
+/// The beginning of every summary, which the table has in its header instead.
+const SUMMARY_START: &str = "Two documents are duplicates if ";
+
 /// Returns the page that lists all algorithms in a table, with a link to the page of each algorithm.
 pub fn all() -> String {
-    let mut page = format!("{HEAD}\n| name | alias | inputs | duplicates are |\n| --- | --- | --- | --- |\n");
+    let mut page = format!("{HEAD}\n| name | alias | inputs | two documents are duplicates if |\n| --- | --- | --- | --- |\n");
     for algorithm in ALGORITHMS {
         let facts = algorithm.facts();
         let name = algorithm.name();
         let link = format!("[{name}](methods/{name}.md)");
-        page += &row(&[link, facts.aliases.join(", "), facts.inputs.into(), facts.summary.into()]);
+        let condition = facts.summary.strip_prefix(SUMMARY_START).unwrap_or(facts.summary);
+        page += &row(&[link, facts.aliases.join(", "), facts.inputs.into(), condition.into()]);
     }
     page
 }

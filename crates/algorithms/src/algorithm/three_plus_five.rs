@@ -30,7 +30,7 @@ const FACTS: Facts = Facts {
     name: "three_plus_five",
     aliases: &["A12", "3+5"],
     source: "Zelenkov, Segalovich 2007, 3+5",
-    summary: "Two documents of similar length are duplicates if they share their longest sentence or two of their three longest sentences.",
+    summary: "Two documents are duplicates if their lengths are similar and they share their longest sentence or two of their three longest sentences.",
     when_not_to_use: "on texts without sentence punctuation; if the longest sentence on most pages is boilerplate, unless max_sentence_df drops it",
     inputs: "text; sentence counts with max_sentence_df",
     params: &[
