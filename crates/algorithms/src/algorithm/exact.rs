@@ -86,7 +86,7 @@ impl KeySigner for ExactSigner {
                 Ok(self.digest.of(key.as_bytes()).into())
             }
             Form::Raw if document.raw().trim_start().is_empty() => Err("empty text"),
-            // The run also needs this hash of every document, so it is computed once.
+            // The run also needs this hash for every document, so the hash is computed only once.
             Form::Raw => Ok(match self.digest {
                 Digest::Xxh128 => document.raw_hash(),
                 digest => digest.of(document.raw().as_bytes()),

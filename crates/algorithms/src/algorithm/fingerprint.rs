@@ -1,4 +1,4 @@
-//! `fingerprint`: compares the heaviest words with their counts.
+//! `fingerprint`: compares the heaviest words and their counts.
 //!
 //! Source: the "information fingerprint" method in a Chinese survey of page deduplication. Cost: O(words), one row per document; a first
 //! pass for the corpus counts with `weight=tf_over_df`.
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! GBK lacks many letters (most accented Latin letters, and all scripts except Chinese, Japanese kana, Greek and Russian). Such a letter
-//! appears in the signature as its number, `&#233;`, and the document is counted under a flag.
+//! appears in the signature as its number, such as `&#233;`, and the document is counted under a flag.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};

@@ -78,7 +78,7 @@ pub struct Facts {
     pub revision: u32,
 }
 
-/// Describes a method that finds duplicates, selected by name.
+/// Defines a method that finds duplicates. You select it by name.
 pub trait Algorithm: Sync {
     /// Returns the name, source, parameters and other static facts.
     fn facts(&self) -> &'static Facts;

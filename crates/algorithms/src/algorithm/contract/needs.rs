@@ -37,12 +37,12 @@ pub enum Reads {
     /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These
     /// are kept while words are counted, so that the text is not read a second time.
     Words {
-        /// Whether the same data is needed for [`Analysis::first_line`].
+        /// Whether the signature also depends on the same data of [`Analysis::first_line`].
         first_line: bool,
     },
 }
 
-/// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
+/// Defines a kind of feature, such as sentences or segments. The first pass counts the document frequencies of these features.
 pub trait FeatureKind: Send + Sync {
     /// Returns the name of the kind, including all settings on which it depends, such as `segments:paragraph`. Features of kinds with
     /// the same name are counted only once for all algorithms.

@@ -7,19 +7,19 @@ use dupsift_text::Analysis;
 /// Represents a method bound to a corpus. If each document has one key and equal keys are duplicates, implement
 /// [`KeySigner`](super::KeySigner) instead.
 pub trait Signer: Send + Sync {
-    /// Returns how signatures are built. Each run calls this function once and keeps the result.
+    /// Returns the scheme that describes how signatures are built. Each run calls this function once and keeps the result.
     fn scheme(&self) -> SignatureScheme;
 
     /// Emits the rows of the document, or the reason why it has no rows.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
-    /// Returns, for each key and in readable form, the words of the document that the key represents. `None` for keys that do not represent
-    /// words.
+    /// Returns one entry per key: the words of the document that the key represents, in readable form, or `None` if the key does not
+    /// represent words.
     fn words_of_keys(&self, _document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         vec![None; keys.len()]
     }
 
-    /// Returns how similar the documents of two rows in the same window are, or `None` if they are not a pair.
+    /// Returns the score of two rows in the same window, or `None` if their documents are not a pair.
     fn judge(&self, _a: &Row<'_>, _b: &Row<'_>) -> Option<Score> {
         Some(Score::EQUAL)
     }

@@ -1,4 +1,4 @@
-//! The vector of a document as numbers for comparison, about two bytes per term.
+//! Encodes the vector of a document as numbers for comparison. A term takes about two bytes.
 //!
 //! ```text
 //! number 0     the length of the text's part of the vector
@@ -55,7 +55,7 @@ impl Stated {
 pub struct Terms<'e> {
     weighing: &'e Weighing<'e>,
     logs: &'e Logs,
-    /// The length of the text's part of the vector.
+    /// The length of the part of the vector that represents the text.
     pub text: f64,
     factors: [f64; 2],
     left: u64,

@@ -146,7 +146,7 @@ pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String
     keys.iter().map(|&key| found.get(&(key as u64)).cloned().flatten()).collect()
 }
 
-/// Returns the hashes of the `most` heaviest terms, heaviest first. There are at most `room` terms.
+/// Returns the hashes of the `most` heaviest terms, heaviest first. `terms` yields at most `room` terms.
 fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
     // Weights are positive, and positive floating-point numbers sort like their bits.
     let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);
@@ -203,7 +203,7 @@ mod tests {
         let alone = [HEAVY.keys(&terms[..2], 1), HEAVY.keys(&terms[..1], 1)].map(|found| found.keys);
         assert!(alone[0].len() == 1 && alone[1].len() == 1 && alone[0] != alone[1]);
         assert!(HEAVY.keys(&[], 1).keys.is_empty());
-        // Three copies of a text, whose unique terms are in three documents.
+        // There are three copies of the text, so its unique terms are in three documents.
         let copied = [term(2, 0.7, 3), term(4, 0.4, 4), term(6, 0.3, 7)];
         assert_eq!(HEAVY.keys(&copied, 3).terms, [4, 6]);
     }

@@ -1,4 +1,4 @@
-//! The join by heavy terms: which rows a document emits, and which documents with the same key are candidates.
+//! Joins documents by their heavy terms: defines the rows of a document and selects candidates among documents with the same key.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
 //! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. Each document
@@ -82,7 +82,7 @@ impl HeavyJoin {
         }
     }
 
-    /// Returns whether two documents are near enough, judging by their signs.
+    /// Returns whether the signs of two documents are similar enough for a candidate pair.
     pub fn near(&self, a: &[u64; WORDS], b: &[u64; WORDS]) -> bool {
         differing(a, b) <= self.most_differing
     }
@@ -166,7 +166,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, |_| rows, near, candidate);
     }
 
-    /// Finds the candidates in a window of two common terms: documents in which the common terms have enough weight.
+    /// Finds the candidates in a window whose key consists of two common terms: documents in which the common terms have enough weight.
     fn pairs_of_common_terms(&self, window: &Window<'_>, sketches: &dyn Sketches, out: &mut Pairs<'_>) {
         let length = |doc: u64| self.numbers(sketches, doc)[self.terms.most];
         let mut rows: Vec<(u16, u64)> =
@@ -180,7 +180,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, last, near, candidate);
     }
 
-    /// Finds the candidates in a large window of two terms: documents that share a third term.
+    /// Finds the candidates in a large window whose key consists of two terms: documents that share a third term.
     fn pairs_by_a_third(&self, window: &Window<'_>, sketches: &dyn Sketches, two: &[u16], out: &mut Pairs<'_>) {
         let third = |print: u16| print != 0 && !two.contains(&print);
         let prints =
@@ -199,7 +199,7 @@ impl HeavyJoin {
             for bucket in entries.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
                 docs.clear();
                 docs.extend(bucket.iter().map(|&(_, doc)| doc));
-                // A pair that shares several terms is emitted at the first of them.
+                // A pair that shares several terms is emitted only for the first of these terms.
                 let first = |a: u64, b: u64| prints(a).find(|&one| prints(b).any(|other| other == one));
                 let judge = |a: u64, b: u64| if first(a, b) == Some(bucket[0].0) { candidate(a, b) } else { None };
                 let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn parts_of_a_large_window_find_what_the_whole_does() {
         let count = 1_000;
-        // Every two documents share thirteen terms that no other document contains.
+        // Documents 2n and 2n + 1 share thirteen terms that no other document contains.
         let terms = |doc: u64| [vec![0, 1], (0..13).map(|n| 10 + doc / 2 * 13 + n).collect()].concat();
         let vectors: Vec<Vec<Term>> = (0..count).map(|doc| vector(&terms(doc))).collect();
         let whole = join(&bound(15, 0.9), &vectors);

@@ -33,7 +33,7 @@ struct Side<'e> {
 }
 
 impl Weighing<'_> {
-    /// Returns how the first line of each of two texts relates to the other text. A word is rare if at most `few` documents contain it.
+    /// Compares the first line of each of two texts with the other text. A word is rare if at most `few` documents contain it.
     pub fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2] {
         let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [TitleWords::default(); 2] };
         let mut sides = [Side::new(a), Side::new(b)];

@@ -1,4 +1,4 @@
-//! Weighted vectors of documents, and the cosine of two of them with early termination.
+//! Computes weighted vectors of documents, and the cosine of two vectors with early termination.
 //!
 //! A vector has length 1. Its terms are in the same order in all documents, rarest first. After each term, the rest of the cosine of two
 //! vectors is at most the product of the lengths of their remaining parts, so the comparison of unrelated texts ends early (the bound of
@@ -26,7 +26,7 @@ use dupsift_text::{Analysis, Frequency};
 pub struct Weighing<'c> {
     /// Whether a term counts 1 + ln tf times instead of tf times.
     pub sublinear: bool,
-    /// The share of the first line: at least 0, below 1.
+    /// The share of the first line in the vector: at least 0 and below 1.
     pub head: f64,
     /// The units that count as terms.
     pub units: Units,
@@ -52,8 +52,8 @@ pub fn is_head(hash: u64) -> bool {
 
 /// Holds the vector of a document.
 pub struct Vector {
-    /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. Empty for a document without
-    /// terms.
+    /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. The list is empty for a
+    /// document without terms.
     pub terms: Vec<Weighed>,
     /// The factors by which the weights were multiplied: one for the text, and one for the first line.
     pub factors: [f64; 2],
@@ -129,9 +129,9 @@ fn scale(terms: &mut [Weighed], square: f64) -> f64 {
 /// Holds the similarity of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Likeness {
-    /// Cosine, from 0 to 1.
+    /// The cosine, from 0 to 1.
     pub cosine: f64,
-    /// Gap, from 0 to 1; 0 for equal texts.
+    /// The gap, from 0 to 1; 0 for equal texts.
     pub gap: f64,
 }
 
@@ -145,7 +145,7 @@ impl Weighing<'_> {
     pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
-        // The inverse length of each text's part, because a gap refers to texts with length 1.
+        // Each scale is the inverse length of the part that represents the text, because a gap refers to texts with length 1.
         let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
         let (mut cosine, mut gap) = (0.0f64, 0.0f64);
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
@@ -219,7 +219,7 @@ mod tests {
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));
-        // Ornaments and blank lines are not a first line; a text with one line is its own first line.
+        // Ornaments and blank lines do not count as first lines. A text with one line is its own first line.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
         // A text with one line, and a text whose first line has the same words.

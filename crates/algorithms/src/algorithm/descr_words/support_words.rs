@@ -41,25 +41,25 @@ pub fn word_of(hash: u64) -> u64 {
     hash & !(STEPS - 1)
 }
 
-/// Holds the criteria of the choice.
+/// Holds the criteria for choosing words.
 #[derive(Clone, Copy, Debug)]
 pub struct Goals {
     /// Minimum number of sampled documents in which f must be above a word's threshold.
     pub documents: u32,
-    /// The distance from the threshold that counts as too near, in steps.
+    /// The distance from the threshold, in steps, within which f counts as near.
     pub near: usize,
     /// The quality that the first round requires.
     pub quality: f64,
-    /// Minimum number of words that must describe a covered document.
+    /// The minimum number of words that describe a covered document.
     pub min_bits: u32,
-    /// The target size of the set.
+    /// The target number of words.
     pub max_words: usize,
 }
 
-/// Holds the result of the choice.
+/// Holds the chosen words, and statistics about the choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// The words from [`word_of`], ascending, with their thresholds in steps.
+    /// The words as returned by [`word_of`], in ascending order, with their thresholds in steps.
     pub words: Vec<(u64, u64)>,
     /// Number of candidate words.
     pub candidates: u64,
@@ -74,7 +74,7 @@ struct Candidate {
     word: u64,
     threshold: usize,
     quality: f64,
-    /// The range of the documents that the word describes.
+    /// The range in `Set::documents` of the documents that the word describes.
     documents: std::ops::Range<usize>,
 }
 
@@ -146,7 +146,7 @@ fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Resul
     Ok(())
 }
 
-/// Holds the position of each word, in the order of the notes, and for each position the number of documents at each step.
+/// Maps words to positions, and holds the number of documents at each step for every position. Positions follow the order of the notes.
 type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
 
 fn count(notes: &Notes<'_>) -> Result<Counts> {
@@ -164,8 +164,8 @@ fn count(notes: &Notes<'_>) -> Result<Counts> {
     Ok((places, counts))
 }
 
-/// Returns the word at its best threshold with enough documents above it, or `None` if there is no such threshold. Ties go to the lowest
-/// threshold.
+/// Returns the word with its best threshold, or `None` if no threshold has enough documents above it. If several thresholds are equally
+/// good, the lowest is used.
 fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option<Candidate> {
     let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
     let all = sum(0..counts.len());
@@ -217,9 +217,9 @@ impl Set {
         }
     }
 
-    /// Adds words with at least this quality, by (documents helped descending, quality descending, word ascending), until no document is
-    /// helped. Adding a word can only lower the numbers of documents that other words help. So a word is added if it still ranks first
-    /// after its number is recomputed.
+    /// Adds words with at least this quality until no word helps another document. Words are ranked by the number of documents that they
+    /// help (descending), by quality (descending), then by word (ascending). Adding a word can only lower the number of documents that
+    /// another word helps. So a word is added if it still ranks first after its number is recomputed.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];
@@ -302,7 +302,7 @@ mod tests {
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // For each document with two words, both words are chosen.
+        // Both words of every document with two words are chosen.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });

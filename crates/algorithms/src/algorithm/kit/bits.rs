@@ -1,4 +1,4 @@
-//! Bit vectors of fixed width, for fingerprints of up to 128 bits and for wider fingerprints, with the operations that block tables need.
+//! Defines fixed-width bit vectors for fingerprints (up to 128 bits, or wider), and the operations that block tables need.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -14,7 +14,7 @@ pub trait Bits:
     fn span(from: u32, to: u32) -> Self;
     /// Returns the number of set bits.
     fn ones(self) -> u32;
-    /// Returns a well-mixed key of a vector that uses `bits` bits.
+    /// Returns a well-mixed key for a vector that uses `bits` bits.
     fn key(self, bits: u32) -> u64;
 }
 

@@ -1,4 +1,4 @@
-//! TF in the BM25 variant of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without the factor k + 1 in the numerator.
+//! Computes TF in the BM25 variant of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without the factor k + 1 in the numerator.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;

@@ -9,9 +9,9 @@
 //! margin=either:0.1  kept: all four, because c and d have nothing better
 //! ```
 //!
-//! If a page has five versions, each version is most similar to the next version, and with the margin alone, only a chain of pairs would
-//! remain. So with `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at
-//! most D. The distance is the method's own distance, or 1 - similarity if the method has no distance.
+//! If a page has five versions, each version is most similar to the next version, and the margin alone would keep only a chain of pairs.
+//! With `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at most D. The
+//! distance is the method's own distance, or 1 - similarity if the method has no distance.
 //!
 //! Exact copies are merged first, and so are documents with equal fingerprints if the method treats them as one document (`simhash`,
 //! `random_projection`). Therefore, the best partner of a document is never its own copy. The rule uses all other pairs of both

@@ -91,7 +91,7 @@ impl Family {
         }
     }
 
-    /// Returns, for each band of `rows` minima of these shingles, the position of the first shingle that has one of the minima.
+    /// Returns one entry per band of `rows` minima: the position of the first of these shingles that has one of the minima.
     pub fn first_of_bands(&self, shingles: &[u64], minima: &[u64], rows: usize) -> Vec<Option<usize>> {
         let mut first = vec![None; minima.len() / rows];
         let mut own = Vec::new();
@@ -110,8 +110,8 @@ impl Family {
         first
     }
 
-    /// Returns, for each key, the text of the first shingle that has one of the minima of the key's band, or `None` if no band of these
-    /// shingles has the key.
+    /// Returns one entry per key: the text of the first shingle that has one of the minima of the key's band, or `None` if no band of
+    /// these shingles has the key.
     pub fn words_of_bands(&self, shingles: &[(u64, Cow<'_, str>)], rows: usize, keys: &[u128]) -> Vec<Option<String>> {
         if shingles.is_empty() {
             return vec![None; keys.len()];
