@@ -1,4 +1,4 @@
-//! Parameters: checks typed values such as `bands=14` against an algorithm's specification.
+//! Checks typed parameter values such as `bands=14` against the specification of an algorithm.
 //!
 //! The error for an unknown name suggests a similar name, and the error for a wrong value states the valid range. Algorithms receive only
 //! checked values.
@@ -38,7 +38,7 @@ pub struct ParamSpec {
     pub help: &'static str,
 }
 
-/// Defines a parameter that stands for several other parameters, which replace it before the values are checked.
+/// Defines a shorthand parameter. Several other parameters replace it before the values are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Shorthand {
     /// The name on the command line.
@@ -47,7 +47,7 @@ pub struct Shorthand {
     pub kind: Kind,
     /// One sentence for the help.
     pub help: &'static str,
-    /// The parameters that the shorthand determines. None of them may be given together with it.
+    /// The parameters that the shorthand determines. None of them may be given together with the shorthand.
     pub decides: &'static [&'static str],
     /// Returns the parameters that the shorthand stands for, with their values. Parameters that are not in `decides` can be given
     /// explicitly, and then take precedence.
@@ -96,7 +96,7 @@ enum Value {
 /// Holds the value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// How far the similarity of a pair may be below the best similarity of its documents, from 0 to 1.
+    /// The maximum difference between the best similarity of a document and the similarity of its pair, from 0 to 1.
     pub within: f64,
     /// Whether a pair is kept if it is within the margin of only one of its two documents.
     pub either: bool,

@@ -86,7 +86,7 @@ impl Algorithm for RandomProjection {
             _ => 384,
         };
         let distance = params.count("max_distance") as u32;
-        // With a larger distance, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
+        // If the distance is larger, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
         if distance > bits / 16 {
             return Err(Error::usage(format!(
                 "random_projection: max_distance={distance} is too high for bits={bits}; expected at most {}, or preset=bits256, bits128 or bits64",
@@ -114,7 +114,7 @@ struct RandomProjectionSigner {
 }
 
 impl RandomProjectionSigner {
-    /// Returns the vector of the features. Each feature votes as often as it occurs.
+    /// Returns the vector of the features. Every occurrence of a feature has one vote.
     fn vector(&self, features: &[u64]) -> Wide {
         let word = |at: u64| majority(features, false, |feature| splitmix64(feature ^ self.seed, at));
         Wide(std::array::from_fn(|at| if (at as u32) < self.bits / 64 { word(at as u64) } else { 0 }))

@@ -148,7 +148,7 @@ impl Learner for RepeatsLearner {
     }
 
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
-        /// The share of single features that may be counted as repeated, if there is enough memory.
+        /// The share of features that occur once but may be counted as repeated, if there is enough memory.
         const RATE: f64 = 1e-3;
         /// Number of copies of the filter that exist at the same time while the filter is passed on.
         const AT_ONCE: u64 = 3;
@@ -221,7 +221,7 @@ impl Signer for RepeatsSigner {
         }
     }
 
-    /// Returns the sentence or the shingle with each hash.
+    /// Returns one entry per key: the sentence or shingle with this hash.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         words_of_hashes(&self.features.with_texts(document), keys)
     }
@@ -304,7 +304,7 @@ mod tests {
             words.sort();
             words
         };
-        // With this share, each distinct feature is a key.
+        // If the share is this low, each distinct feature is a key.
         assert_eq!(words("share=0.01", "Один, два. Три! Четыре? ТРИ."), ["один два", "три", "четыре"]);
         let shingles = words("share=0.01,feature=shingles,ngram=2", "Один, два. Три, 网页");
         assert_eq!(shingles, ["два. три", "один, два", "три, 网", "网页"]);

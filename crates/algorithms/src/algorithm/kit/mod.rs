@@ -1,4 +1,4 @@
-//! Parts shared by several algorithms. An algorithm imports these parts and the contract, but never another algorithm.
+//! Contains parts that several algorithms share. An algorithm imports these parts and the contract, but never another algorithm.
 
 pub mod address;
 pub mod bits;

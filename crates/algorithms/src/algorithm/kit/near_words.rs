@@ -1,12 +1,12 @@
-//! Finds the words that differ from a given word in few bits. The search rules out nearly all pairs in a window of bit vectors, several at
-//! a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is enough to rule out
-//! pairs. The remaining pairs are judged on the complete vectors.
+//! Finds the 64-bit words that differ from a given word in few bits. The search rules out nearly all pairs in a window of bit vectors,
+//! several at a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is enough
+//! to rule out pairs. The remaining pairs are judged on the complete vectors.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::row::{Pair, Pairs, Row, Score, Window};
 
-/// Compares the rows of a window whose sketches are bit vectors with at least 8 bytes. `judge` is called only for rows that can be at most
-/// `distance` apart.
+/// Compares the rows of a window whose sketches are bit vectors with at least 8 bytes. `judge` is called only for two rows whose distance
+/// may be at most `distance`.
 pub fn compare(
     window: &Window<'_>,
     distance: u32,

@@ -1,4 +1,4 @@
-//! Lines and paragraphs of a document, and the contents of a passage.
+//! Splits a document into lines and paragraphs, and holds the contents of a passage.
 //!
 //! A blank line, or the paragraph separator U+2029, ends a paragraph. If a text has neither, because its extractor wrote one block per
 //! line, each line is a paragraph.
@@ -55,7 +55,7 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
 /// Maximum number of characters in the readable form of a passage.
 const MOST_SHOWN: usize = 200;
 
-/// Returns a text in readable form: the beginning and an ellipsis if the text is long.
+/// Returns a text in readable form. A long text is cut, and an ellipsis is appended.
 pub fn beginning(text: &str) -> String {
     let text = text.trim();
     text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))

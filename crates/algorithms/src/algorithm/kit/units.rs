@@ -11,7 +11,7 @@ pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
 /// Defines a kind of units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// One of [`UNITS`].
+    /// The name of the kind, one of [`UNITS`].
     pub name: &'static str,
     /// Whether only units of Han characters count.
     pub han_only: bool,
@@ -32,7 +32,7 @@ pub struct Unit {
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
-    /// Returns the units whose document frequencies the first pass must count. `None` for words, which are counted anyway.
+    /// Returns the units whose document frequencies the first pass must count. Returns `None` for words, which are counted anyway.
     pub fn features(self) -> Option<Box<dyn FeatureKind>> {
         (!self.are_words()).then(|| Box::new(self) as Box<dyn FeatureKind>)
     }

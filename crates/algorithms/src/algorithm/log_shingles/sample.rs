@@ -1,4 +1,4 @@
-//! Samples of shingles whose size stays bounded as documents grow, and the similarity of two samples.
+//! Defines samples of shingles whose size stays bounded as documents grow, and compares two samples.
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
 
@@ -75,7 +75,7 @@ impl Verify for Overlap {
         format!("overlap:{} of samples{then}", self.threshold)
     }
 
-    /// Appends the level, the size of the sample and the sample, followed by the evidence of the other check.
+    /// Appends the level, the size of the sample and the sample, followed by the evidence of the additional check.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         self.sampling.shingles(document, &mut set);

@@ -11,7 +11,7 @@ pub struct Signs {
     tables: usize,
     bits: usize,
     dimensions: usize,
-    /// Directions with components +1 and -1, one after the other.
+    /// The directions, one after the other. Their components are +1 and -1.
     directions: Vec<f32>,
 }
 
@@ -39,12 +39,12 @@ impl Signs {
         }
     }
 
-    /// Returns the candidate pair of two documents that share a row.
+    /// Returns the candidate pair of two documents whose rows share a key.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
 
-    /// Returns the probability that two vectors with this cosine share a row.
+    /// Returns the probability that two vectors with this cosine share a key in at least one table.
     pub fn probability(&self, cosine: f64) -> f64 {
         let agree = 1.0 - float::acos(cosine.clamp(-1.0, 1.0)) / std::f64::consts::PI;
         1.0 - (1.0 - agree.powi(self.bits as i32)).powi(self.tables as i32)

@@ -1,4 +1,4 @@
-//! The text next to punctuation marks, in three parts (docs/methods/sentence_marks.md).
+//! Extracts the text next to punctuation marks, and splits it into three parts (docs/methods/sentence_marks.md).
 //!
 //! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to the marks
 //! is taken from the normalized text.
