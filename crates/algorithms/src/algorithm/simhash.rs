@@ -1,5 +1,5 @@
-//! `simhash`: one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance; block tables
-//! find all such pairs.
+//! `simhash`: compares one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance;
+//! block tables find all such pairs.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
 //! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts produce both false and missed
@@ -169,7 +169,8 @@ impl SimHashSigner<'_> {
         Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
     }
 
-    /// Returns the fingerprint of words weighted by the corpus, in whole thousandths, so that the order of addition does not matter.
+    /// Returns the fingerprint of words that are weighted by the corpus. Weights are whole thousandths, so the order of addition does not
+    /// matter.
     fn weighed(&self, document: &Analysis<'_>) -> u128 {
         let weigh = |tf: u32, term: u64| {
             let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);

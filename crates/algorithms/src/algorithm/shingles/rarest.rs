@@ -1,4 +1,4 @@
-//! The exact join for sets that are contained in other sets, by the rarest elements of the smaller set.
+//! Implements the exact join for sets that are contained in other sets. The rarest elements of the smaller set find the candidates.
 //!
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
 //! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
@@ -93,13 +93,13 @@ impl RarestJoin {
         size + 1 - least(self.threshold, size)
     }
 
-    /// Emits the rows and the bitmap of a nonempty set, each element with its document frequency. Elements in at most `own` documents
-    /// occur in no other text; `own` is 0 if nothing was counted.
+    /// Emits the rows and the bitmap of a nonempty set, whose elements have their document frequencies. Elements in at most `own`
+    /// documents occur in no other text; `own` is 0 if nothing was counted.
     pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
-        // Elements that many documents contain; without counts, any elements.
+        // The document marks elements that many documents contain, or any elements if nothing was counted.
         let mut marks: Vec<(bool, u64)> =
             elements[..groups.min(size)].iter().map(|term| (term.df <= WHOLE, mix64(term.hash))).collect();
         marks.sort_unstable();
@@ -127,8 +127,9 @@ impl RarestJoin {
         elements.iter().for_each(|element| set(bitmap, bit(element.hash)));
     }
 
-    /// Finds the candidates in a window. In crowds, only the nearest documents are compared. `out` bounds the comparisons. If the bound may
-    /// be exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons are counted.
+    /// Finds the candidates in a window. In crowds, only the nearest documents are compared. `out` limits the number of comparisons. If the
+    /// limit may be exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons
+    /// are counted.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let asking: Vec<usize> = (0..rows).filter(|&at| followers(window.row(at).sketch).0 != SILENT).collect();
@@ -174,7 +175,7 @@ impl RarestJoin {
 struct Meeting<'m, 'p, 'w> {
     join: RarestJoin,
     window: &'m Window<'w>,
-    /// Maximum number of comparisons of a probing document that heads no crowd.
+    /// The maximum number of comparisons for a probing document that is not the head of a crowd.
     share: usize,
     crowds: Crowds,
     compared: u64,
@@ -306,7 +307,7 @@ fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     (bits, is_marked)
 }
 
-/// Holds a document that probes for documents that contain one of its groups of elements.
+/// Holds a probing document, which searches for documents that contain one of its groups of elements.
 struct Asking {
     at: usize,
     doc: u64,
@@ -331,7 +332,7 @@ impl Asking {
 #[derive(Default)]
 struct Bitmaps {
     docs: Vec<u64>,
-    /// Empty if no sketches are available.
+    /// The list is empty if no sketches are available.
     bitmaps: Vec<u64>,
 }
 
@@ -499,7 +500,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // Sixty elements shared by all pages. Each page lacks one of them, and has a few elements that only two other pages share.
+        // The template has sixty elements. Each page lacks one of them, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()

@@ -1,4 +1,5 @@
-//! The fingerprints that represent a text in `shingles`: windows of characters, graphemes or words, either all of them or a sketch.
+//! Computes the fingerprints that represent a text in `shingles`. They are the hashes of windows of characters, graphemes or words: either
+//! all of them, or a sketch.
 //!
 //! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m; their
 //! number grows with the text and may be zero for a short text.
@@ -50,13 +51,13 @@ pub enum Measure {
 pub struct ShingleSets {
     /// Number of units in a shingle.
     pub ngram: usize,
-    /// `scalar`, `grapheme` or `word`.
+    /// The unit: `scalar`, `grapheme` or `word`.
     pub unit: &'static str,
-    /// Whether whitespace counts as a character.
+    /// Whether white space counts as a character.
     pub spaces: bool,
-    /// Which fingerprints are kept.
+    /// The fingerprints that are kept.
     pub sketch: Sketch,
-    /// How sets are compared.
+    /// The measure by which two sets are compared.
     pub measure: Measure,
     /// Whether the evidence includes a bitmap, which decides most pairs. The bitmap helps if there are many candidates and few of them are
     /// similar.
@@ -300,7 +301,7 @@ impl ShingleSets {
     }
 }
 
-/// Counts in how many documents each shingle occurs, so that the rarest shingles can be chosen; see [`super::rarest`].
+/// Counts the documents that contain each shingle, so that the rarest shingles can be chosen; see [`super::rarest`].
 impl FeatureKind for ShingleSets {
     fn name(&self) -> String {
         let spaces = if self.spaces { "spaces" } else { "no spaces" };
@@ -327,7 +328,8 @@ struct Parts<'e> {
     bitmap: &'e [u64],
 }
 
-/// Takes the s smallest elements of the union of both sets. Returns how many of these elements are in both sets, and how many were taken.
+/// Takes the s smallest elements of the union of both sets. Returns the number of these elements that are in both sets, and the number of
+/// elements that were taken.
 fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     let (mut i, mut j, mut common, mut all) = (0, 0, 0, 0);
     while all < s && (i < a.len() || j < b.len()) {
@@ -342,7 +344,7 @@ fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     (common, all)
 }
 
-/// Returns how many occurrences in `a` belong to elements that `b` contains.
+/// Returns the number of occurrences in `a` that belong to elements of `b`.
 fn occurrences_in(a: &[u64], times: &[u64], b: &[u64]) -> u64 {
     let found = a.iter().zip(times).filter(|(element, _)| b.binary_search(element).is_ok());
     found.map(|(_, times)| times).sum()

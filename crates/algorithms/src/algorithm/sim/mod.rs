@@ -152,7 +152,7 @@ impl SimSigner<'_> {
         let tf = f64::from(tf) / length as f64;
         // A corpus that was not counted has no IDF.
         let counted = self.stats.documents() > 0;
-        // With frozen counts, a word may occur in more documents than its count shows.
+        // If the counts are frozen, a word may occur in more documents than its count shows.
         if self.stats.covers() && frequency.df < self.min_df {
             return 0.0;
         }
@@ -287,7 +287,7 @@ impl Signer for SimSigner<'_> {
         }
     }
 
-    /// Returns the list of keywords for the digest, and one keyword for any other key.
+    /// Returns one entry per key: the list of keywords for the digest, or one keyword for any other key.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let (_, list) = self.keywords(document);
         let digest = digest_of(&list);
