@@ -94,7 +94,6 @@ impl HeavySentSigner<'_> {
         weight.collect()
     }
 
-    /// Returns the heaviest sentences.
     fn heaviest(&self, document: &Analysis<'_>) -> Result<Vec<String>, Reason> {
         let weights = self.word_weights(document);
         let places = Places::new(document.counted().iter().map(|counted| counted.word.hash));

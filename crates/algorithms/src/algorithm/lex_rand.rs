@@ -102,7 +102,6 @@ impl Algorithm for LexRand {
 struct LexRandSigner {
     lexicon: Lexicon,
     base: bool,
-    /// The seed of each random lexicon.
     seeds: Vec<u64>,
     /// A random lexicon lacks the words whose hash is below this value.
     removed: u64,

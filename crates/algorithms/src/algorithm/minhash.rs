@@ -115,7 +115,7 @@ struct MinHashSigner {
     shingling: Shingling,
     min_shingles: usize,
     family: Family,
-    /// Number of minima stored with a row, one byte each, if the texts are not checked.
+    /// The number of minima stored with a row, one byte each, if the texts are not checked.
     sketch: usize,
     verify: Option<Box<dyn Verify>>,
 }

@@ -99,7 +99,6 @@ struct OptFreqSigner {
 }
 
 impl OptFreqSigner {
-    /// Returns the signature string.
     fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         self.words.of(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
     }

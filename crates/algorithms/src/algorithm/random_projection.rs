@@ -167,7 +167,6 @@ impl Signer for RandomProjectionSigner {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    /// Appends the vector.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let words = signed.rows(0).flat_map(|row| row.sketch.as_chunks::<8>().0);
         out.extend(words.map(|word| u64::from_le_bytes(*word)));

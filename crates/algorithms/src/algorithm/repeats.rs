@@ -150,7 +150,7 @@ impl Learner for RepeatsLearner {
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         /// The share of features that occur once but may be counted as repeated, if there is enough memory.
         const RATE: f64 = 1e-3;
-        /// Number of copies of the filter that exist at the same time while the filter is passed on.
+        /// The number of copies of the filter that exist at the same time while the filter is passed on.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // Three copies briefly exist at the same time: the filter, the numbers that are passed on, and the signer's own filter. The size

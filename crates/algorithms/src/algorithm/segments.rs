@@ -114,7 +114,7 @@ impl Algorithm for Segments {
 struct Cutter {
     mode: &'static str,
     size: usize,
-    /// Minimum number of words in a segment.
+    /// The minimum number of words in a segment.
     least: usize,
     /// Separates the fingerprints of these settings from the fingerprints of other settings.
     salt: u64,

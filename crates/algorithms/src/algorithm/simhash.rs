@@ -31,7 +31,7 @@ use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window}
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// Maximum number of tables. Each table adds one row per document, and a row's position must fit in 16 bits.
+/// The maximum number of tables. Each table adds one row per document, and a row's position must fit in 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
 /// Implements the `simhash` algorithm.
@@ -267,7 +267,6 @@ impl Signer for SimHashSigner<'_> {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    /// Appends the fingerprint.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
         prints.for_each(|print| out.extend(&print[..self.bits as usize / 64]));

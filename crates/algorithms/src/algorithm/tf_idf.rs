@@ -86,7 +86,7 @@ impl TfIdfSigner<'_> {
     /// Returns the heaviest words. Words are weighted in descending order of tf. Among words with the same tf, a word in a single document
     /// weighs the most. If even that weight is too low, the remaining words (usually all words that occur once) are not looked up.
     fn heaviest<'t>(&self, document: &'t Analysis<'_>) -> Heaviest<'t> {
-        /// Number of words that are looked up before the bound is checked again.
+        /// The number of words that are looked up before the bound is checked again.
         const AT_ONCE: usize = 32;
         let length = document.word_count();
         let most = self.stats.idf_bm25(1);

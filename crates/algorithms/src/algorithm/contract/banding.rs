@@ -20,7 +20,7 @@
 //! | 0.8 | 13 x 7 | 0.67 | 0.95 | 1.00 |
 //! | 0.9 | 10 x 12 | 0.13 | 0.51 | 0.96 |
 
-/// Maximum number of minima per document.
+/// The maximum number of minima per document.
 const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
@@ -31,9 +31,9 @@ pub const LOWEST: f64 = 0.05;
 /// Holds the number of bands and the number of minima per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// Number of bands. Two documents are candidates if they have at least one equal band.
+    /// The number of bands. Two documents are candidates if they have at least one equal band.
     pub bands: usize,
-    /// Number of minima per band. Two bands are equal if all their minima are equal.
+    /// The number of minima per band. Two bands are equal if all their minima are equal.
     pub rows: usize,
 }
 

@@ -17,13 +17,13 @@ pub struct SignatureScheme {
     pub opposite_rules: Option<[u32; 2]>,
     /// The score of two documents whose rows have equal keys, if equal keys make them duplicates.
     pub equal: Score,
-    /// Approximate number of rows per document. The sizes of temporary files and filters depend on this number.
+    /// The approximate number of rows per document. The sizes of temporary files and filters depend on this number.
     pub rows_per_document: u64,
-    /// Number of 8-byte words in the sketch that each document has in addition to its rows
+    /// The number of 8-byte words in the sketch that each document has in addition to its rows
     /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
     /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that compare only rows.
     pub sketch_words: usize,
-    /// Number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
+    /// The number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
     /// documents that only share a key. The maximum is 28, so that the words fit in a row. If the number is 0, all documents that share
     /// a key are looked up.
     pub index_words: usize,
@@ -72,7 +72,7 @@ pub enum Growth {
     },
     /// The number is quadratic, because all documents are compared with each other.
     Quadratic {
-        /// Minimum number of rows per document.
+        /// The minimum number of rows per document.
         rows: u64,
         /// An alternative that finds most pairs without this cost, such as `join=lsh`.
         instead: &'static str,

@@ -234,7 +234,6 @@ impl CoreWordsSigner<'_> {
     }
 }
 
-/// Returns the key of the core words.
 fn key(core: &str) -> u128 {
     hash64(core.as_bytes()).into()
 }

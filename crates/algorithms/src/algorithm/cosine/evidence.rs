@@ -19,7 +19,7 @@ use super::vector::{Vector, Weighed, Weighing, is_head};
 use crate::corpus::Dfs;
 use dupsift_core::float;
 
-/// Number of header values before the terms.
+/// The number of header values before the terms.
 const HEADER: usize = 4;
 
 /// Holds 1 + ln n for each n.
@@ -36,9 +36,9 @@ fn log(count: u64) -> f64 {
 pub struct Stated {
     /// The position of the term in the order shared by all documents: twice the term number, plus 1 for a term of the first line.
     pub place: u64,
-    /// Number of documents that contain the term.
+    /// The number of documents that contain the term.
     pub df: u64,
-    /// Number of occurrences in the document.
+    /// The number of occurrences in the document.
     pub count: u64,
     /// The weight of the term in the vector.
     pub weight: f64,

@@ -38,7 +38,7 @@ const FEW_TERMS: usize = 3;
 /// Defines which terms make keys.
 #[derive(Clone, Copy, Debug)]
 pub struct HeavyTerms {
-    /// Maximum number of heavy terms per text.
+    /// The maximum number of heavy terms per text.
     pub most: usize,
     /// Maximum document frequency of a term that makes keys.
     pub most_documents: u64,

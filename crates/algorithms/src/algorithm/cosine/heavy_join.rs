@@ -15,19 +15,19 @@ use crate::algorithm::kit::prefix::{Term, below};
 use dupsift_core::number::thousands;
 use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
-/// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
+/// The maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Maximum number of in-memory entries in a window's list of third terms (4 MB).
+/// The maximum number of in-memory entries in a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
-/// Number of bits that a sketch holds per term.
+/// The number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
-/// Number of term fingerprints in a word.
+/// The number of term fingerprints in a word.
 const PRINTS: usize = 4;
-/// Maximum number of heavy terms.
+/// The maximum number of heavy terms.
 pub const MOST_TERMS: usize = 32;
-/// Number of 16-bit numbers in a sketch: the fingerprints, followed by the length of the common terms.
+/// The number of 16-bit numbers in a sketch: the fingerprints, followed by the length of the common terms.
 const NUMBERS: usize = (MOST_TERMS + 1).next_multiple_of(PRINTS);
-/// Maximum number of words in a sketch.
+/// The maximum number of words in a sketch.
 const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
 /// The number that represents length 1.
 const LENGTH: f64 = u16::MAX as f64;
@@ -37,7 +37,7 @@ pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Maximum number of in-memory entries in a window's list of third terms.
+    /// The maximum number of in-memory entries in a window's list of third terms.
     entries: usize,
 }
 

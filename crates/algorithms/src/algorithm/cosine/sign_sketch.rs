@@ -18,18 +18,18 @@ use crate::algorithm::kit::prefix::Term;
 use dupsift_core::float;
 use dupsift_core::hash::{mix64, splitmix64};
 
-/// Number of signs per document.
+/// The number of signs per document.
 pub const BITS: u32 = 512;
-/// Number of 8-byte words that hold the signs.
+/// The number of 8-byte words that hold the signs.
 pub const WORDS: usize = BITS as usize / 64;
-/// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
+/// The number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
 /// The number of coordinates to which terms are hashed, and the number of coordinates in each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
 const PART: usize = 256;
-/// Number of coordinates whose signs are used.
+/// The number of coordinates whose signs are used.
 const NARROW: usize = BITS as usize;
-/// Number of adjacent coordinates that one instruction adds. A transform mixes the coordinates of one lane.
+/// The number of adjacent coordinates that one instruction adds. A transform mixes the coordinates of one lane.
 const LANES: usize = 8;
 /// The integer that represents a weight of 1, and the number of low bits that are dropped from the sums.
 const UNIT: f64 = (1 << 20) as f64;

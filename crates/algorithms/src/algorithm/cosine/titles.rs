@@ -15,9 +15,9 @@ use std::iter::Peekable;
 /// Holds the counts of a word in a text.
 #[derive(Clone, Copy, Default)]
 struct Counted {
-    /// Number of occurrences in the text.
+    /// The number of occurrences in the text.
     text: u64,
-    /// Number of occurrences in the first line.
+    /// The number of occurrences in the first line.
     line: u64,
 }
 
@@ -26,7 +26,7 @@ struct Side<'e> {
     terms: Peekable<Terms<'e>>,
     weight: f64,
     rare: f64,
-    /// Number of words in the text and in the first line, including repetitions.
+    /// The number of words in the text and in the first line, including repetitions.
     text: u64,
     line: u64,
     title: TitleWords,

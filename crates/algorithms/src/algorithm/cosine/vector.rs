@@ -64,7 +64,7 @@ pub struct Vector {
 pub struct Weighed {
     /// The term.
     pub term: Term,
-    /// Number of occurrences in the text, or in the first line.
+    /// The number of occurrences in the text, or in the first line.
     pub count: u32,
     /// The rank in the corpus: [`Frequency::rank`](dupsift_text::Frequency::rank).
     pub rank: u64,
@@ -137,7 +137,7 @@ pub struct Likeness {
 
 /// Tolerance for weights that are rounded to Float32.
 const HAIR: f64 = 1e-6;
-/// Number of terms between two checks of the bound.
+/// The number of terms between two checks of the bound.
 const STEP: usize = 16;
 
 impl Weighing<'_> {

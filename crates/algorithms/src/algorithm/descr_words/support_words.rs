@@ -18,7 +18,7 @@ use crate::algorithm::contract::Notes;
 use crate::algorithm::kit::training::room_for;
 use dupsift_core::error::Result;
 
-/// Number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
+/// The number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
 pub const STEPS: u64 = 64;
 
 /// Thresholds: i/64, from 0.05 to 0.95.
@@ -27,7 +27,7 @@ const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
 /// The share of documents that may become uncovered in one phase.
 const LOSS: f64 = 0.001;
 
-/// Maximum number of rounds; a dozen are usually enough.
+/// The maximum number of rounds; a dozen are usually enough.
 const ROUNDS: u64 = 200;
 
 /// Returns a word of a document as stored in notes: the hash, with the step of f in its low bits.
@@ -44,7 +44,7 @@ pub fn word_of(hash: u64) -> u64 {
 /// Holds the criteria for choosing words.
 #[derive(Clone, Copy, Debug)]
 pub struct Goals {
-    /// Minimum number of sampled documents in which f must be above a word's threshold.
+    /// The minimum number of sampled documents in which f must be above a word's threshold.
     pub documents: u32,
     /// The distance from the threshold, in steps, within which f counts as near.
     pub near: usize,
@@ -61,15 +61,14 @@ pub struct Goals {
 pub struct Chosen {
     /// The words as returned by [`word_of`], in ascending order, with their thresholds in steps.
     pub words: Vec<(u64, u64)>,
-    /// Number of candidate words.
+    /// The number of candidate words.
     pub candidates: u64,
-    /// Number of covered documents.
+    /// The number of covered documents.
     pub covered: u64,
-    /// Number of rounds until nothing changed or the set was small enough.
+    /// The number of rounds until nothing changed or the set was small enough.
     pub rounds: u64,
 }
 
-/// Holds a candidate word.
 struct Candidate {
     word: u64,
     threshold: usize,
@@ -189,7 +188,7 @@ struct Set {
     /// Note numbers, grouped by candidate.
     documents: Vec<u32>,
     selected: Vec<bool>,
-    /// Number of chosen words that describe each document.
+    /// The number of chosen words that describe each document.
     cover: Vec<u32>,
     min_bits: u32,
 }

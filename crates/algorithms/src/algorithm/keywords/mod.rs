@@ -213,7 +213,6 @@ fn beginning(text: &str, bytes: usize, gbk: bool) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// Returns the weights in a sketch.
 fn weights(sketch: &[u8]) -> impl Iterator<Item = f64> {
     sketch.as_chunks::<4>().0.iter().map(|bytes| f32::from_be_bytes(*bytes).into())
 }

@@ -40,7 +40,7 @@ pub fn differing(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Number of words in a [`Wide`].
+/// The number of words in a [`Wide`].
 pub const WIDE_WORDS: usize = 6;
 
 /// Holds up to 384 bits, 64 per word, lowest first.

@@ -7,7 +7,7 @@
 
 use super::bits::Bits;
 
-/// Maximum number of tables in a scheme. Each table costs one row per document.
+/// The maximum number of tables in a scheme. Each table costs one row per document.
 const MAX_TABLES: u64 = 120;
 
 /// Holds a complete scheme of block tables.

@@ -16,11 +16,11 @@ use dupsift_text::{Analysis, FieldValues, Pipeline, TextOptions};
 pub struct Found {
     /// The pairs by their document numbers.
     pub pairs: BTreeMap<(usize, usize), Pair>,
-    /// Number of candidate pairs, each counted once.
+    /// The number of candidate pairs, each counted once.
     pub candidates: usize,
-    /// Number of comparisons made.
+    /// The number of comparisons made.
     pub compared: u64,
-    /// Number of comparisons skipped.
+    /// The number of comparisons skipped.
     pub left_out: u64,
     /// The documents without a signature, and the reasons.
     pub unsigned: BTreeMap<usize, &'static str>,

@@ -52,7 +52,7 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
     paragraphs.map(|lines| lines[0].place.start..lines[lines.len() - 1].place.end).collect()
 }
 
-/// Maximum number of characters in the readable form of a passage.
+/// The maximum number of characters in the readable form of a passage.
 const MOST_SHOWN: usize = 200;
 
 /// Returns a text in readable form. A long text is cut, and an ellipsis is appended.
@@ -65,7 +65,7 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be an entire long document.
+/// The maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be an entire long document.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.

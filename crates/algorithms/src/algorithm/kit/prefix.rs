@@ -18,7 +18,7 @@ pub struct Term {
     pub hash: u64,
     /// The weight in the document, above 0.
     pub weight: f64,
-    /// Number of documents in the corpus that contain the term, at least 1.
+    /// The number of documents in the corpus that contain the term, at least 1.
     pub df: u64,
 }
 
@@ -29,8 +29,8 @@ pub fn rare_first(terms: &mut Vec<Term>) {
 
 /// Like `rare_first`, for any items that have a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
-    /// Number of bits for a term's position. `DF` and `HASH` are the numbers of bits for its document frequency and for the beginning of
-    /// its hash. If all three are packed into one number, sorting takes a third of the time.
+    /// The number of bits for a term's position. `DF` and `HASH` are the numbers of bits for the document frequency and for the beginning
+    /// of the hash. If all three are packed into one number, sorting takes a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;
@@ -82,8 +82,8 @@ pub fn rounded_up(value: f64) -> f32 {
     if f64::from(near) < value { near.next_up() } else { near }
 }
 
-/// Number of bytes in the sketch of a row: the weight of the term and the length of the rest of the vector after it, both Float32, and the
-/// hash of the previous term.
+/// The number of bytes in the sketch of a row. The sketch holds the weight of the term and the length of the rest of the vector after it,
+/// both Float32, and the hash of the previous term.
 pub const SKETCH: usize = 16;
 
 /// Emits a row for each leading term of a vector with length 1. If documents were counted, a term in a single document gets no row,

@@ -26,7 +26,7 @@ pub const UNIT: ParamSpec = ParamSpec {
 /// Defines the shingles into which a document is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingling {
-    /// Number of units in a shingle.
+    /// The number of units in a shingle.
     pub ngram: usize,
     /// Whether units are characters instead of words.
     pub chars: bool,

@@ -22,7 +22,7 @@ pub struct Units {
 pub struct Unit {
     /// The hash of the unit.
     pub hash: u64,
-    /// Number of occurrences in the document.
+    /// The number of occurrences in the document.
     pub count: u32,
     /// The frequencies of the unit in the corpus.
     pub frequency: Frequency,

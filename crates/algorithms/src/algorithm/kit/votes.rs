@@ -13,7 +13,7 @@ pub struct Votes {
     total: u64,
 }
 
-/// Maximum number of bits in a count. A document cannot have 2^38 features.
+/// The maximum number of bits in a count. A document cannot have 2^38 features.
 const PLANES: usize = 38;
 
 /// Reports which of the 64 bits won.

@@ -11,7 +11,7 @@ use dupsift_core::hash::splitmix64;
 use dupsift_core::number::counted;
 use dupsift_text::{Analysis, Counted};
 
-/// Number of header values in a model: documents, words, directions.
+/// The number of header values in a model: documents, words, directions.
 const HEAD: usize = 3;
 
 /// Returns the weight of a word, (1 + ln tf) idf.
@@ -27,9 +27,9 @@ pub struct LatentLearner<'c> {
     pub commonest: u64,
     /// The sample of documents that is used for learning.
     pub sample: Sample,
-    /// Number of directions to find.
+    /// The number of directions to find.
     pub dimensions: usize,
-    /// Number of passes of the decomposition.
+    /// The number of passes of the decomposition.
     pub passes: usize,
     /// The seed of the decomposition's initial block.
     pub seed: u64,
@@ -117,7 +117,6 @@ impl Rows for Sampled<'_, '_> {
     }
 }
 
-/// Holds a learned space.
 struct Learnt<'c> {
     head: &'c [u64],
     places: Places,

@@ -57,7 +57,7 @@ impl Signs {
     }
 }
 
-/// Number of documents in a block of [`AllPairs`].
+/// The number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
 /// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries the

@@ -13,7 +13,7 @@ use nalgebra::{ComplexField, DMatrix, Reflection, SymmetricEigen, Unit};
 use dupsift_core::error::Result;
 use dupsift_core::hash::splitmix64;
 
-/// Number of extra directions that improve the accuracy of the last requested directions.
+/// The number of extra directions that improve the accuracy of the last requested directions.
 pub const OVERSAMPLED: usize = 10;
 
 /// Singular values below this share of the largest value are treated as 0.

@@ -122,18 +122,18 @@ impl Algorithm for SentenceMarks {
 
 struct MarksSigner {
     title_weight: f64,
-    /// Minimum number of equal parts if the titles differ. A value above 3 means that no number of equal parts is enough.
+    /// The minimum number of equal parts if the titles differ. A value above 3 means that no number of equal parts is enough.
     parts: usize,
-    /// Minimum number of equal parts if the titles are equal.
+    /// The minimum number of equal parts if the titles are equal.
     parts_with_title: usize,
     marks: Marks,
     any_order: bool,
     strip_suffix: bool,
 }
 
-/// Position of the title's key. The position of any other key is the set of its parts, as bits.
+/// The position of the title's key. The position of any other key is the set of its parts, as bits.
 const TITLE: u32 = 0;
-/// Number of bytes in the sketch: half of the hash of each part and of the title (0 if there is no title).
+/// The number of bytes in the sketch: half of the hash of each part and of the title (0 if there is no title).
 const SKETCH: usize = 16;
 
 impl MarksSigner {

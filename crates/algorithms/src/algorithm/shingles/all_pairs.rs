@@ -16,24 +16,24 @@ use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 
-/// Approximate number of documents per block. Each thread holds twice as many bitmaps in memory.
+/// The approximate number of documents per block. Each thread holds twice as many bitmaps in memory.
 const PER_BLOCK: u64 = 1_500;
-/// Maximum number of blocks. Each block adds one row per document.
+/// The maximum number of blocks. Each block adds one row per document.
 const MOST_BLOCKS: u64 = 1_000;
 /// The minimum share of the larger set that a document in a crowd must have in common with the head. Pages of a manual have less in common,
 /// so all of them are compared.
 const CROWDED: f64 = 0.8;
-/// Number of words in a piece.
+/// The number of words in a piece.
 const PIECE: usize = bitmap::LEAST_WORDS;
-/// Number of bytes that a [`Size`] takes in a row.
+/// The number of bytes that a [`Size`] takes in a row.
 pub const SIZE: usize = 8;
 
 /// Holds the size of a set, with and without repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Number of distinct elements.
+    /// The number of distinct elements.
     pub distinct: u32,
-    /// Number of elements, including repetitions.
+    /// The number of elements, including repetitions.
     pub all: u32,
 }
 
@@ -258,7 +258,6 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
     }
 }
 
-/// Holds a document in a window.
 struct Document {
     doc: u64,
     block: u32,

@@ -12,9 +12,9 @@
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
 
-/// Number of words in the smallest bitmap.
+/// The number of words in the smallest bitmap.
 pub const LEAST_WORDS: usize = 16;
-/// Number of words in the largest bitmap.
+/// The number of words in the largest bitmap.
 pub const MOST_WORDS: usize = 1 << 10;
 
 /// Returns the number of bitmap words for this many distinct elements.
@@ -46,9 +46,9 @@ pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<'b> {
     bits: &'b [u64],
-    /// Number of bits that are set.
+    /// The number of bits that are set.
     set: u32,
-    /// Number of elements whose bit another element has already set.
+    /// The number of elements whose bit another element has already set.
     hidden: u32,
 }
 

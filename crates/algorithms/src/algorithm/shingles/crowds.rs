@@ -9,11 +9,11 @@
 
 pub use dupsift_core::row::{FIRST, WHOLE};
 
-/// Number of following documents with which each document in a crowd is compared, in the order of the elements that the head lacks.
+/// The number of following documents with which each document in a crowd is compared, in the order of the elements that the head lacks.
 pub const NEAREST: usize = 8;
-/// Maximum number of crowds in a window. Each crowd is one bit of a word.
+/// The maximum number of crowds in a window. Each crowd is one bit of a word.
 const MOST: u32 = 64;
-/// Maximum number of rows in a window that keeps crowd masks in memory.
+/// The maximum number of rows in a window that keeps crowd masks in memory.
 const MOST_ROWS: usize = 1 << 20;
 
 /// Holds the crowds of a window, by the positions of its documents.

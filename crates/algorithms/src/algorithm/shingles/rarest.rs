@@ -29,11 +29,11 @@ use crate::algorithm::params::Params;
 use dupsift_core::hash::mix64;
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Sketches, Window};
 
-/// Number of words in a document's bitmap.
+/// The number of words in a document's bitmap.
 const WORDS: usize = 128;
-/// Maximum number of elements that follow the head of a group.
+/// The maximum number of elements that follow the head of a group.
 const FOLLOWERS: usize = 4;
-/// Number of bytes in the sketch of a row: the bits of the followers.
+/// The number of bytes in the sketch of a row: the bits of the followers.
 const SKETCH: usize = FOLLOWERS * 2;
 /// The sketch of a row that does not probe.
 const SILENT: [u16; FOLLOWERS] = [BITS; FOLLOWERS];
@@ -43,13 +43,13 @@ const NONE: u16 = BITS - 1;
 const BITS: u16 = 0x3FFF;
 /// A flag in the first follower: the document takes part in the comparisons of a crowd.
 const MARK: u16 = 0x8000;
-/// Number of elements that a document marks.
+/// The number of elements that a document marks.
 const MARKED: usize = 4;
-/// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and maximum number of documents that probe them.
+/// The maximum number of documents whose bitmaps are in memory at the same time (1 MB), and maximum number of documents that probe them.
 const BLOCK: usize = 1 << 10;
 /// A document with at least this many similar documents is expected to become the head of a crowd.
 const FOUND: usize = 16;
-/// Number of documents that probe at the same time in a window that can have crowds.
+/// The number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
 
 /// The lowest threshold at which join=auto uses the rarest shingles. Below this threshold, most elements of a text would have to probe,
@@ -63,7 +63,6 @@ pub fn by_rarest(params: &Params) -> bool {
     fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
 }
 
-/// Holds a document's bitmap.
 type Bitmap = [u64; WORDS];
 
 /// Implements the join at a given threshold.
@@ -312,7 +311,7 @@ struct Asking {
     at: usize,
     doc: u64,
     followers: [u16; FOLLOWERS],
-    /// Number of elements that a containing set may lack.
+    /// The number of elements that a containing set may lack.
     may_miss: usize,
     compared: usize,
     finding: Finding,

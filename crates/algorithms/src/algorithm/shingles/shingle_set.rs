@@ -49,7 +49,7 @@ pub enum Measure {
 /// Defines the shingles into which a text is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
-    /// Number of units in a shingle.
+    /// The number of units in a shingle.
     pub ngram: usize,
     /// The unit: `scalar`, `grapheme` or `word`.
     pub unit: &'static str,

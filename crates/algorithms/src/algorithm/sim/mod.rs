@@ -31,7 +31,7 @@ use dupsift_text::{Analysis, Frequency};
 /// Implements the `sim` algorithm.
 pub struct Sim;
 
-/// Maximum number of keywords that fit in a row, at twelve bytes each.
+/// The maximum number of keywords that fit in a row, at twelve bytes each.
 const MOST_KEYWORDS: i64 = 21;
 
 const FACTS: Facts = Facts {
@@ -132,13 +132,13 @@ struct SimSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// Position of the digest, and bit of the `md5` rule.
+/// The position of the digest, and bit of the `md5` rule.
 const MD5: u32 = 0;
-/// Position of the leading keywords, and bit of the `sim` rule.
+/// The position of the leading keywords, and bit of the `sim` rule.
 const SIM: u32 = 1;
 /// The IDF of a word in all documents: nearly zero, so that a corpus of copies still has keywords.
 const LEAST_IDF: f64 = 1e-6;
-/// Number of bytes per keyword in a row: its hash and its weight.
+/// The number of bytes per keyword in a row: its hash and its weight.
 const KEYWORD: usize = 12;
 
 impl SimSigner<'_> {

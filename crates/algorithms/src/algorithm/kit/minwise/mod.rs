@@ -33,7 +33,7 @@ const MERSENNE61: u64 = (1 << 61) - 1;
 pub enum Family {
     /// a x + b on 32 bits.
     Multiply32 {
-        /// Number of functions.
+        /// The number of functions.
         count: usize,
         /// Odd factors, padded to complete blocks.
         a: Vec<u32>,

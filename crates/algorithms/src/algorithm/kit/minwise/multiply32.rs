@@ -5,7 +5,7 @@
 
 use dupsift_core::cpu::Level;
 
-/// Number of functions in a block. Lists are padded to a multiple of this number.
+/// The number of functions in a block. Lists are padded to a multiple of this number.
 pub const BLOCK: usize = 16;
 
 /// Lowers each minimum to the smallest value of its function `a[j] x + b[j] mod 2^32` over the set, if that value is lower. `a`,
@@ -40,7 +40,7 @@ mod x86 {
 
     use super::BLOCK;
 
-    /// Number of blocks whose minima, factors and summands fit in the 32 registers of AVX-512.
+    /// The number of blocks whose minima, factors and summands fit in the 32 registers of AVX-512.
     const WIDE: usize = 7;
 
     #[target_feature(enable = "avx512f")]
