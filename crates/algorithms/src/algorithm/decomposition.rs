@@ -92,8 +92,8 @@ impl DecompositionSigner<'_> {
     }
 }
 
-/// Returns every occurrence of a word as (df, number of the occurrence, hash), rare words first. Among equally rare words, later
-/// occurrences come first, because fewer documents contain them.
+/// Returns every occurrence of a word as (df, number of the occurrence, hash), rarest words first. Among equally rare words,
+/// later occurrences come first, because fewer documents contain them.
 fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
     let mut all = Vec::with_capacity(document.words().len());
     for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {

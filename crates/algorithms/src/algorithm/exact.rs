@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn worked_examples() {
-        // The MD5 of the words joined with spaces.
+        // The key is the MD5 of the words joined with spaces.
         assert_eq!(key(&Exact, "form=canonical,digest=md5", D1), Ok(0x8dae8012f694618f23ec90a37d8db238));
         assert_ne!(key(&Exact, "", D1), key(&Exact, "", D2));
         assert_ne!(key(&Exact, "", "Кот."), key(&Exact, "", "кот"));

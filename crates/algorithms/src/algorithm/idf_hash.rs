@@ -137,7 +137,7 @@ impl KeySigner for IdfHashSigner {
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        // Number of bits in the hash with which strings are compared; the eight string hashes are too weak to rely on.
+        // The number of bits in the hash by which strings are compared. The eight string hashes are too weak for this.
         SignatureScheme::one_key(96)
     }
 }

@@ -148,7 +148,7 @@ mod tests {
     use crate::algorithm::kit::examples::{counted, key_over};
     use dupsift_core::hash::sha1;
 
-    /// Frequencies from 1 to 1000: the lexicon holds words in 4 to 251 documents.
+    /// Returns statistics with frequencies from 1 to 1000, so the lexicon holds words in 4 to 251 documents.
     fn stats() -> CorpusStats {
         let words = [("и", 1000), ("на", 252), ("лес", 251), ("река", 90), ("бор", 20), ("гать", 4), ("опечатка", 3)];
         let words: Vec<(&str, u64, u64)> = words.iter().map(|&(word, df)| (word, df, df)).collect();

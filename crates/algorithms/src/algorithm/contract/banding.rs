@@ -1,5 +1,5 @@
-//! MinHash bands: the probability that a pair with a given similarity becomes a candidate, and the number and size of the bands for a
-//! threshold.
+//! Computes the probability that a pair with a given similarity becomes a MinHash candidate, and chooses the number and size of the
+//! bands for a threshold.
 //!
 //! Source: Indyk, Motwani 1998. If two sets have Jaccard similarity s, one minimum agrees with probability s, all r minima of a band with
 //! probability s^r, and at least one of b bands with probability 1 - (1 - s^r)^b.

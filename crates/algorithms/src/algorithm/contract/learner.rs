@@ -12,7 +12,7 @@ pub trait Learner: Send + Sync {
     /// Returns the model as a list of numbers. The list must fit in a fraction of the memory limit.
     ///
     /// # Errors
-    /// Returns the error of [`Notes::go_on`], which must be called in long loops.
+    /// Returns the error of [`Notes::go_on`], which implementations must call in long loops.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>>;
 }
 

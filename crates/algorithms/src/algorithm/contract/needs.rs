@@ -1,11 +1,11 @@
-//! The inputs of an algorithm besides the text: columns, and counts from the first pass.
+//! Declares the inputs of an algorithm besides the text: columns, and counts from the first pass.
 
 use dupsift_text::{Analysis, Field};
 
 /// Lists the inputs of an algorithm besides the text of a document.
 #[derive(Default)]
 pub struct Needs {
-    /// Whether the algorithm needs document and collection frequencies of words.
+    /// Whether the algorithm needs the document and corpus frequencies of words.
     pub word_counts: bool,
     /// Other parts of documents that the first pass counts. [`CorpusStats::feature_df`](crate::corpus::CorpusStats::feature_df) returns
     /// the counts.
@@ -55,9 +55,9 @@ pub trait FeatureKind: Send + Sync {
 /// Selects the counts that the first pass collects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Document and collection frequencies of words.
+    /// The document and corpus frequencies of words.
     pub words: bool,
-    /// Document frequencies of features.
+    /// The document frequencies of features.
     pub features: bool,
 }
 

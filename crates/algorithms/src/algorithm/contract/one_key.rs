@@ -1,4 +1,4 @@
-//! Methods with one key per document: documents with equal keys are duplicates.
+//! Defines methods that compute one key per document.
 
 use super::{SignatureScheme, Signer};
 use dupsift_core::row::{Reason, Signatures};

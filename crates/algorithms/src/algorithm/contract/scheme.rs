@@ -21,7 +21,7 @@ pub struct SignatureScheme {
     pub rows_per_document: u64,
     /// The number of 8-byte words in the sketch that each document has in addition to its rows
     /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
-    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that compare only rows.
+    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). The number is 0 for methods that compare only rows.
     pub sketch_words: usize,
     /// The number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
     /// documents that only share a key. The maximum is 28, so that the words fit in a row. If the number is 0, all documents that share
@@ -39,7 +39,7 @@ pub struct SignatureScheme {
     pub banding: Option<Banding>,
     /// Choices that the signer made for this corpus, such as the number of search tables. They are written to run.json.
     pub notes: Vec<String>,
-    /// Describes the order and sketch of a row for `explain`: lengths, counts.
+    /// Describes the order and sketch of a row for `explain`, such as lengths and counts.
     pub describe_row: Option<fn(&Row<'_>) -> String>,
 }
 

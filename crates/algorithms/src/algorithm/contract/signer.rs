@@ -1,4 +1,4 @@
-//! The method bound to a corpus: the rows of a document, and how rows become pairs.
+//! Defines a method bound to a corpus: which rows a document has, and how rows become pairs.
 
 use super::{SignatureScheme, TermVectors, Verify};
 use dupsift_core::row::{Pair, Pairs, Row, Score, Signatures, Window};
@@ -37,8 +37,8 @@ pub trait Signer: Send + Sync {
     /// Appends the [`SignatureScheme::index_words`] words that an index keeps for a document with these rows.
     fn index_sketch(&self, _signed: &Signatures, _out: &mut Vec<u64>) {}
 
-    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. Must return true for every pair that
-    /// [`Signer::pairs`] finds.
+    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. The result must be true for every
+    /// pair that [`Signer::pairs`] finds.
     fn may_be_pair(&self, _a: &[u64], _b: &[u64]) -> bool {
         true
     }

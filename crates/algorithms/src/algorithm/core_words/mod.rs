@@ -220,7 +220,7 @@ impl CoreWordsSigner<'_> {
             }
             found.push((one.half_words(), one.fingerprint()));
         }
-        // A stable sort, so ties keep their order.
+        // The sort is stable, so ties keep their order.
         found.sort_by_key(|one| std::cmp::Reverse(one.0));
         let mut largest: Vec<u64> = Vec::with_capacity(self.segments);
         for (_, fingerprint) in found {

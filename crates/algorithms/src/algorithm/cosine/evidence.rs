@@ -145,7 +145,7 @@ impl Weighing<'_> {
     }
 }
 
-/// Returns the lower of the first positions in two lists.
+/// Returns the lower of the first positions in two lists, or `None` if both lists are empty.
 #[inline]
 fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     match (a.first(), b.first()) {
@@ -154,7 +154,7 @@ fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     }
 }
 
-/// Removes the occurrences of the term with this number from the front of a list. Returns their sum.
+/// Removes the occurrences of the term with this number from the front of a list. Returns the sum of their counts.
 #[inline]
 fn take(places: &mut &[(u64, u32)], number: u64) -> u64 {
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! Keys for texts that share two of their heaviest terms.
+//! Computes keys that two texts share if they have two of their heaviest terms in common.
 //!
 //! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
 //! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one
@@ -32,7 +32,7 @@ use std::ops::Bound;
 /// Terms in at most this many documents make keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// If a text has fewer terms that make keys, each of these terms also makes a key by itself.
+/// If fewer than this many terms of a text make keys, each of these terms also makes a key by itself.
 const FEW_TERMS: usize = 3;
 
 /// Defines which terms make keys.
@@ -40,7 +40,7 @@ const FEW_TERMS: usize = 3;
 pub struct HeavyTerms {
     /// The maximum number of heavy terms per text.
     pub most: usize,
-    /// Maximum document frequency of a term that makes keys.
+    /// The maximum document frequency of a term that makes keys.
     pub most_documents: u64,
     /// The cosine threshold of a pair.
     pub threshold: f64,

@@ -24,7 +24,7 @@ use dupsift_text::{Analysis, Frequency};
 
 /// Defines how documents become vectors.
 pub struct Weighing<'c> {
-    /// Whether a term counts 1 + ln tf times instead of tf times.
+    /// Whether the weight of a term grows with 1 + ln tf instead of tf.
     pub sublinear: bool,
     /// The share of the first line in the vector: at least 0 and below 1.
     pub head: f64,
@@ -135,7 +135,7 @@ pub struct Likeness {
     pub gap: f64,
 }
 
-/// Tolerance for weights that are rounded to Float32.
+/// The tolerance for weights that are rounded to Float32.
 const HAIR: f64 = 1e-6;
 /// The number of terms between two checks of the bound.
 const STEP: usize = 16;
@@ -204,12 +204,14 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Four words with weight 1, three of them shared. Each of the remaining two words occurs in only one text, with weight 1/2.
+        // There are four words with weight 1, and three of them are shared. Each of the remaining two words occurs in only one text, with
+        // weight 1/2.
         assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
         assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
         assert_eq!(likeness(0.0, "a b", "c d"), None);
         assert_eq!(likeness(0.0, "", "c d"), None);
-        // Four words weigh 1/2 each, nine 1/3 each: the four shared words differ by 1/6, the other five by 1/3.
+        // Four words weigh 1/2 each, nine words 1/3 each. The weights of the four shared words differ by 1/6, the weights of the other five
+        // by 1/3.
         assert!(near(likeness(0.0, "a b c d", "a b c d e f g h i"), 2.0 / 3.0, 1.0 / 3.0));
     }
 

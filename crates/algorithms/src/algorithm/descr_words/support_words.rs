@@ -1,11 +1,11 @@
-//! The choice of support words for `descr_words`: a few high-quality words that describe as many documents as possible
+//! Chooses the support words for `descr_words`: a few high-quality words that describe as many documents as possible
 //! (docs/methods/descr_words.md).
 //!
-//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents where f
-//! is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit rarely moves
-//! f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting with the
-//! word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents stay
-//! covered. Each round requires a higher quality than the previous round.
+//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents in
+//! which its f is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit
+//! rarely moves f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting
+//! with the word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents
+//! stay covered. Each round requires a higher quality than the previous round.
 //!
 //! Memory: 256 bytes per candidate word, and four bytes for each document that a candidate describes.
 
@@ -21,7 +21,7 @@ use dupsift_core::error::Result;
 /// The number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
 pub const STEPS: u64 = 64;
 
-/// Thresholds: i/64, from 0.05 to 0.95.
+/// The thresholds i/64, from 0.05 to 0.95.
 const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
 
 /// The share of documents that may become uncovered in one phase.
@@ -185,7 +185,7 @@ fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option
 /// Holds the words chosen so far.
 struct Set {
     candidates: Vec<Candidate>,
-    /// Note numbers, grouped by candidate.
+    /// The note numbers, grouped by candidate.
     documents: Vec<u32>,
     selected: Vec<bool>,
     /// The number of chosen words that describe each document.

@@ -10,7 +10,7 @@ pub trait Bits:
 {
     /// A vector without set bits.
     const NONE: Self;
-    /// Returns a vector with the bits from `from` (inclusive) to `to` (exclusive) set.
+    /// Returns a vector in which the bits from `from` (inclusive) to `to` (exclusive) are set.
     fn span(from: u32, to: u32) -> Self;
     /// Returns the number of set bits.
     fn ones(self) -> u32;

@@ -66,7 +66,7 @@ impl<V: Bits> Blocks<V> {
         )
     }
 
-    /// Returns the keys of a vector, one per table, well mixed.
+    /// Returns the well-mixed keys of a vector, one per table.
     pub fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
         self.table_masks.iter().map(move |&mask| (vector & mask).key(self.bits))
     }
@@ -183,7 +183,7 @@ mod tests {
     }
 
     fn check<V: Bits>(bits: u32, distance: u32, count: u64, base: impl Fn(u64) -> V, one: impl Fn(u32) -> V) {
-        // Groups of vectors around a few centers, so that many distances occur.
+        // The vectors form groups around a few centers, so many distances occur.
         let flip = |n, i| one((splitmix64(9, n * 64 + i) % u64::from(bits)) as u32);
         let flips = |n| splitmix64(8, n) % (u64::from(distance) + 4);
         let vectors: Vec<V> = (0..count).map(|n| (0..flips(n)).fold(base(n % 20), |v, i| v ^ flip(n, i))).collect();

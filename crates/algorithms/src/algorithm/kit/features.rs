@@ -1,4 +1,4 @@
-//! The features that vote on the bits of a fingerprint: words, shingles or characters, each as one 64-bit hash.
+//! Defines the features that vote on the bits of a fingerprint: words, shingles or characters, each as one 64-bit hash.
 
 use super::units::pairs_of_han;
 use crate::algorithm::params::{Kind, ParamSpec, Params};

@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.2, 0.8), Lexicon { rarest: 4, commonest: 251 });
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.0, 1.0), Lexicon { rarest: 1, commonest: 1000 });
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.1, 1.0).rarest, 1);
-        // An interval that contains no frequency.
+        // The interval contains no frequency.
         let none = Lexicon::of_nidf(1, 10, 0.95, 0.99);
         assert!((0..20).all(|df| !none.has(df)), "{none:?}");
         // All words are equally common.

@@ -1,4 +1,5 @@
-//! The margin rule: a pair must also be among the best pairs of its documents, or close to them.
+//! Implements the margin rule: in addition to reaching the threshold, a pair must be among the best pairs of its documents, or close to
+//! them.
 //!
 //! Pages with the same template are all about equally similar to each other, while a copy stands out. So the threshold of a method can be
 //! lowered until it finds revised copies. The rule then removes pairs that are much less similar than the best pairs of their documents.
@@ -28,7 +29,7 @@ pub const MARGIN: ParamSpec = ParamSpec {
     help: "M: a pair's similarity must be within M of the best similarity of each of its documents; either:M: of at least one of them; M:D: also keep pairs that connect a cluster, up to distance D",
 };
 
-/// Tolerance for similarities, which are Float32: it keeps 0.9 within 0.1 of 1.
+/// The tolerance for similarities, which are Float32: it keeps 0.9 within 0.1 of 1.
 const HAIR: f64 = 1e-6;
 
 /// Returns whether a pair with this similarity is within the margin, given the best similarities of its documents.

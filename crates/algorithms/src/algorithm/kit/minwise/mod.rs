@@ -1,4 +1,4 @@
-//! Min-wise hashing: the minimum of each of m seeded functions over a set (Broder 1997).
+//! Implements min-wise hashing, which computes the minimum of each of m seeded functions over a set (Broder 1997).
 //!
 //! Two sets agree at a position with a probability equal to their Jaccard similarity. There are three families of functions:
 //!

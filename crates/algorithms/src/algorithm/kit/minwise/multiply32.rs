@@ -1,4 +1,4 @@
-//! The kernel of the `multiply32` family: minima of a x + b mod 2^32, for at least sixteen functions at a time.
+//! Implements the kernel of the `multiply32` family, which computes minima of a x + b mod 2^32 for at least sixteen functions at a time.
 //!
 //! All three versions (AVX-512, AVX2 and plain code) compute the same numbers. Functions are grouped in blocks whose minima stay in
 //! registers while the complete set is read. So the set is read once per block, and there is no other memory traffic.
