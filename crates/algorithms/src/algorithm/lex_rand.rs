@@ -1,4 +1,4 @@
-//! `lex_rand` (A7): I-Match with several lexicons. Each lexicon except the first lacks a random part of the words.
+//! `lex_rand` (A7): extends I-Match to several lexicons. Each lexicon except the first lacks a random part of the words.
 //!
 //! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon randomization;
 //! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort

@@ -113,7 +113,8 @@ impl MegashinglesSigner {
         self.combine_groups(&mut minima, |key, _| each(key));
     }
 
-    /// Passes each megashingle with the numbers of its two groups to `each`, in the order of the pairs of groups. Overwrites the minima.
+    /// Passes each megashingle with the numbers of its two groups to `each`, in the order of the pairs of groups. The minima are
+    /// overwritten.
     fn combine_groups(&self, minima: &mut [u64], mut each: impl FnMut(u64, [usize; 2])) {
         // The supershingles overwrite the first minima, which have already been read.
         for group in 0..self.groups {

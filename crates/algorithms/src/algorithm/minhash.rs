@@ -1,8 +1,7 @@
-//! `minhash`: groups the minima of seeded hash functions over shingles into bands to find candidates, and checks the candidates by their
-//! exact Jaccard similarity.
+//! `minhash`: finds candidates that have an equal band of MinHash minima, and checks them by the exact Jaccard similarity.
 //!
 //! Source: Broder 1997 (min-wise hashing), Indyk, Motwani 1998 (banding). Cost: m hash evaluations per shingle, one row per band and
-//! document, and the check of each candidate pair on its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
+//! document, and the check of each candidate pair by its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
 //!
 //! | bands x rows | s = 0.5 | 0.7 | 0.8 | 0.9 |
 //! | --- | --- | --- | --- | --- |

@@ -71,7 +71,7 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
 #[derive(Default)]
 pub struct Passage {
-    /// Letters that are not hashed yet.
+    /// The letters that are not hashed yet.
     letters: String,
     /// The hash of all earlier letters, if there were too many to buffer.
     before: Option<Box<Hash64>>,

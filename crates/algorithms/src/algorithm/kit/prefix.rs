@@ -1,4 +1,4 @@
-//! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
+//! Implements the prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
 //! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms. A term is leading
 //! if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors with length
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn rare_terms_come_first_whatever_a_number_holds() {
         let few = |n: u64| splitmix64(1, n);
-        // Hashes with the same first bits; frequencies with more than 24 bits; more terms than a packed number has positions for.
+        // The cases are hashes with the same first bits, frequencies with more than 24 bits, and more terms than a packed number has
+        // positions for.
         let alike = |n: u64| splitmix64(2, n) >> 40;
         for (terms, hash, df) in [
             (300, &few as &dyn Fn(u64) -> u64, 40),

@@ -54,8 +54,8 @@ pub fn words_of_sentences(mut chosen: Vec<String>) -> String {
     chosen.join(" | ")
 }
 
-/// Returns the key of the chosen sentences, sorted alphabetically and joined. The key is flagged if there are fewer than `wanted`
-/// sentences.
+/// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if there are fewer
+/// than `wanted` sentences.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
     let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-/// If the longest part has fewer characters, it is not informative.
+/// The minimum length of an informative part, in characters.
 const LEAST_CHARACTERS: usize = 4;
 
 /// Returns the ranges of the nonempty parts of a normalized title.

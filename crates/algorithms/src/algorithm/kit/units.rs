@@ -1,4 +1,4 @@
-//! The units of a document's vector: words or, in Han text, single characters or pairs of adjacent characters.
+//! Defines the units of a document's vector: words or, in Han text, single characters or pairs of adjacent characters.
 
 use crate::algorithm::contract::FeatureKind;
 use crate::corpus::{CorpusStats, TermTable};
@@ -8,7 +8,7 @@ use dupsift_text::{Analysis, Frequency, Token};
 /// The names of the kinds of units, as parameter values.
 pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
 
-/// Defines a kind of units.
+/// Defines a kind of unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
     /// The name of the kind, one of [`UNITS`].

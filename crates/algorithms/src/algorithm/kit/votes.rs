@@ -1,5 +1,5 @@
-//! Counts votes for 64 bits in parallel: counts the 64-bit numbers in a list in which each bit is set, and determines which bits have a
-//! majority.
+//! Counts votes for 64 bits in parallel. Each 64-bit number in a list votes for the bits that are set in it; the bits with a majority
+//! win.
 //!
 //! The counts are stored in bit planes: plane p holds bit p of all 64 counts. Eight numbers are added together by full adders on whole
 //! words (the Harley-Seal tree), so a number costs about five operations on any processor.
@@ -19,9 +19,9 @@ const PLANES: usize = 38;
 /// Reports which of the 64 bits won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Bits set in more than half of the numbers.
+    /// The bits that are set in more than half of the numbers.
     pub more: u64,
-    /// Bits set in exactly half of the numbers.
+    /// The bits that are set in exactly half of the numbers.
     pub even: u64,
 }
 

@@ -31,7 +31,7 @@ pub fn augmented_tf(tf: u32, most: u32) -> f64 {
 pub struct WordString {
     words: usize,
     min_distinct: usize,
-    /// Converts strings to keys.
+    /// The settings that determine how strings become keys.
     pub key: StringKey,
 }
 

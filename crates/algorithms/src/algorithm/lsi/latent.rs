@@ -135,7 +135,7 @@ pub struct Latent<'c> {
 }
 
 impl<'c> Latent<'c> {
-    /// Returns the space from the model of a corpus. `whitened` divides the coordinates by the singular values.
+    /// Returns the space that the model of a corpus describes. `whitened` divides the coordinates by the singular values.
     pub fn new(corpus: &Corpus<'c>, dimensions: usize, whitened: bool) -> Latent<'c> {
         let Some((head, rest)) = corpus.model.split_at_checked(HEAD) else {
             return Latent { dimensions, learnt: None };
@@ -160,8 +160,8 @@ impl<'c> Latent<'c> {
         self.dimensions
     }
 
-    /// Returns the coordinates of a document, with unit length, or `None` if it has no words from the vocabulary. Words are added in the
-    /// order of their hashes, so the word order of a document does not affect the last bits of the coordinates.
+    /// Returns the coordinates of a document as a vector with unit length, or `None` if the document has no words from the vocabulary.
+    /// Words are added in the order of their hashes, so the word order of a document does not affect the last bits of the coordinates.
     pub fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
         let mut sums = vec![0.0f64; self.dimensions];
         let mut words: Vec<&Counted> = document.counted().iter().filter(|counted| !counted.word.stop).collect();

@@ -190,7 +190,7 @@ impl Verify for LsiSigner<'_> {
         format!("latent cosine:{}", self.threshold)
     }
 
-    /// Appends the vector, two coordinates per number.
+    /// Appends the vector, packed two coordinates per number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let vector = self.latent.vector(document).unwrap_or_default();
         let pairs = vector.chunks(2).map(|pair| [pair[0], pair.get(1).copied().unwrap_or(0.0)]);

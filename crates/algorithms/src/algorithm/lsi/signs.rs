@@ -85,7 +85,7 @@ impl AllPairs {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
 
-    /// Emits one row for each block with which the document's own block is compared; its own block is one of them.
+    /// Emits one row for each block with which the document's block is compared, including that block itself.
     pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
         let own = document.raw_hash() as u64 % self.blocks;
         let sketch = rounded(vector);
