@@ -77,7 +77,7 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, it returns the IDF of a word in half of the
+/// Returns the IDF of a word in five documents. If the corpus has at most ten documents, returns the IDF of a word in half of the
 /// documents, because no lower optimum is meaningful.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))

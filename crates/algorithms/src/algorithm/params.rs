@@ -30,11 +30,11 @@ pub enum Kind {
 pub struct ParamSpec {
     /// The name on the command line.
     pub name: &'static str,
-    /// Type and range.
+    /// The type and range.
     pub kind: Kind,
     /// The default value, as written on the command line.
     pub default: &'static str,
-    /// One sentence for the help.
+    /// The help text, which is one sentence.
     pub help: &'static str,
 }
 
@@ -43,9 +43,9 @@ pub struct ParamSpec {
 pub struct Shorthand {
     /// The name on the command line.
     pub name: &'static str,
-    /// Type and range.
+    /// The type and range.
     pub kind: Kind,
-    /// One sentence for the help.
+    /// The help text, which is one sentence.
     pub help: &'static str,
     /// The parameters that the shorthand determines. None of them may be given together with the shorthand.
     pub decides: &'static [&'static str],
@@ -96,7 +96,7 @@ enum Value {
 /// Holds the value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// The maximum difference between the best similarity of a document and the similarity of its pair, from 0 to 1.
+    /// The maximum difference between the similarity of a pair and the best similarity of its documents, from 0 to 1.
     pub within: f64,
     /// Whether a pair is kept if it is within the margin of only one of its two documents.
     pub either: bool,
@@ -197,7 +197,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Checks typed values against the specification. Parameters that were not typed get their default.
+    /// Checks typed values against the specification. Parameters that were not typed get their default value.
     ///
     /// # Errors
     /// Returns an error if a name is not in `specs`, a value is out of range, or a name is given twice. `owner` names the algorithm in the
@@ -287,7 +287,7 @@ impl Params {
     }
 
     /// Returns the same parameters with every threshold at its lowest allowed value, so that a check also reports scores below the
-    /// threshold. [`THRESHOLDS`] lists the names.
+    /// threshold. [`THRESHOLDS`] lists the names of these parameters.
     pub fn loosened(&self, specs: &[ParamSpec]) -> Params {
         let mut values = self.values.clone();
         for spec in specs {

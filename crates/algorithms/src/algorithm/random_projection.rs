@@ -8,8 +8,8 @@
 //! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the
 //! document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported once.
 //!
-//! Limits: similar to the limits of `simhash`, because this algorithm is its wide variant. Short texts produce both false and missed pairs,
-//! and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! Limits: this algorithm is a wide variant of `simhash`, so the limits are similar. Short texts produce both false and missed pairs, and
+//! near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1

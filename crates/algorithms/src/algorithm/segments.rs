@@ -13,8 +13,8 @@
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and its lists cost
-//! the square of their length; `max_df` drops such segments.
+//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and the cost of
+//! its lists grows with the square of their length; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};
@@ -116,7 +116,7 @@ struct Cutter {
     size: usize,
     /// The minimum number of words in a segment.
     least: usize,
-    /// Separates the fingerprints of these settings from the fingerprints of other settings.
+    /// The salt that separates the fingerprints of these settings from the fingerprints of other settings.
     salt: u64,
 }
 

@@ -139,7 +139,7 @@ struct SimHashSigner<'c> {
     bits: u32,
     blocks: Blocks<u128>,
     features: Features,
-    /// Whether to use the hash of the Chinese article instead of a well-mixed hash.
+    /// Whether the hash of the Chinese article is used instead of a well-mixed hash.
     s3: bool,
     weight: &'static str,
     min_features: usize,

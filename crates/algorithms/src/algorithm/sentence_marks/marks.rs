@@ -8,7 +8,7 @@ use crate::algorithm::kit::raw_places::RawPlaces;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
-/// Defines which characters are marks, which units next to them are used, and how the result is cut.
+/// Defines which characters are marks, which units next to them are used, and how the result is split.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
     /// Whether units are letters instead of words in scripts written with spaces.

@@ -1,6 +1,6 @@
 //! Finds crowds in a window. A crowd consists of documents that are all similar to one document, such as pages with the same template.
-//! Nearly any two documents of a crowd are a pair, so if all documents were compared with each other, the number of pairs and the cost
-//! would grow with the square of the crowd's size.
+//! Nearly all documents of a crowd form pairs with each other. If all of them were compared, the number of pairs and the cost would
+//! grow with the square of the crowd's size.
 //!
 //! A document with more than [`WHOLE`] similar documents in a window becomes the head of a crowd that contains them. Two documents in a
 //! crowd are compared only if they are near each other in the order of the elements that the head lacks, or if one of them is among the

@@ -45,7 +45,8 @@ const BITS: u16 = 0x3FFF;
 const MARK: u16 = 0x8000;
 /// The number of elements that a document marks.
 const MARKED: usize = 4;
-/// The maximum number of documents whose bitmaps are in memory at the same time (1 MB), and maximum number of documents that probe them.
+/// The maximum number of documents whose bitmaps are in memory at the same time (1 MB), and the maximum number of documents that probe
+/// them.
 const BLOCK: usize = 1 << 10;
 /// A document with at least this many similar documents is expected to become the head of a crowd.
 const FOUND: usize = 16;
@@ -92,8 +93,8 @@ impl RarestJoin {
         size + 1 - least(self.threshold, size)
     }
 
-    /// Emits the rows and the bitmap of a nonempty set, whose elements have their document frequencies. Elements in at most `own`
-    /// documents occur in no other text; `own` is 0 if nothing was counted.
+    /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. Elements in at most
+    /// `own` documents occur in no other text; `own` is 0 if nothing was counted.
     pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
@@ -448,7 +449,7 @@ mod tests {
 
     #[test]
     fn the_groups_of_the_worked_example() {
-        // a to j, each in two documents: hashes in ascending order.
+        // The elements are a to j, each in two documents, with hashes in ascending order.
         let mut elements: Vec<Term> = (1..=10).map(|hash| Term { hash, weight: 1.0, df: 2 }).collect();
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 1, &mut out);
@@ -522,7 +523,7 @@ mod tests {
 
     #[test]
     fn pages_of_a_template_meet_in_proportion() {
-        // Sixty elements shared by all pages, and forty shared by three: below the threshold, except within a group.
+        // All pages share sixty elements, which is below the threshold. Groups of three pages share forty more elements.
         let page = |n: u64| -> BTreeSet<u64> {
             (0..60).map(|at| (1 << 40) + at).chain((0..40).map(move |at| (n / 3) << 8 | at)).collect()
         };

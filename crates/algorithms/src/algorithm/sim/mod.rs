@@ -132,9 +132,9 @@ struct SimSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// The position of the digest, and bit of the `md5` rule.
+/// The position of the digest, and the bit of the `md5` rule.
 const MD5: u32 = 0;
-/// The position of the leading keywords, and bit of the `sim` rule.
+/// The position of the leading keywords, and the bit of the `sim` rule.
 const SIM: u32 = 1;
 /// The IDF of a word in all documents: nearly zero, so that a corpus of copies still has keywords.
 const LEAST_IDF: f64 = 1e-6;
