@@ -25,7 +25,7 @@ const CUT: &str = "--text-and-words";
 /// Selects the process that a row of the table measures.
 #[derive(Clone, Copy)]
 enum Process {
-    /// This program, with READ or CUT.
+    /// This program with the argument READ or CUT.
     Own(&'static str),
     /// `dupsift run` with these algorithms.
     Run(&'static str),
@@ -37,11 +37,11 @@ enum Process {
 #[derive(Clone, Copy)]
 enum Goal {
     None,
-    /// At most this many times U.
+    /// The CPU time is at most this many times U.
     Reading(f64),
-    /// At most this many times T.
+    /// The CPU time is at most this many times T.
     Cutting(f64),
-    /// At most this many milliseconds of wall-clock time.
+    /// The wall-clock time is at most this many milliseconds.
     Milliseconds(f64),
 }
 

@@ -34,7 +34,7 @@ pub fn name_of(corpus: &Path) -> String {
 /// Holds the cost of one process.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
-    /// User and system time.
+    /// The user and system time.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
     /// The peak of resident memory, including mapped temporary files.

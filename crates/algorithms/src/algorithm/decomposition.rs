@@ -70,7 +70,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // Slightly below the exact ratio, so that rounding does not reject a pair before the check.
+            // The ratio is slightly below the exact value, so that rounding does not reject a pair before the check.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,

@@ -206,7 +206,7 @@ impl Signer for RepeatsSigner {
         let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
         out.leave_numbers(features);
         let repeated = counted.iter().filter(|one| one.0 >= 2).count();
-        // Slightly below the product, because the product was rounded; one more feature in the lists does no harm.
+        // The product was rounded, so a small value is subtracted. One more feature in the lists does no harm.
         let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
         if repeated < needed {
             return out.none("too few repeated features");

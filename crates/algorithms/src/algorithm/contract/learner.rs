@@ -20,7 +20,8 @@ pub trait Learner: Send + Sync {
 pub struct Notes<'n> {
     /// The number of notes.
     pub count: usize,
-    /// Memory that learning may use, in bytes. A learner that needs more memory returns an error that explains how to reduce memory use.
+    /// The memory that learning may use, in bytes. A learner that needs more memory returns an error that explains how to reduce memory
+    /// use.
     pub memory_bytes: usize,
     get: Box<dyn Fn(usize) -> &'n [u64] + 'n>,
     go_on: Box<dyn Fn() -> Result<()> + 'n>,

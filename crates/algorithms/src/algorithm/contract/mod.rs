@@ -59,7 +59,7 @@ pub struct Facts {
     pub name: &'static str,
     /// Alternative names, such as `A12`.
     pub aliases: &'static [&'static str],
-    /// Author, year and title of the method.
+    /// The author, year and title of the method.
     pub source: &'static str,
     /// The criterion for duplicates, as one sentence.
     pub summary: &'static str,
@@ -69,7 +69,7 @@ pub struct Facts {
     pub inputs: &'static str,
     /// The parameters, except the parameters shared by all algorithms.
     pub params: &'static [ParamSpec],
-    /// Shorthand names, each of which sets several parameters.
+    /// Shorthand names that each set several parameters.
     pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values, such as `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],

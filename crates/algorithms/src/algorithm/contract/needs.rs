@@ -64,7 +64,7 @@ pub struct Stats {
 impl Stats {
     /// No counts.
     pub const NONE: Stats = Stats { words: false, features: false };
-    /// Counts of words.
+    /// Only the counts of words.
     pub const WORDS: Stats = Stats { words: true, features: false };
 
     /// Returns the counts that at least one of two algorithms needs.

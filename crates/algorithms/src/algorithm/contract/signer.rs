@@ -37,8 +37,8 @@ pub trait Signer: Send + Sync {
     /// Appends the [`SignatureScheme::index_words`] words that an index keeps for a document with these rows.
     fn index_sketch(&self, _signed: &Signatures, _out: &mut Vec<u64>) {}
 
-    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. The result must be true for every
-    /// pair that [`Signer::pairs`] finds.
+    /// Returns whether the index words or the sketches of two documents allow the documents to be a pair. The result must be true for
+    /// every pair that [`Signer::pairs`] finds.
     fn may_be_pair(&self, _a: &[u64], _b: &[u64]) -> bool {
         true
     }

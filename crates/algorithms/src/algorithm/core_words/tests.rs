@@ -93,7 +93,7 @@ fn worked_segments() {
     let expected = ["f g h i j k l", "m n 网页搜索引擎 o", "a b c d e"].map(whole);
     assert_eq!(segments("seg_words=5", text), expected);
     assert_eq!(segments("seg_words=5,segments=2", text), expected[..2]);
-    // No paragraph is large enough: the whole text is one segment.
+    // No paragraph is large enough, so the whole text is one segment.
     assert_eq!(segments("", text), [whole(&text.replace('\n', " "))]);
     assert_eq!(segments("seg_words=2", "a b\n\nA B!\n\nc d"), ["a b", "c d"].map(whole));
     assert!(segments("", "?!").is_empty());

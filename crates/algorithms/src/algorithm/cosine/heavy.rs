@@ -60,7 +60,7 @@ pub struct Keys {
 /// Defines the parts that make up a key. The lowest bits of a key store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Two terms, at least one of which is not common.
+    /// Two terms that are not both common.
     Two,
     /// Two common terms.
     Common,
@@ -199,7 +199,7 @@ mod tests {
         // There are few terms, so each of them also makes a key by itself.
         assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
         assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
-        // No term can match another document: each text gets a unique key.
+        // No term can match another document, so each text gets a unique key.
         let alone = [HEAVY.keys(&terms[..2], 1), HEAVY.keys(&terms[..1], 1)].map(|found| found.keys);
         assert!(alone[0].len() == 1 && alone[1].len() == 1 && alone[0] != alone[1]);
         assert!(HEAVY.keys(&[], 1).keys.is_empty());

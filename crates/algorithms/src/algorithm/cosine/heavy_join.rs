@@ -87,7 +87,7 @@ impl HeavyJoin {
         differing(a, b) <= self.most_differing
     }
 
-    /// Like `HeavyJoin::near`, for complete sketches.
+    /// Like `HeavyJoin::near`, but compares complete sketches.
     pub fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
         match (a.first_chunk(), b.first_chunk()) {
             (Some(a), Some(b)) => self.near(a, b),
@@ -301,7 +301,7 @@ mod tests {
         assert!(found.len() > 19_000 && compared == 199 * 100, "without a third term in the sketch nothing is cut");
         let (found, compared) = join(&bound(5, 0.1), &vectors);
         let of_four = |a: u64, b: u64| a / 4 == b / 4;
-        // Two in a hundred thousand pairs of terms have equal fingerprints.
+        // About 2 in 100,000 pairs of terms have equal fingerprints.
         let others = found.keys().filter(|&&(a, b)| !of_four(a, b)).count();
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
         // Each group of four has 6 pairs in each of three windows: the window of all documents, and the windows of its third term with term
@@ -336,7 +336,7 @@ mod tests {
         };
         let (found, _) = join(&bound(4, 0.1), &vectors(&|_| vec![7]));
         assert!(found.len() > 4_900, "{}", found.len());
-        // One key: 0 with 1. The other terms of two documents are only in the sketch.
+        // The only key is 0 with 1. The other terms of two documents are only in the sketch.
         let two = vectors(&|doc| vec![10 + doc / 2, 500 + doc / 2]);
         let (found, compared) = join(&HeavyJoin { most_differing: 512, ..bound(4, 0.1) }, &two);
         let windows: u64 = found.values().sum();

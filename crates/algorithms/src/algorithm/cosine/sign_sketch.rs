@@ -37,7 +37,7 @@ const SHIFT: u32 = 10;
 
 /// Returns the maximum number of differing signs for vectors that reach this cosine. About 2 in 10,000 such pairs exceed this number.
 pub fn most_differing(cosine: f64) -> u32 {
-    // Slightly below the given cosine, because weights are rounded.
+    // The cosine is lowered slightly, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
     let expected = f64::from(BITS) * share;
     (expected + DEVIATIONS * (expected * (1.0 - share)).sqrt()).ceil() as u32

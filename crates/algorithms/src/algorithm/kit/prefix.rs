@@ -27,7 +27,7 @@ pub fn rare_first(terms: &mut Vec<Term>) {
     rare_first_by(terms, |term| *term);
 }
 
-/// Like `rare_first`, for any items that have a term.
+/// Like `rare_first`, but sorts any items that have a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
     /// The number of bits for a term's position. `DF` and `HASH` are the numbers of bits for the document frequency and for the beginning
     /// of the hash. If all three are packed into one number, sorting takes a third of the time.

@@ -57,7 +57,7 @@ impl Overlap {
         for level in level..=64 {
             let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));
             let count = sample.clone().count();
-            // Slightly below the product, because the product was rounded. One more shingle does no harm.
+            // The product was rounded, so a small value is subtracted. One more shingle does no harm.
             let common = (self.threshold * count as f64 - 1e-9).ceil() as usize;
             met.extend(sample.take((count + 1).saturating_sub(common.max(1))));
             if count == 0 {

@@ -34,7 +34,7 @@ impl Signs {
         for table in 0..self.tables {
             let signs = directions.by_ref().take(self.bits);
             let bits = signs.fold(0u64, |bits, direction| bits << 1 | u64::from(dot(direction, vector) >= 0.0));
-            // Keys are hashes, so that they spread evenly.
+            // Keys are hashes, so they spread evenly.
             out.push(table as u32, combine(table as u64, bits).into(), 0, &[]);
         }
     }
@@ -134,7 +134,7 @@ fn rounded(vector: &[f32]) -> Vec<u8> {
     let step = if greatest > 0.0 { greatest / 127.0 } else { 1.0 };
     let steps: Vec<i8> = vector.iter().map(|one| (one / step).round() as i8).collect();
     let lost = |(one, &steps): (&f32, &i8)| (f64::from(*one) - f64::from(step) * f64::from(steps)).powi(2);
-    // Slightly above the error, because the error itself is rounded.
+    // `lost` is slightly above the rounding error, because the error itself is rounded.
     let lost = (vector.iter().zip(&steps).map(lost).sum::<f64>().sqrt() * (1.0 + 1e-6)) as f32;
     let mut sketch = Vec::with_capacity(8 + vector.len());
     sketch.extend(step.to_le_bytes());

@@ -13,7 +13,7 @@
 //!
 //! The sources do not define units in other scripts, how the string is cut, or how numbers are treated. In dupsift, a dot or comma
 //! between two digits is not a mark. Two documents share a key for every two parts that agree, so all pairs are found. Limits: an
-//! additional sentence near the start shifts the borders of all parts; most marks in a list are commas.
+//! additional sentence near the start shifts the borders of all parts; in lists, most marks are commas.
 
 mod marks;
 

@@ -145,7 +145,7 @@ mod tests {
             let set = |seed: u64, size: u64| -> Vec<u64> {
                 (0..size).map(|n| splitmix64(if n < common { 1 } else { seed }, n)).collect()
             };
-            // The sizes differ, so that one bitmap is folded.
+            // The sizes differ, so one bitmap is folded.
             let (a, b) = (set(2, size), set(3, size / 2 + common));
             let (mut bits_a, mut bits_b, mut folded) = (vec![7], Vec::new(), Vec::new());
             write(&a, &mut bits_a);

@@ -285,7 +285,7 @@ impl Meeting<'_, '_, '_> {
 
 /// Returns the number of elements, at least one, that a set must share with a set of `size` elements to contain it.
 pub fn least(threshold: f64, size: usize) -> usize {
-    // Slightly below the product, because of rounding.
+    // The product is lowered slightly, because it was rounded.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
 }
 

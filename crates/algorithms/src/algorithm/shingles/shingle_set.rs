@@ -200,7 +200,7 @@ impl ShingleSets {
                 threshold * (f64::from(a.all) + f64::from(b.all)) / 2.0 - f64::from(repeated)
             }
         };
-        // Slightly below the exact value, because of rounding.
+        // The result is slightly below the exact value, because the value was rounded.
         need * (1.0 - 1e-9)
     }
 
@@ -236,7 +236,7 @@ impl ShingleSets {
         Some(Parts { size, set, times, bitmap })
     }
 
-    /// Returns whether two documents may reach the threshold, judging by their sizes and bitmaps.
+    /// Returns whether the sizes and bitmaps of two documents allow the documents to reach the threshold.
     pub fn may_reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> bool {
         let (Some(a), Some(b)) = (self.parts(a), self.parts(b)) else { return false };
         let need = self.need(threshold, a.size, b.size);

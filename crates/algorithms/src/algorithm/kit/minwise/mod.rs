@@ -35,9 +35,9 @@ pub enum Family {
     Multiply32 {
         /// The number of functions.
         count: usize,
-        /// Odd factors, padded to complete blocks.
+        /// The odd factors, padded to complete blocks.
         a: Vec<u32>,
-        /// Summands, with the same padding.
+        /// The summands, with the same padding.
         b: Vec<u32>,
     },
     /// (a x + b) mod (2^61 - 1), with nonzero factors.
