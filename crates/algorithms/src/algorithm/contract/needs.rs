@@ -42,7 +42,8 @@ pub enum Reads {
     },
 }
 
-/// Defines a kind of feature, such as sentences or segments. The first pass counts the document frequencies of these features.
+/// Defines a kind of feature other than words, such as sentences or segments. The first pass counts the document frequencies of these
+/// features.
 pub trait FeatureKind: Send + Sync {
     /// Returns the name of the kind, including all settings on which it depends, such as `segments:paragraph`. Features of kinds with
     /// the same name are counted only once for all algorithms.

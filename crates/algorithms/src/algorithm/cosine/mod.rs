@@ -17,11 +17,11 @@
 //!
 //! `join=heavy` (`heavy_join.rs`) is not exact. Two texts are compared if they share two of their fifteen heaviest terms (56 rows of 12
 //! bytes per document). They are candidates if the signs of random projections (96 bytes per document) differ in no more positions than
-//! expected for a pair. On four corpora of up to 39,000 documents, it missed at most 0.04% of the pairs of the exact join at a threshold of
-//! 0.68, and 0.14% at 0.6. There were 1.5 to 6 candidates per pair, so the number of candidates grows in proportion to the number of pairs.
-//! Limits: it misses versions that do not share two of their heaviest terms. If more than 64 texts share two heavy terms, it misses pairs
-//! that do not share a third heavy term. Below 0.6, the share of missed pairs grows, because similar texts have less in common: 0.3% in the
-//! samples at 0.5, 45% at 0.3, 98% at 0.05. A note in run.json reports this.
+//! expected for a pair. On four corpora of up to 39,000 documents, `join=heavy` missed at most 0.04% of the pairs of the exact join at a
+//! threshold of 0.68, and 0.14% at 0.6. There were 1.5 to 6 candidates per pair, so the number of candidates grows in proportion to the
+//! number of pairs. Limits: `join=heavy` misses versions that do not share two of their heaviest terms. If more than 64 texts share two
+//! heavy terms, it misses pairs that do not share a third heavy term. Below 0.6, the share of missed pairs grows, because similar texts
+//! have less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. A note in run.json reports this.
 //!
 //! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that occur
 //! in a single document get no row, because they cannot match another document. Limits: word order and length do not count, so a text is

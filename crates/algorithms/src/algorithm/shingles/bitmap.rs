@@ -1,5 +1,5 @@
-//! Represents sets as bitmaps. The hash of each element sets one bit. Each element that two sets share sets the same bit in both bitmaps,
-//! so
+//! Represents sets as bitmaps. The hash of each element sets one bit. An element that belongs to two sets has the same bit in both
+//! bitmaps, so
 //!
 //! ```text
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
