@@ -1,8 +1,8 @@
 //! Measures the speed of each part in CPU time on one thread: `cargo bench --bench kernels -- [CORPUS] [RUNS]`.
 //!
 //! Text kernels and signers run over a sample of the corpus. The steps that precede a kernel are not timed: words are timed on texts that
-//! are already normalized, signers on documents that are already segmented. Speeds are in megabytes of raw UTF-8 per second, by script;
-//! the median of the runs is shown. Below them are the speeds of sorting, merging and joining generated rows, in millions per second.
+//! are already normalized, signers on documents that are already segmented. Speeds are shown by script in megabytes of raw UTF-8 per
+//! second, as medians of the runs. The last lines show the speeds of sorting, merging and joining generated rows, in millions per second.
 
 mod kit;
 
@@ -25,9 +25,9 @@ use kit::{median, thread_cpu_seconds};
 
 /// The maximum size of the sample in megabytes.
 const SAMPLE: usize = 24;
-/// Number of documents that are prepared together, so that the clock is read rarely and little memory is used.
+/// The number of documents that are prepared together, which keeps both clock reads and memory use low.
 const AT_A_TIME: usize = 64;
-/// Number of rows to sort, and number of nodes in the union-find.
+/// The number of rows to sort, which is also the number of nodes in the union-find structure.
 const ROWS: u64 = 4_000_000;
 const SCRIPTS: [&str; 3] = ["Han", "Cyrillic", "Latin"];
 
@@ -44,7 +44,7 @@ fn main() -> Result<()> {
     row_kernels(runs)
 }
 
-/// Returns the index of the script that most letters at the beginning of a text belong to.
+/// Returns the index of the script with the most letters at the beginning of a text.
 fn script_of(text: &str) -> usize {
     let mut letters = [0; SCRIPTS.len()];
     for letter in text.chars().take(2000) {
@@ -124,7 +124,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
     Ok(())
 }
 
-/// Returns the CPU seconds of a kernel over all texts. `ready` prepares each text and is not timed.
+/// Returns the CPU seconds that a kernel takes for all texts. `ready` prepares each text and is not timed.
 fn over(
     texts: &[String],
     pipeline: &Pipeline,
@@ -207,7 +207,7 @@ fn median_of(runs: usize, kernel: impl Fn() -> Result<f64>) -> Result<f64> {
     Ok(median((0..runs).map(|_| kernel()).collect::<Result<Vec<f64>>>()?))
 }
 
-/// Returns rows with a random key and the row number; about one key in four is repeated.
+/// Returns rows that consist of a random key and the row number; about one key in four is repeated.
 fn made<const WIDTH: usize>() -> Vec<[u8; WIDTH]> {
     let row = |at: u64| {
         let number = if at.is_multiple_of(4) { at / 8 } else { at };

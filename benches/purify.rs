@@ -1,10 +1,10 @@
 //! Measures quality and speed of main text extraction: `cargo bench --bench purify -- CORPUS [ROUNDS] [pages]`.
 //!
-//! CORPUS is Parquet with the columns `html` (the bytes of a page) and `text` (its main text; pages where it is null or empty are timed but
-//! not judged). For each method, the words of the extracted body are compared with the words of the text as multisets: precision, recall
-//! and F1, averaged over pages (macro) and computed from the sums (micro). Then the speed is measured in CPU time on one thread, in
-//! megabytes of HTML per second, and compared with html5ever, which only builds the same tree: all take turns in each round, and medians
-//! are shown. With `pages` as the third argument, F1 is also listed by page.
+//! CORPUS consists of Parquet files with the columns `html` (the bytes of a page) and `text` (its main text; pages where it is null or
+//! empty are timed but not judged). For each method, the words of the extracted body are compared with the words of the text as multisets:
+//! precision, recall and F1, averaged over pages (macro) and computed from the sums (micro). Then the speed is measured on one thread, in
+//! megabytes of HTML per second of CPU time, and compared with html5ever, which only builds the same tree. All methods take turns in each
+//! round, and medians are shown. With `pages` as the third argument, F1 is also listed by page.
 
 mod kit;
 
@@ -73,7 +73,7 @@ fn body(purifier: &Purifier, page: &Gold) -> String {
     purifier.page(&RawPage { bytes: &page.html, ..RawPage::default() }).body.unwrap_or_default()
 }
 
-/// Counts the words in the extracted text, in the expected text, and in both.
+/// Holds the numbers of words in the extracted text, in the expected text, and in both.
 #[derive(Clone, Copy, Default)]
 struct Overlap {
     common: usize,
@@ -131,7 +131,7 @@ fn quality(pages: &[Gold], list: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns how many words two sorted multisets have in common.
+/// Returns the number of words that two sorted multisets have in common.
 fn common(one: &[u64], other: &[u64]) -> usize {
     let (mut at, mut count) = (0, 0);
     for word in one {

@@ -1,8 +1,8 @@
 //! Checks `simhash` against brute force: `cargo bench --bench simhash_oracle -- CORPUS OUT [PARAMETERS]`.
 //!
-//! Computes the Hamming distance of all pairs of fingerprints and compares the pairs within the distance with
-//! `OUT/pairs/algorithm=simhash/`, from a run over the same corpus. Exits with 1 if they differ. PARAMETERS are the parameters of that
-//! run, for example `simhash:distance=5`.
+//! Computes the Hamming distances of all pairs of fingerprints. The pairs within the maximum distance are compared with the pairs in
+//! `OUT/pairs/algorithm=simhash/`, which a run over the same corpus wrote. The exit code is 1 if the two sets of pairs differ.
+//! PARAMETERS are the parameters of that run, for example `simhash:distance=5`.
 
 use std::collections::BTreeSet;
 use std::fs::File;

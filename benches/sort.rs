@@ -2,9 +2,9 @@
 //!
 //! A row has 24 bytes: two random 64-bit numbers and the row number. Both programs generate their rows with a hash function while they
 //! run, sort them by all three numbers on two threads within the memory limit (by default 512 MiB for 100 million rows), and check that
-//! the result is in order. The cost of generating the rows alone is measured for comparison. Each measurement is a separate process,
-//! whose cost the system reports when it ends. Temporary files go to DIR, by default the system's folder for them. DUPSIFT_PEERS names
-//! a Python interpreter that has DuckDB; without it, only our shuffle is measured.
+//! the result is in order. The cost of generating the rows alone is measured for comparison. Each measurement runs in a separate
+//! process. The system reports the cost of a process when it ends. Temporary files go to DIR; the default is the system's temporary
+//! folder. DUPSIFT_PEERS names a Python interpreter that has DuckDB; without it, only our shuffle is measured.
 
 mod kit;
 
@@ -18,7 +18,7 @@ use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
 use kit::THREADS;
 
 const WIDTH: usize = 24;
-/// The argument for measured processes, which run this same program.
+/// The argument that starts a measured process, which runs this same program.
 const SORT: &str = "--sort";
 const MAKE: &str = "--make";
 
@@ -79,7 +79,7 @@ fn compare(rows: u64, memory: u64, dir: &Path) -> Result<()> {
 }
 
 fn row(number: u64) -> [u8; WIDTH] {
-    // The largest 64-bit number is outside the range of the shuffle.
+    // The shuffle does not accept the largest 64-bit number.
     let numbers = [splitmix64(1, number).min(u64::MAX - 1), splitmix64(2, number), number];
     let mut row = [0; WIDTH];
     for (bytes, number) in row.chunks_exact_mut(8).zip(numbers) {
@@ -88,7 +88,7 @@ fn row(number: u64) -> [u8; WIDTH] {
     row
 }
 
-/// Returns the row numbers for a thread; threads have consecutive ranges.
+/// Returns the row numbers of one thread. The ranges of consecutive threads adjoin.
 fn share(rows: u64, thread: usize) -> std::ops::Range<u64> {
     let (thread, threads) = (thread as u64, THREADS as u64);
     rows * thread / threads..rows * (thread + 1) / threads
@@ -103,8 +103,8 @@ fn on_all_threads<T: Send>(work: impl Fn(usize) -> Result<T> + Sync) -> Result<V
 }
 
 fn sort(rows: u64, memory: usize, dir: &Path) -> Result<()> {
-    // Memory is divided as in a job: half of it holds rows, two fifths are for sorting, and a partition is a quarter of the part that a
-    // thread may sort.
+    // Memory is divided as in a job: half of it holds rows, and two fifths are for sorting. A partition is a quarter of the memory that
+    // one thread uses for sorting.
     let (held, a_thread) = (memory / 2, memory * 2 / 5 / THREADS);
     let partitions = (rows as usize * WIDTH).div_ceil(a_thread / 4).clamp(THREADS, 256);
     let spec = Spec {

@@ -2,8 +2,8 @@
 //!
 //! Every document is signed by `idf_hash` with each hash. Two documents collide if their hashes are equal and their strings are not.
 //! `idf_hash` also compares the strings, so it does not report these pairs. The survey that describes the method reports hundreds of
-//! collisions for 1,000 files. 32-bit hashes hardly ever collide, so compare its counts with the last column: the number of strings whose
-//! slot is already taken in a table with as many slots as strings.
+//! collisions for 1,000 files. 32-bit hashes hardly ever collide, so compare the survey's counts with the last column: the number of
+//! strings whose slot is already taken in a table with as many slots as strings.
 
 mod kit;
 
@@ -35,7 +35,7 @@ const LINES: [&str; 12] = [
 
 fn main() -> Result<()> {
     let corpus = PathBuf::from(kit::arguments().first().map_or("data-samples/docs", String::as_str));
-    // More than the size of any corpus, so that every text is read.
+    // The limit is larger than any corpus, so every text is read.
     let texts = kit::sample(&corpus, 1_000_000)?;
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let folder = tempfile::tempdir()?;

@@ -2,7 +2,7 @@
 //!
 //! Two units are measured in the same run. U is the CPU time (user and system) of a process that only reads the `text` column of the
 //! corpus with the parquet crate on two threads. T is the CPU time of a process that also computes the normalized text and the words of
-//! every document, once. Every row of the table is a separate process, whose cost, including start-up, the system reports when it ends.
+//! every document, once. Every row of the table is a separate process. The system reports its cost, including start-up, when it ends.
 //! The processes take turns, so that a busy machine slows all of them alike; the median of the runs is shown. Ratios vary less between
 //! machines than seconds do.
 
@@ -25,7 +25,7 @@ const CUT: &str = "--text-and-words";
 /// Selects the process that a row of the table measures.
 #[derive(Clone, Copy)]
 enum Process {
-    /// This program, with READ or CUT.
+    /// This program with the argument READ or CUT.
     Own(&'static str),
     /// `dupsift run` with these algorithms.
     Run(&'static str),
@@ -37,11 +37,11 @@ enum Process {
 #[derive(Clone, Copy)]
 enum Goal {
     None,
-    /// At most this many times U.
+    /// The CPU time is at most this many times U.
     Reading(f64),
-    /// At most this many times T.
+    /// The CPU time is at most this many times T.
     Cutting(f64),
-    /// At most this many milliseconds of wall-clock time.
+    /// The wall-clock time is at most this many milliseconds.
     Milliseconds(f64),
 }
 
@@ -139,7 +139,7 @@ fn print_table(corpus: &Path, runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns `met`, or by how much the goal was missed.
+/// Returns `met`, or a text that states by how much the goal was missed.
 fn verdict(came: f64, most: f64) -> String {
     if came <= most { "met".into() } else { format!("{:.2} times the goal", came / most) }
 }

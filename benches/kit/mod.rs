@@ -1,4 +1,5 @@
-//! Shared parts of the benchmarks: processes and their cost, CPU time of a thread, texts of a corpus.
+//! Contains code that the benchmarks share: it runs processes, measures their cost and the CPU time of a thread, and reads the texts of a
+//! corpus.
 
 // Each benchmark is a separate program, and none uses all of this module.
 #![allow(dead_code)]
@@ -33,7 +34,7 @@ pub fn name_of(corpus: &Path) -> String {
 /// Holds the cost of one process.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
-    /// User and system time.
+    /// The user and system time.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
     /// The peak of resident memory, including mapped temporary files.
@@ -70,7 +71,7 @@ fn wait(child: u32) -> Result<(i32, libc::rusage)> {
     let mut status = 0;
     // SAFETY: a rusage consists of numbers, for which all zeros is a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to live variables of the types that the call fills.
+    // SAFETY: both pointers point to live variables of the types that the call fills.
     let ended = unsafe { libc::wait4(child as libc::pid_t, &mut status, 0, &mut usage) };
     if ended != child as libc::pid_t {
         bail!("cannot wait for a process: {}", std::io::Error::last_os_error());
@@ -82,13 +83,13 @@ fn wait(child: u32) -> Result<(i32, libc::rusage)> {
 #[allow(unsafe_code)]
 pub fn thread_cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a live variable of the type that the call fills.
+    // SAFETY: the pointer points to a live variable of the type that the call fills.
     let code = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     assert_eq!(code, 0, "the system has no clock for threads");
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Returns the median; for an even number of values, it is the mean of the middle two.
+/// Returns the median. If the number of values is even, this is the mean of the middle two.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -115,7 +116,7 @@ pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + S
     })
 }
 
-/// Returns the total size of all texts in a corpus. Texts are decoded and not used otherwise.
+/// Returns the total size of all texts in a corpus. The texts are decoded, but not processed.
 pub fn text_bytes(corpus: &Path) -> Result<usize> {
     let bytes = AtomicUsize::new(0);
     for_each_column(corpus, |column| {
@@ -155,7 +156,7 @@ pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
     Ok(arrow::compute::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }
 
-/// Lists the row groups of all files, as path and row group number.
+/// Lists the row groups of all files, each as a path and a row group number.
 fn pieces(corpus: &Path) -> Result<Vec<(PathBuf, usize)>> {
     let mut pieces = Vec::new();
     for file in dupsift::io::find(&[corpus.display().to_string()])? {

@@ -1,4 +1,4 @@
-//! `decomposition` (A11): compares documents of similar length that share a rare word, by their common subsequence.
+//! `decomposition` (A11): compares documents that have similar lengths and share a rare word. The measure is their common subsequence.
 //!
 //! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates documents well,
 //! that lists of documents with a common feature are found, and that recall and precision are practically complete. The steps in this
@@ -14,8 +14,8 @@
 //! Cost: a first pass for the counts, one row for each listed word that another document also contains, and a check of each pair that the
 //! positions of the first common word do not rule out. The check is most of the cost, and its work is bounded ([`crate::measure`]): long
 //! texts that are neither clearly similar nor clearly different are left undecided and counted. Limits: a copy with reordered paragraphs is
-//! as far away as an unrelated text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the expense
-//! of completeness.
+//! as dissimilar as an unrelated text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the
+//! expense of completeness.
 
 use std::cmp::Reverse;
 
@@ -70,7 +70,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // Slightly below the exact ratio, so that rounding does not reject a pair before the check.
+            // The ratio is slightly below the exact value, so that rounding does not reject a pair before the check.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,
@@ -92,8 +92,8 @@ impl DecompositionSigner<'_> {
     }
 }
 
-/// Returns every occurrence of a word as (df, number of the occurrence, hash), rare words first. Among equally rare words, later
-/// occurrences come first, because fewer documents contain them.
+/// Returns every occurrence of a word as (df, number of the occurrence, hash), rarest words first. Among equally rare words,
+/// later occurrences come first, because fewer documents contain them.
 fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
     let mut all = Vec::with_capacity(document.words().len());
     for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -198,7 +198,7 @@ impl Verify for DecompositionSigner<'_> {
         format!("lcs:{} of words", self.tau)
     }
 
-    /// Appends the number of words, the words in order, and the words sorted; two per number.
+    /// Appends the number of words, the words in order, and the words sorted. Each number holds two values.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut words: Vec<u32> = document.words().iter().map(|word| word.hash as u32).collect();
         out.push(words.len() as u64);
@@ -251,7 +251,7 @@ mod tests {
         };
         assert_eq!(of(0.75, "a b c d", "a b x d"), Some(0.75));
         assert_eq!(of(0.76, "a b c d", "a b x d"), None);
-        // A repeated word counts as often as it occurs in both texts.
+        // The count of a repeated word is the lower of its counts in the two texts.
         assert_eq!(of(0.8, "a a a", "a a"), Some(0.8));
         // The first sentence is moved to the end: five of eleven words are in order.
         let moved = of(0.4, D1, D2).unwrap();

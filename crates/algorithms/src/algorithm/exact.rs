@@ -86,7 +86,7 @@ impl KeySigner for ExactSigner {
                 Ok(self.digest.of(key.as_bytes()).into())
             }
             Form::Raw if document.raw().trim_start().is_empty() => Err("empty text"),
-            // The run also needs this hash of every document, so it is computed once.
+            // The run also needs this hash for every document, so the hash is computed only once.
             Form::Raw => Ok(match self.digest {
                 Digest::Xxh128 => document.raw_hash(),
                 digest => digest.of(document.raw().as_bytes()),
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn worked_examples() {
-        // The MD5 of the words joined with spaces.
+        // The key is the MD5 of the words joined with spaces.
         assert_eq!(key(&Exact, "form=canonical,digest=md5", D1), Ok(0x8dae8012f694618f23ec90a37d8db238));
         assert_ne!(key(&Exact, "", D1), key(&Exact, "", D2));
         assert_ne!(key(&Exact, "", "Кот."), key(&Exact, "", "кот"));

@@ -1,7 +1,7 @@
-//! `fingerprint`: compares the heaviest words with their counts.
+//! `fingerprint`: compares the heaviest words and their counts.
 //!
-//! Source: the "information fingerprint" method in a Chinese survey of page deduplication. Cost: O(words), one row per document; a first
-//! pass for the corpus counts with `weight=tf_over_df`.
+//! Source: the "information fingerprint" method in a Chinese survey of page deduplication. Cost: O(words), one row per document; with
+//! `weight=tf_over_df`, also a first pass for the corpus counts.
 //!
 //! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy. This is much stricter than comparing
 //! the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! GBK lacks many letters (most accented Latin letters, and all scripts except Chinese, Japanese kana, Greek and Russian). Such a letter
-//! appears in the signature as its number, `&#233;`, and the document is counted under a flag.
+//! appears in the signature as its number, such as `&#233;`, and the document is counted under a flag.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
@@ -218,7 +218,7 @@ mod tests {
         let params = params(&Fingerprint, "weight=tf_over_df,words=2");
         assert!(Fingerprint.needs(&params).word_counts);
         let signer = Fingerprint.signer(&params, &Corpus::new(10, &stats)).unwrap();
-        // Weights 4/9, 3/2 and 1.
+        // The weights are 4/9, 3/2 and 1.
         let rows = sign_counted(signer.as_ref(), &stats, "кот кот кот кот дом дом дом пёс").unwrap();
         assert_eq!(rows[0].1, md5("дом 3 пёс 1".as_bytes()));
     }

@@ -9,7 +9,7 @@
 //!   0.4, 1.3, 0.0  ->  "кот спит" + "птица улетела"
 //! ```
 //!
-//! Limits: longer sentences weigh more, so the results are close to the results of `long_sent`, with the same risks: notices and
+//! Limits: longer sentences weigh more, so the results are close to the results of `long_sent`. The risks are the same: notices and
 //! licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing.
 //! Signatures are comparable only within one statistics snapshot.
 
@@ -94,7 +94,6 @@ impl HeavySentSigner<'_> {
         weight.collect()
     }
 
-    /// Returns the heaviest sentences.
     fn heaviest(&self, document: &Analysis<'_>) -> Result<Vec<String>, Reason> {
         let weights = self.word_weights(document);
         let places = Places::new(document.counted().iter().map(|counted| counted.word.hash));
@@ -139,7 +138,7 @@ mod tests {
         assert_eq!(key("", text), crc("кот спит птица улетела"));
         assert_eq!(key("", "Кот спит! Птица улетела? И кот и кот и кот на окне"), key("", text));
         assert_eq!(key(",sentences=1", text), crc("птица улетела"));
-        // A repeated sentence counts once, and a word as often as it occurs in its sentence.
+        // A repeated sentence counts once, but every occurrence of a word in its sentence counts.
         assert_eq!(key("", "Птица улетела. Птица улетела. Кот спит."), crc("кот спит птица улетела"));
         assert_eq!(
             key(",sentences=1", "Птица улетела. Спит, спит, спит, спит, спит."),

@@ -3,7 +3,7 @@
 //! Source: the "hash algorithm" method in a Chinese survey of page deduplication. The survey compares ELF, RS, JS, PJW, BKDR, SDBM,
 //! DJB and AP. Cost: a first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.
 //!
-//! The distinct words are sorted by descending idf = ln(N / df), ties alphabetically. The first 70% of them, at least one, form the string.
+//! The distinct words are sorted by descending idf = ln(N / df), then alphabetically. The first 70% of them, at least one, form the string.
 //! Documents with equal hashes are compared by their strings, and only equal strings are duplicates. So the key is the 32-bit hash,
 //! followed by 96 bits of another hash of the string. Therefore the choice among the eight functions does not change any pair. `cargo bench
 //! --bench string_hashes` counts how many different strings each function maps to the same value. The survey reports hundreds of collisions
@@ -104,7 +104,7 @@ struct IdfHashSigner {
 }
 
 impl IdfHashSigner {
-    /// Returns the rarest words, rarest first, joined with single spaces. `None` if there is no word.
+    /// Returns the rarest words, rarest first, joined with single spaces. Returns `None` if there is no word.
     fn string(&self, document: &Analysis<'_>) -> Option<String> {
         // idf decreases as df grows, so sorting by df gives its order.
         let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(document.counted().len());
@@ -137,7 +137,7 @@ impl KeySigner for IdfHashSigner {
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        // Number of bits in the hash with which strings are compared; the eight string hashes are too weak to rely on.
+        // The number of bits in the hash by which strings are compared. The eight string hashes are too weak for this.
         SignatureScheme::one_key(96)
     }
 }

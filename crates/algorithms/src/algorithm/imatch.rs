@@ -148,7 +148,7 @@ mod tests {
     use crate::algorithm::kit::examples::{counted, key_over};
     use dupsift_core::hash::sha1;
 
-    /// Frequencies from 1 to 1000: the lexicon holds words in 4 to 251 documents.
+    /// Returns statistics with frequencies from 1 to 1000, so the lexicon holds words in 4 to 251 documents.
     fn stats() -> CorpusStats {
         let words = [("и", 1000), ("на", 252), ("лес", 251), ("река", 90), ("бор", 20), ("гать", 4), ("опечатка", 3)];
         let words: Vec<(&str, u64, u64)> = words.iter().map(|&(word, df)| (word, df, df)).collect();
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_fixed_number_of_words_behind_the_first() {
-        // By tf ln(N / df): раз 6.9, опечатка 5.8, гать 5.5, бор 3.9, на 2.8 (twice), река 2.4, лес 1.4, и 0.
+        // The weights tf ln(N / df): раз 6.9, опечатка 5.8, гать 5.5, бор 3.9, на 2.8 (twice), река 2.4, лес 1.4, и 0.
         let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=1,{typed}"), TEXT);
         assert_eq!(faithful("top=3"), Ok(sha1("бор на река".as_bytes())));
         assert_eq!(faithful("top=2,skip=0"), Ok(sha1("опечатка раз".as_bytes())));

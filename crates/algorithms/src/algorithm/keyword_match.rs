@@ -1,4 +1,4 @@
-//! `keyword_match`: documents are pairs if m of their N most frequent words agree.
+//! `keyword_match`: two documents are a pair if they share m of their N most frequent words.
 //!
 //! Source: keyword signatures in the style of Manber, as described in the 2011 survey of page replicas; N = 10 and m = 8 are dupsift's
 //! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so texts are not read a second
@@ -8,8 +8,8 @@
 //! N = 3, m = 2:  {a b c} and {b c d} are a pair, {a b c} and {c d e} are none
 //! ```
 //!
-//! Limits: without a list of stop words, the most frequent words of any text are the same ten; `weight=tf_idf` avoids that. The order and
-//! counts of the words do not matter.
+//! Limits: without a list of stop words, the ten most frequent words are the same in every text; `weight=tf_idf` avoids that. The order
+//! and counts of the words do not matter.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
 use super::kit::top_words::Heaviest;
@@ -144,7 +144,7 @@ mod tests {
         let found = run(&KeywordMatch, "words=3,common=2", &[of("a b c"), of("b c d"), of("c d e"), of("a b")]);
         assert_eq!(found.numbers(), [(0, 1), (0, 3), (1, 2)].into());
         assert_eq!(found.pairs[&(0, 1)].score.similarity, 2.0 / 3.0);
-        // Of the three keywords, the two rarest emit rows.
+        // Only the two rarest of the three keywords emit rows.
         assert_eq!(sign(&KeywordMatch, "words=3,common=2", "a a a b b c c d").unwrap().len(), 2);
         assert_eq!(sign(&KeywordMatch, "", "a b c"), Err("fewer keywords than common"));
         assert_eq!(sign(&KeywordMatch, "", "?"), Err("no words"));

@@ -44,7 +44,7 @@ fn every_default_and_preset_is_valid_and_every_fact_is_reported() {
 }
 
 proptest::proptest! {
-    /// Any document is either signed or gets a reason for having no signature, and signing it twice gives the same result.
+    /// Every document has either a signature or a reason for having none, and signing it twice gives the same result.
     #[test]
     fn any_text_is_signed_or_has_a_reason(
         text in "([a-cа-в网页搜的]{0,3}[ .,!?。，！_|\\n\u{0}\u{301}\u{200d}\u{1f600}-]{0,2}){0,30}",

@@ -1,4 +1,4 @@
-//! `lex_rand` (A7): I-Match with several lexicons. Each lexicon except the first lacks a random part of the words.
+//! `lex_rand` (A7): extends I-Match to several lexicons. Each lexicon except the first lacks a random part of the words.
 //!
 //! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon randomization;
 //! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort
@@ -12,7 +12,7 @@
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
 //! The 2004 paper uses 10 random lexicons and the complete lexicon; the `seed` preset follows a summary that mentions 11 random lexicons
-//! and 30%. Limits: if a long document is edited, some word of the lexicon always changes. Documents that only share a template have few
+//! and 30%. Limits: an edit of a long document always changes at least one lexicon word. Documents that only share a template have few
 //! words in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
@@ -102,7 +102,6 @@ impl Algorithm for LexRand {
 struct LexRandSigner {
     lexicon: Lexicon,
     base: bool,
-    /// The seed of each random lexicon.
     seeds: Vec<u64>,
     /// A random lexicon lacks the words whose hash is below this value.
     removed: u64,
@@ -111,13 +110,13 @@ struct LexRandSigner {
 }
 
 impl LexRandSigner {
-    /// Returns, as bits, the random lexicons that contain a word of the complete lexicon.
+    /// Returns a bit set of the random lexicons that contain a word of the complete lexicon.
     fn lexicons_of(&self, word: u64) -> u64 {
         let seeds = self.seeds.iter().enumerate();
         seeds.fold(0, |mask, (k, seed)| mask | u64::from(mix64(word ^ seed) >= self.removed) << k)
     }
 
-    /// Calls `each` for every lexicon that contains enough of the document's words, with the position of the lexicon and the joined words.
+    /// Calls `each` with the position and the joined words of every lexicon that contains enough of the document's words.
     fn strings(&self, words: &[Entry<'_>], masks: &[u64], mut each: impl FnMut(usize, &str)) {
         let mut string = String::new();
         if self.base && join(words.iter().map(|entry| entry.word), &mut string) >= self.min_terms {
@@ -259,7 +258,7 @@ mod tests {
         let sign = |typed: &str, text: &str| sign_over(&LexRand, typed, &stats(), text);
         assert_eq!(sign("", "..."), Err("no words"));
         assert_eq!(sign("", &text(0..4)), Err("fewer lexicon words than min_terms"));
-        // Enough words for the complete lexicon, but too few for most random lexicons.
+        // The text has enough words for the complete lexicon, but too few for most random lexicons.
         let positions: Vec<u32> = sign("", &text(0..5)).unwrap().iter().map(|row| row.0).collect();
         assert!(positions[0] == 0 && positions.len() < 6, "{positions:?}");
         let stats = stats();

@@ -74,7 +74,6 @@ struct LongSentSigner<'c> {
 }
 
 impl LongSentSigner<'_> {
-    /// Returns the longest sentences.
     fn longest(&self, document: &Analysis<'_>) -> Result<Vec<String>, Reason> {
         longest_sentences(document, self.sentences, self.max_df, self.stats)
     }

@@ -1,23 +1,25 @@
-//! `megashingles` (A6): groups of shingle minima, and pairs of groups as signatures.
+//! `megashingles` (A6): hashes groups of shingle minima, and uses pairs of groups as signatures.
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997 (supershingles); Fetterly, Manasse, Najork 2003 (84 minima, 6 groups of 14, 15
 //! megashingles); Zelenkov, Segalovich 2007 with 36 minima, 6 groups of 6: recall 0.36, precision 0.91 in that study. Cost: one hash
 //! evaluation per shingle and minimum, 15 rows per document.
 //!
-//! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle, and each pair of
-//! supershingles, with its number, to a megashingle. Two documents are duplicates if they have at least one equal megashingle, that is, if
-//! they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with probability p^r:
+//! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle. Each pair of
+//! supershingles, together with its number, is hashed to a megashingle. Two documents are duplicates if they have at least one equal
+//! megashingle, that is, if they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with
+//! probability p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 6 groups of 6 (default) | 0.004 | 0.029 | 0.151 | 0.495 | 0.730 | 0.917 | 0.994 | 1.0 |
 //! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | 0.001 | 0.026 | 0.120 | 0.415 | 0.879 | 1.0 |
 //!
-//! Limits: very short documents have few distinct shingles, and match or miss at random; `min_words=5` skips documents without a
-//! complete shingle. In Han text, each character counts as a word, as in all shingles.
+//! Limits: very short documents have few distinct shingles, so they match or miss at random; `min_words=5` skips documents
+//! without a complete shingle. In Han text, each character counts as a word, as in all shingles.
 //!
-//! A megashingle shared by more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is
-//! compared with its nearest documents in the order of the next four megashingles, and with the first documents of the group.
+//! If more than 256 documents share a megashingle, such as pages with the same template, they are not compared exhaustively. Each
+//! document is compared with its nearest documents in the order of the next four megashingles, and with the first documents of the
+//! group.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
@@ -111,7 +113,8 @@ impl MegashinglesSigner {
         self.combine_groups(&mut minima, |key, _| each(key));
     }
 
-    /// Passes each megashingle with the numbers of its two groups to `each`, in the order of the pairs of groups. Overwrites the minima.
+    /// Passes each megashingle with the numbers of its two groups to `each`, in the order of the pairs of groups. The minima are
+    /// overwritten.
     fn combine_groups(&self, minima: &mut [u64], mut each: impl FnMut(u64, [usize; 2])) {
         // The supershingles overwrite the first minima, which have already been read.
         for group in 0..self.groups {
@@ -210,7 +213,7 @@ mod tests {
         let other = keys("", "Совсем другие слова стоят здесь без всякой связи");
         assert!(keys("", text).iter().all(|key| !other.contains(key)));
         assert!(keys("circular=true", text).iter().zip(keys("", text)).any(|(a, b)| *a != b));
-        // With wraparound, it does not matter where a text begins.
+        // If shingles wrap around, it does not matter where a text begins.
         assert_eq!(keys("circular=true", text), keys("circular=true", "птицу за окном Кот спит на окне и видит"));
     }
 
@@ -244,8 +247,8 @@ mod tests {
         assert!(keys("", "нет да").iter().all(|key| !keys("", "да нет").contains(key)));
     }
 
-    /// For each resemblance and both presets, the share of random pairs that are found matches the table within four standard deviations
-    /// plus one hundredth.
+    /// Checks that the share of random pairs that are found matches the table within four standard deviations plus one hundredth, for
+    /// every resemblance and both presets.
     #[test]
     fn pairs_are_found_as_often_as_the_table_says() {
         const UNION: u64 = 200;

@@ -1,7 +1,7 @@
-//! `minhash`: shingles, minima of seeded hash functions, and bands; pairs are checked by the exact Jaccard similarity.
+//! `minhash`: finds candidates that have an equal band of MinHash minima, and checks them by the exact Jaccard similarity.
 //!
 //! Source: Broder 1997 (min-wise hashing), Indyk, Motwani 1998 (banding). Cost: m hash evaluations per shingle, one row per band and
-//! document, and the check of each candidate pair on its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
+//! document, and the check of each candidate pair by its texts. P(candidate | Jaccard s) = 1 - (1 - s^r)^b:
 //!
 //! | bands x rows | s = 0.5 | 0.7 | 0.8 | 0.9 |
 //! | --- | --- | --- | --- | --- |
@@ -10,17 +10,17 @@
 //! | 13 x 7 (`threshold=0.8`) | 0.10 | 0.67 | 0.95 | 1.0 |
 //!
 //! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in
-//! pairs with similarity 0.8, a band of 7 minima is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of them
-//! through.
+//! pairs with similarity 0.8, a band of 7 minima is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of these
+//! pairs through.
 //!
 //! Limits: pages that share a template and little else are in fact similar, so they are reported. The estimate is coarse for documents with
 //! few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other. Without
 //! the check (`verify=none`), `similarity` is an estimate from one byte of each minimum (b-bit minwise hashing, Li and König 2010).
 //!
 //! Thousands of pages with the same template may share a band. A band with more than 256 documents is not compared exhaustively: each
-//! document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band, so that
-//! the cost is linear in the number of documents. Two documents that are similar beyond their template share more than one band, so they
-//! are close together in that order.
+//! document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The
+//! cost is therefore linear in the number of documents. Two documents that are similar beyond their template share more than one band, so
+//! they are close together in that order.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
@@ -114,7 +114,7 @@ struct MinHashSigner {
     shingling: Shingling,
     min_shingles: usize,
     family: Family,
-    /// Number of minima stored with a row, one byte each, if the texts are not checked.
+    /// The number of minima stored with a row, one byte each, if the texts are not checked.
     sketch: usize,
     verify: Option<Box<dyn Verify>>,
 }
@@ -162,7 +162,7 @@ impl Signer for MinHashSigner {
         }
     }
 
-    /// Returns the estimate if there is no check. Two bytes agree by chance once in 256 times; this share is
+    /// Returns the estimate if there is no check. Two bytes agree by chance with probability 1/256; this share is
     /// subtracted.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if self.sketch == 0 {

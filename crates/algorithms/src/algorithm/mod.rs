@@ -1,4 +1,4 @@
-//! The algorithms: one file or folder each, the contract they implement, and a list of all algorithms.
+//! Contains the algorithms (one file or folder each), the contract that they implement, and a list of all algorithms.
 //!
 //! To add an algorithm, write its file and add two lines to this file, both in alphabetical order: its `mod` and its entry in
 //! [`ALGORITHMS`]. Help, checks, property tests, golden files and documentation all use that list. docs/dev/add-an-algorithm.md has the

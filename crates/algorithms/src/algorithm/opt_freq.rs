@@ -9,8 +9,8 @@
 //! N = 500,000:  df 1 -> 0.8764, 5 -> 0.9989, 50 -> 0.8949, 5,000 -> 0.6328, 250,000 -> 0.2455
 //! ```
 //!
-//! The optimum of 11.5 corresponds to a word that occurs in one of 98,716 documents. In a smaller corpus no word is that rare, so the
-//! rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its
+//! The optimum of 11.5 corresponds to a word that occurs in one of 98,716 documents. In a smaller corpus, no word is that rare, so
+//! the rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its
 //! size. Limits: signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
@@ -77,7 +77,7 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, it returns the IDF of a word in half of the
+/// Returns the IDF of a word in five documents. If the corpus has at most ten documents, returns the IDF of a word in half of the
 /// documents, because no lower optimum is meaningful.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
@@ -99,7 +99,6 @@ struct OptFreqSigner {
 }
 
 impl OptFreqSigner {
-    /// Returns the signature string.
     fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         self.words.of(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
     }

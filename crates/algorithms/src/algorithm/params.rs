@@ -1,4 +1,4 @@
-//! Parameters: checks typed values such as `bands=14` against an algorithm's specification.
+//! Checks typed parameter values such as `bands=14` against the specification of an algorithm.
 //!
 //! The error for an unknown name suggests a similar name, and the error for a wrong value states the valid range. Algorithms receive only
 //! checked values.
@@ -30,24 +30,24 @@ pub enum Kind {
 pub struct ParamSpec {
     /// The name on the command line.
     pub name: &'static str,
-    /// Type and range.
+    /// The type and range.
     pub kind: Kind,
     /// The default value, as written on the command line.
     pub default: &'static str,
-    /// One sentence for the help.
+    /// The help text, which is one sentence.
     pub help: &'static str,
 }
 
-/// Defines a parameter that stands for several other parameters, which replace it before the values are checked.
+/// Defines a shorthand parameter. Several other parameters replace it before the values are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Shorthand {
     /// The name on the command line.
     pub name: &'static str,
-    /// Type and range.
+    /// The type and range.
     pub kind: Kind,
-    /// One sentence for the help.
+    /// The help text, which is one sentence.
     pub help: &'static str,
-    /// The parameters that the shorthand determines. None of them may be given together with it.
+    /// The parameters that the shorthand determines. None of them may be given together with the shorthand.
     pub decides: &'static [&'static str],
     /// Returns the parameters that the shorthand stands for, with their values. Parameters that are not in `decides` can be given
     /// explicitly, and then take precedence.
@@ -96,7 +96,7 @@ enum Value {
 /// Holds the value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// How far the similarity of a pair may be below the best similarity of its documents, from 0 to 1.
+    /// The maximum difference between the similarity of a pair and the best similarity of its documents, from 0 to 1.
     pub within: f64,
     /// Whether a pair is kept if it is within the margin of only one of its two documents.
     pub either: bool,
@@ -186,8 +186,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Names of parameters that only set how much two documents must have in common. Algorithms with their own check or a required share use
-/// these names.
+/// The names of parameters that only set the amount that two documents must have in common. Algorithms with their own check or a
+/// required share use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.
@@ -197,7 +197,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Checks typed values against the specification. Parameters that were not typed get their default.
+    /// Checks typed values against the specification. Parameters that were not typed get their default value.
     ///
     /// # Errors
     /// Returns an error if a name is not in `specs`, a value is out of range, or a name is given twice. `owner` names the algorithm in the
@@ -287,7 +287,7 @@ impl Params {
     }
 
     /// Returns the same parameters with every threshold at its lowest allowed value, so that a check also reports scores below the
-    /// threshold. [`THRESHOLDS`] lists the names.
+    /// threshold. [`THRESHOLDS`] lists the names of these parameters.
     pub fn loosened(&self, specs: &[ParamSpec]) -> Params {
         let mut values = self.values.clone();
         for spec in specs {

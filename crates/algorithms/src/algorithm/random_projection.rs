@@ -8,8 +8,8 @@
 //! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the
 //! document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported once.
 //!
-//! Limits: similar to the limits of `simhash`, because this algorithm is its wide variant. Short texts produce both false and missed pairs,
-//! and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! Limits: this algorithm is a wide variant of `simhash`, so the limits are similar. Short texts produce both false and missed pairs, and
+//! near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1
@@ -86,7 +86,7 @@ impl Algorithm for RandomProjection {
             _ => 384,
         };
         let distance = params.count("max_distance") as u32;
-        // With a larger distance, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
+        // If the distance is larger, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
         if distance > bits / 16 {
             return Err(Error::usage(format!(
                 "random_projection: max_distance={distance} is too high for bits={bits}; expected at most {}, or preset=bits256, bits128 or bits64",
@@ -114,7 +114,7 @@ struct RandomProjectionSigner {
 }
 
 impl RandomProjectionSigner {
-    /// Returns the vector of the features. Each feature votes as often as it occurs.
+    /// Returns the vector of the features. Every occurrence of a feature has one vote.
     fn vector(&self, features: &[u64]) -> Wide {
         let word = |at: u64| majority(features, false, |feature| splitmix64(feature ^ self.seed, at));
         Wide(std::array::from_fn(|at| if (at as u32) < self.bits / 64 { word(at as u64) } else { 0 }))
@@ -167,7 +167,6 @@ impl Signer for RandomProjectionSigner {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    /// Appends the vector.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let words = signed.rows(0).flat_map(|row| row.sketch.as_chunks::<8>().0);
         out.extend(words.map(|word| u64::from_le_bytes(*word)));

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
-//! rarest features, so that no pair is missed. Limits: a filter that is too small counts some single features as repeated, so there are
-//! more suspects, but never fewer pairs. A sentence on every page makes a long list; `--max-candidates` limits the comparisons within it,
-//! and skipped comparisons are counted.
+//! rarest features, so that no pair is missed. Limits: a filter that is too small counts some features as repeated that occur only once,
+//! so there are more suspects, but never fewer pairs. A sentence on every page makes a long list; `--max-candidates` limits the
+//! comparisons within this list, and skipped comparisons are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -148,9 +148,9 @@ impl Learner for RepeatsLearner {
     }
 
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
-        /// The share of single features that may be counted as repeated, if there is enough memory.
+        /// The share of features that occur once but may be counted as repeated, if there is enough memory.
         const RATE: f64 = 1e-3;
-        /// Number of copies of the filter that exist at the same time while the filter is passed on.
+        /// The number of copies of the filter that exist at the same time while the filter is passed on.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // Three copies briefly exist at the same time: the filter, the numbers that are passed on, and the signer's own filter. The size
@@ -206,7 +206,7 @@ impl Signer for RepeatsSigner {
         let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
         out.leave_numbers(features);
         let repeated = counted.iter().filter(|one| one.0 >= 2).count();
-        // Slightly below the product, because the product was rounded; one more feature in the lists does no harm.
+        // The product was rounded, so a small value is subtracted. One more feature in the lists does no harm.
         let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
         if repeated < needed {
             return out.none("too few repeated features");
@@ -221,7 +221,7 @@ impl Signer for RepeatsSigner {
         }
     }
 
-    /// Returns the sentence or the shingle with each hash.
+    /// Returns one entry per key: the sentence or shingle with this hash.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         words_of_hashes(&self.features.with_texts(document), keys)
     }
@@ -304,7 +304,7 @@ mod tests {
             words.sort();
             words
         };
-        // With this share, each distinct feature is a key.
+        // If the share is this low, each distinct feature is a key.
         assert_eq!(words("share=0.01", "Один, два. Три! Четыре? ТРИ."), ["один два", "три", "четыре"]);
         let shingles = words("share=0.01,feature=shingles,ngram=2", "Один, два. Три, 网页");
         assert_eq!(shingles, ["два. три", "один, два", "три, 网", "网页"]);

@@ -8,7 +8,7 @@ use dupsift_core::hash::hash64;
 use dupsift_core::row::{RowLayout, Signatures};
 use dupsift_text::{Field, FieldValue, Pipeline, TextOptions};
 
-/// One line per algorithm: its name, its revision, and a hash of the signatures of the texts below.
+/// The file with one line per algorithm: the name, the revision, and a hash of the signatures of the texts below.
 const KNOWN: &str = "tests/golden_signatures.txt";
 
 #[test]

@@ -4,17 +4,17 @@
 //! fingerprint counts, O(text) for the cutting, one row for each fingerprint that another document may share, and a second computation
 //! of the candidates' fingerprints.
 //!
-//! A pair shares at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents order their
-//! fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first, and a
-//! fingerprint that occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a document
-//! with the same set.
+//! The documents of a pair share at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents
+//! order their fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first,
+//! and a fingerprint that occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a
+//! document with the same set.
 //!
 //! ```text
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and its lists cost
-//! the square of their length; `max_df` drops such segments.
+//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and the cost of
+//! its lists grows with the square of their length; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};
@@ -114,9 +114,9 @@ impl Algorithm for Segments {
 struct Cutter {
     mode: &'static str,
     size: usize,
-    /// Minimum number of words in a segment.
+    /// The minimum number of words in a segment.
     least: usize,
-    /// Separates the fingerprints of these settings from the fingerprints of other settings.
+    /// The salt that separates the fingerprints of these settings from the fingerprints of other settings.
     salt: u64,
 }
 
@@ -265,7 +265,7 @@ impl Signer for SegmentsSigner<'_> {
         }
     }
 
-    /// Returns the beginning of the first segment with each fingerprint.
+    /// Returns one entry per key: the beginning of the first segment with this fingerprint.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let mut places = BTreeMap::new();
         self.cutter.cut(document, |fingerprint, place| {
@@ -381,7 +381,7 @@ mod tests {
     #[test]
     fn rows_reasons_and_contradictions() {
         let text = |n: usize| (0..n).map(|n| format!("a b c d e{n}\n\n")).collect::<String>();
-        // n - M + 1 rows.
+        // The text has n - M + 1 rows.
         assert_eq!(sign(&Segments, "", &text(7)).unwrap().len(), 5);
         assert_eq!(sign(&Segments, "", &text(2)).unwrap().len(), 1);
         assert_eq!(sign(&Segments, "min_common=1", &text(7)).unwrap().len(), 7);

@@ -1,5 +1,5 @@
-//! `simhash`: one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance; block tables
-//! find all such pairs.
+//! `simhash`: compares one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance;
+//! block tables find all such pairs.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
 //! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts produce both false and missed
@@ -31,7 +31,7 @@ use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window}
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// Maximum number of tables. Each table adds one row per document, and a row's position must fit in 16 bits.
+/// The maximum number of tables. Each table adds one row per document, and a row's position must fit in 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
 /// Implements the `simhash` algorithm.
@@ -139,7 +139,7 @@ struct SimHashSigner<'c> {
     bits: u32,
     blocks: Blocks<u128>,
     features: Features,
-    /// Whether to use the hash of the Chinese article instead of a well-mixed hash.
+    /// Whether the hash of the Chinese article is used instead of a well-mixed hash.
     s3: bool,
     weight: &'static str,
     min_features: usize,
@@ -169,7 +169,8 @@ impl SimHashSigner<'_> {
         Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
     }
 
-    /// Returns the fingerprint of words weighted by the corpus, in whole thousandths, so that the order of addition does not matter.
+    /// Returns the fingerprint of words that are weighted by the corpus. Weights are whole thousandths, so the order of addition does not
+    /// matter.
     fn weighed(&self, document: &Analysis<'_>) -> u128 {
         let weigh = |tf: u32, term: u64| {
             let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);
@@ -266,7 +267,6 @@ impl Signer for SimHashSigner<'_> {
         near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
-    /// Appends the fingerprint.
     fn index_sketch(&self, signed: &Signatures, out: &mut Vec<u64>) {
         let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
         prints.for_each(|print| out.extend(&print[..self.bits as usize / 64]));

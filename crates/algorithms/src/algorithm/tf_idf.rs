@@ -86,7 +86,7 @@ impl TfIdfSigner<'_> {
     /// Returns the heaviest words. Words are weighted in descending order of tf. Among words with the same tf, a word in a single document
     /// weighs the most. If even that weight is too low, the remaining words (usually all words that occur once) are not looked up.
     fn heaviest<'t>(&self, document: &'t Analysis<'_>) -> Heaviest<'t> {
-        /// Number of words that are looked up before the bound is checked again.
+        /// The number of words that are looked up before the bound is checked again.
         const AT_ONCE: usize = 32;
         let length = document.word_count();
         let most = self.stats.idf_bm25(1);
@@ -158,7 +158,7 @@ mod tests {
     use crate::corpus::{TermTable, TermTableWriter};
     use dupsift_core::hash::{crc32, hash64};
 
-    /// Returns statistics of ten documents with four words on average, and with these document frequencies.
+    /// Returns statistics of ten documents that have four words on average. `words` lists the document frequencies.
     fn stats(folder: &std::path::Path, words: &[(&str, u64)]) -> CorpusStats {
         let mut terms: Vec<(u64, u64)> = words.iter().map(|(word, df)| (hash64(word.as_bytes()), *df)).collect();
         terms.sort_unstable();
@@ -205,7 +205,7 @@ mod tests {
             assert_eq!(plain.heaviest(&document).join(), all.join());
         }
 
-        // The two rarest words, in alphabetical order.
+        // The signature holds the two rarest words, in alphabetical order.
         let rows = sign_with(signer("words=2,min_distinct=1,digest=crc32").as_ref(), "Кот и птица и окно").unwrap();
         assert_eq!(rows[0].1, u128::from(crc32("окно птица".as_bytes())));
         let too_few = sign_with(signer("").as_ref(), "Кот и птица и окно");

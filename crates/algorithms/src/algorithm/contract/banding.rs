@@ -1,5 +1,5 @@
-//! MinHash bands: the probability that a pair with a given similarity becomes a candidate, and the number and size of the bands for a
-//! threshold.
+//! Computes the probability that a pair with a given similarity becomes a MinHash candidate, and chooses the number and size of the
+//! bands for a threshold.
 //!
 //! Source: Indyk, Motwani 1998. If two sets have Jaccard similarity s, one minimum agrees with probability s, all r minima of a band with
 //! probability s^r, and at least one of b bands with probability 1 - (1 - s^r)^b.
@@ -20,7 +20,7 @@
 //! | 0.8 | 13 x 7 | 0.67 | 0.95 | 1.00 |
 //! | 0.9 | 10 x 12 | 0.13 | 0.51 | 0.96 |
 
-/// Maximum number of minima per document.
+/// The maximum number of minima per document.
 const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
@@ -31,9 +31,9 @@ pub const LOWEST: f64 = 0.05;
 /// Holds the number of bands and the number of minima per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// Number of bands. Two documents are candidates if they have at least one equal band.
+    /// The number of bands. Two documents are candidates if they have at least one equal band.
     pub bands: usize,
-    /// Number of minima per band. Two bands are equal if all their minima are equal.
+    /// The number of minima per band. Two bands are equal if all their minima are equal.
     pub rows: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Training: an algorithm with a model learns the model from the corpus before any document is signed.
+//! Training: an algorithm that uses a model learns it from the corpus before the first document is signed.
 
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
@@ -12,7 +12,7 @@ pub trait Learner: Send + Sync {
     /// Returns the model as a list of numbers. The list must fit in a fraction of the memory limit.
     ///
     /// # Errors
-    /// Returns the error of [`Notes::go_on`], which must be called in long loops.
+    /// Returns the error of [`Notes::go_on`], which implementations must call in long loops.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>>;
 }
 
@@ -20,15 +20,16 @@ pub trait Learner: Send + Sync {
 pub struct Notes<'n> {
     /// The number of notes.
     pub count: usize,
-    /// Memory that learning may use, in bytes. A learner that needs more memory returns an error that explains how to reduce memory use.
+    /// The memory that learning may use, in bytes. A learner that needs more memory returns an error that explains how to reduce memory
+    /// use.
     pub memory_bytes: usize,
     get: Box<dyn Fn(usize) -> &'n [u64] + 'n>,
     go_on: Box<dyn Fn() -> Result<()> + 'n>,
 }
 
 impl<'n> Notes<'n> {
-    /// Returns `count` notes, which `get` reads. `memory_bytes` is the memory limit for learning. `go_on` returns an error if the run must
-    /// stop.
+    /// Returns a view of `count` notes; `get` returns the note at a position. `memory_bytes` is the memory limit for learning. `go_on`
+    /// returns an error if the run must stop.
     pub fn new(
         count: usize,
         memory_bytes: usize,
@@ -38,7 +39,7 @@ impl<'n> Notes<'n> {
         Notes { count, memory_bytes, get: Box::new(get), go_on: Box::new(go_on) }
     }
 
-    /// Returns notes in memory, with a limit of 1 GiB for learning.
+    /// Returns a view of notes that are in memory; the memory limit for learning is 1 GiB.
     pub fn in_memory(notes: &'n [Vec<u64>]) -> Notes<'n> {
         Notes::new(notes.len(), 1 << 30, |at| &notes[at], || Ok(()))
     }

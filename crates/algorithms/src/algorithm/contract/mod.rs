@@ -7,7 +7,7 @@
 //! | --- | --- | --- |
 //! | [`Algorithm`] | What is the algorithm's name, what does it need, and how is it bound to a corpus? | every algorithm |
 //! | [`KeySigner`] | What is the key of a document? Documents with equal keys are duplicates. | algorithms with one key per document |
-//! | [`Signer`] | Which rows does a document have, and which rows make a pair? | all others |
+//! | [`Signer`] | Which rows does a document have, and which rows make a pair? | all other algorithms |
 //! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with a check of their own |
 //! | [`FeatureKind`] | Which parts of documents does the first pass count? | algorithms that count sentences, segments or similar parts |
 //! | [`Learner`] | What is learned from all documents before signing? | algorithms with a model |
@@ -59,26 +59,26 @@ pub struct Facts {
     pub name: &'static str,
     /// Alternative names, such as `A12`.
     pub aliases: &'static [&'static str],
-    /// Author, year and title of the method.
+    /// The author, year and title of the method.
     pub source: &'static str,
     /// The criterion for duplicates, as one sentence.
     pub summary: &'static str,
     /// The cases in which a different algorithm is the better choice.
     pub when_not_to_use: &'static str,
-    /// The columns and counts that the algorithm reads, as text: `"text"`, `"text, word counts"`.
+    /// The columns and counts that the algorithm reads, as text, such as `"text, word counts"`.
     pub inputs: &'static str,
     /// The parameters, except the parameters shared by all algorithms.
     pub params: &'static [ParamSpec],
-    /// Shorthand names, each of which sets several parameters.
+    /// Shorthand names that each set several parameters.
     pub shorthands: &'static [Shorthand],
-    /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
+    /// Named sets of parameter values, such as `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],
     /// The revision of the signatures. Increase the revision whenever the same document gets different signatures. An index with a
     /// different revision is rejected.
     pub revision: u32,
 }
 
-/// Describes a method that finds duplicates, selected by name.
+/// Defines an algorithm: a method that finds duplicates, which you select by name.
 pub trait Algorithm: Sync {
     /// Returns the name, source, parameters and other static facts.
     fn facts(&self) -> &'static Facts;

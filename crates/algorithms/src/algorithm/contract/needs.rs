@@ -1,11 +1,11 @@
-//! The inputs of an algorithm besides the text: columns, and counts from the first pass.
+//! Declares the inputs of an algorithm besides the text: columns, and counts from the first pass.
 
 use dupsift_text::{Analysis, Field};
 
 /// Lists the inputs of an algorithm besides the text of a document.
 #[derive(Default)]
 pub struct Needs {
-    /// Whether the algorithm needs document and collection frequencies of words.
+    /// Whether the algorithm needs the document and corpus frequencies of words.
     pub word_counts: bool,
     /// Other parts of documents that the first pass counts. [`CorpusStats::feature_df`](crate::corpus::CorpusStats::feature_df) returns
     /// the counts.
@@ -37,12 +37,13 @@ pub enum Reads {
     /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These
     /// are kept while words are counted, so that the text is not read a second time.
     Words {
-        /// Whether the same data is needed for [`Analysis::first_line`].
+        /// Whether the signature also depends on the same data of [`Analysis::first_line`].
         first_line: bool,
     },
 }
 
-/// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
+/// Defines a kind of feature other than words, such as sentences or segments. The first pass counts the document frequencies of these
+/// features.
 pub trait FeatureKind: Send + Sync {
     /// Returns the name of the kind, including all settings on which it depends, such as `segments:paragraph`. Features of kinds with
     /// the same name are counted only once for all algorithms.
@@ -55,16 +56,16 @@ pub trait FeatureKind: Send + Sync {
 /// Selects the counts that the first pass collects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Document and collection frequencies of words.
+    /// The document and corpus frequencies of words.
     pub words: bool,
-    /// Document frequencies of features.
+    /// The document frequencies of features.
     pub features: bool,
 }
 
 impl Stats {
     /// No counts.
     pub const NONE: Stats = Stats { words: false, features: false };
-    /// Counts of words.
+    /// Only the counts of words.
     pub const WORDS: Stats = Stats { words: true, features: false };
 
     /// Returns the counts that at least one of two algorithms needs.

@@ -1,4 +1,4 @@
-//! Methods with one key per document: documents with equal keys are duplicates.
+//! Defines methods that compute one key per document.
 
 use super::{SignatureScheme, Signer};
 use dupsift_core::row::{Reason, Signatures};
@@ -15,7 +15,7 @@ pub trait KeySigner: Send + Sync {
     /// Returns [`SignatureScheme::one_key`] with the number of key bits, and any notes for run.json.
     fn key_scheme(&self) -> SignatureScheme;
 
-    /// Returns the words that the key of a document represents, in readable form. `None` if the key does not represent words.
+    /// Returns the words that the key of a document represents, in readable form. Returns `None` if the key does not represent words.
     fn words(&self, _document: &Analysis<'_>) -> Option<String> {
         None
     }

@@ -17,28 +17,29 @@ pub struct SignatureScheme {
     pub opposite_rules: Option<[u32; 2]>,
     /// The score of two documents whose rows have equal keys, if equal keys make them duplicates.
     pub equal: Score,
-    /// Approximate number of rows per document. The sizes of temporary files and filters depend on this number.
+    /// The approximate number of rows per document. The sizes of temporary files and filters depend on this number.
     pub rows_per_document: u64,
-    /// Number of 8-byte words in the sketch that each document has in addition to its rows
+    /// The number of 8-byte words in the sketch that each document has in addition to its rows
     /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
-    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that compare only rows.
+    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). The number is 0 for methods that compare only rows.
     pub sketch_words: usize,
-    /// Number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
+    /// The number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
     /// documents that only share a key. The maximum is 28, so that the words fit in a row. If the number is 0, all documents that share
     /// a key are looked up.
     pub index_words: usize,
-    /// How the number of comparisons grows with the corpus.
+    /// The growth of the number of comparisons with the corpus size.
     pub growth: Growth,
     /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
     /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
-    /// Number of signature bits that determine the probability of a chance collision, for run.json. `None` if pairs are compared.
+    /// The number of signature bits that determine the probability of a chance collision. It is written to run.json. The number is
+    /// `None` if pairs are compared.
     pub signature_bits: Option<u32>,
     /// The bands, if the method uses any.
     pub banding: Option<Banding>,
-    /// Choices that the signer made for this corpus, such as the number of search tables, for run.json.
+    /// Choices that the signer made for this corpus, such as the number of search tables. They are written to run.json.
     pub notes: Vec<String>,
-    /// Describes the order and sketch of a row for `explain`: lengths, counts.
+    /// Describes the order and sketch of a row for `explain`, such as lengths and counts.
     pub describe_row: Option<fn(&Row<'_>) -> String>,
 }
 
@@ -71,7 +72,7 @@ pub enum Growth {
     },
     /// The number is quadratic, because all documents are compared with each other.
     Quadratic {
-        /// Minimum number of rows per document.
+        /// The minimum number of rows per document.
         rows: u64,
         /// An alternative that finds most pairs without this cost, such as `join=lsh`.
         instead: &'static str,
@@ -99,8 +100,8 @@ impl SignatureScheme {
         }
     }
 
-    /// Returns the scheme of a method with one key of `bits` bits per document, where equal keys are duplicates. Keys of up to 64 bits are
-    /// stored in 64 bits, longer keys in 128.
+    /// Returns the scheme of a method that computes one key of `bits` bits per document. Documents with equal keys are duplicates. Keys of
+    /// up to 64 bits are stored in 64 bits, longer keys in 128.
     pub fn one_key(bits: u32) -> SignatureScheme {
         let shape = RowShape { key_bits: if bits > 64 { 128 } else { 64 }, ..RowShape::KEY64 };
         SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits: Some(bits), ..SignatureScheme::new(shape) }
@@ -119,7 +120,7 @@ impl SignatureScheme {
         }
     }
 
-    /// Returns the rules that found a pair, as bits, for the same pair with its documents swapped.
+    /// Returns the rule bits of a pair after its documents are swapped.
     #[inline]
     pub fn mirrored(&self, matched: u16) -> u16 {
         let Some([one, other]) = self.opposite_rules else { return matched };

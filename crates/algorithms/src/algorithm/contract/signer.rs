@@ -1,4 +1,4 @@
-//! The method bound to a corpus: the rows of a document, and how rows become pairs.
+//! Defines a method bound to a corpus: which rows a document has, and how rows become pairs.
 
 use super::{SignatureScheme, TermVectors, Verify};
 use dupsift_core::row::{Pair, Pairs, Row, Score, Signatures, Window};
@@ -7,19 +7,19 @@ use dupsift_text::Analysis;
 /// Represents a method bound to a corpus. If each document has one key and equal keys are duplicates, implement
 /// [`KeySigner`](super::KeySigner) instead.
 pub trait Signer: Send + Sync {
-    /// Returns how signatures are built. Each run calls this function once and keeps the result.
+    /// Returns the scheme that describes how signatures are built. Each run calls this function once and keeps the result.
     fn scheme(&self) -> SignatureScheme;
 
     /// Emits the rows of the document, or the reason why it has no rows.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
-    /// Returns, for each key and in readable form, the words of the document that the key represents. `None` for keys that do not represent
-    /// words.
+    /// Returns one entry per key: the words of the document that the key represents, in readable form, or `None` if the key does not
+    /// represent words.
     fn words_of_keys(&self, _document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         vec![None; keys.len()]
     }
 
-    /// Returns how similar the documents of two rows in the same window are, or `None` if they are not a pair.
+    /// Returns the score of two rows in the same window, or `None` if their documents are not a pair.
     fn judge(&self, _a: &Row<'_>, _b: &Row<'_>) -> Option<Score> {
         Some(Score::EQUAL)
     }
@@ -37,8 +37,8 @@ pub trait Signer: Send + Sync {
     /// Appends the [`SignatureScheme::index_words`] words that an index keeps for a document with these rows.
     fn index_sketch(&self, _signed: &Signatures, _out: &mut Vec<u64>) {}
 
-    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. Must return true for every pair that
-    /// [`Signer::pairs`] finds.
+    /// Returns whether the index words or the sketches of two documents allow the documents to be a pair. The result must be true for
+    /// every pair that [`Signer::pairs`] finds.
     fn may_be_pair(&self, _a: &[u64], _b: &[u64]) -> bool {
         true
     }

@@ -7,9 +7,9 @@ use dupsift_text::Analysis;
 /// Extends a [`Signer`](super::Signer) whose documents are vectors of weighted terms. Such a method records evidence while it signs,
 /// reports the words in which two texts differ, and compares only some documents of a large window.
 pub trait TermVectors: Send + Sync {
-    /// Signs like [`Signer::sign`](super::Signer::sign), and appends the same evidence as [`Verify::evidence`](super::Verify::evidence) of
-    /// the method's own check, so that the check does not have to read the document. This pays off if most documents are in a candidate
-    /// pair and signing computes the evidence anyway.
+    /// Emits the same rows as [`Signer::sign`](super::Signer::sign), and appends the same evidence as
+    /// [`Verify::evidence`](super::Verify::evidence) of the method's own check. The check then does not have to read the document. This
+    /// pays off if most documents are in a candidate pair and signing computes the evidence anyway.
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>);
 
     /// Returns the rule that classifies pairs after they are checked, if `relate=true`.
@@ -18,8 +18,8 @@ pub trait TermVectors: Send + Sync {
     /// Returns the surplus of each of two documents over the other, computed from their evidence.
     fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2];
 
-    /// Returns how the first line of each of two documents relates to the other document. A word is rare if at most `few` documents
-    /// contain it.
+    /// Compares the first line of each of two documents with the other document. A word is rare if at most `few` documents contain
+    /// it.
     fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2];
 
     /// Returns whether the word with this hash is the word of a [`Surplus`].
@@ -33,7 +33,7 @@ pub trait TermVectors: Send + Sync {
     /// rule is the same.
     fn window_rule(&self, key: u128) -> u64;
 
-    /// Describes how far apart two sketches are, for `explain`.
+    /// Describes the distance between two sketches, for `explain`.
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String>;
 
     /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. Returns `None` if the window

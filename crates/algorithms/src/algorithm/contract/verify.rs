@@ -1,11 +1,11 @@
-//! The check of a candidate pair on the texts of its documents.
+//! Defines how an algorithm checks candidate pairs by their texts.
 
 use crate::measure::Decided;
 use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
-/// Checks candidate pairs on their texts. The evidence of each document is extracted once and kept in a temporary file, so that a document
-/// in a thousand pairs is analyzed once.
+/// Checks candidate pairs by their texts. The evidence of each document is extracted once and kept in a temporary file, so a document is
+/// analyzed only once even if it is in a thousand pairs.
 pub trait Verify: Send + Sync {
     /// Describes the check and its threshold, such as `lcs:0.7`.
     fn name(&self) -> String;
@@ -13,8 +13,8 @@ pub trait Verify: Send + Sync {
     /// Appends the numbers that the comparison needs from one document.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
-    /// Returns the candidate pair with its similarity if it reaches the threshold, or `None`. Most checks return [`Pair::with_similarity`];
-    /// a check that computes a direction or a distance also sets these values.
+    /// Returns the candidate pair with its similarity, or `None` if the similarity is below the threshold. Most checks return
+    /// [`Pair::with_similarity`]; a check that computes a direction or a distance also sets these values.
     ///
     /// # Errors
     /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, so that a request to stop

@@ -1,10 +1,10 @@
-//! `core_words`: first compares what pages state about their topics, then the largest segments of their texts.
+//! `core_words`: first compares the topics that pages declare, then the largest segments of their texts.
 //!
 //! Source: the two-stage method of the Chinese survey; the concrete steps are dupsift's interpretation. Core words come from the title
 //! without the name of the site (weight 3), the page's keywords (2) and its description (1). A word counts once per column, and the sum of
 //! its weights is multiplied by ln(N / df). The five heaviest words, in alphabetical order, are the key. Only documents with equal keys are
 //! compared, by the hashes of their five largest segments: at least two must agree (one if a document has only one segment). Cost: a first
-//! pass for the counts of words and of title parts, O(words), one row per document.
+//! pass that counts words and title parts; O(words); one row per document.
 //!
 //! The name of the site is the part that many titles share. A part (`kit/title.rs`) that is in more than 3 titles and in more than 1% of
 //! all titles is dropped from the title, unless nothing would remain.
@@ -16,7 +16,7 @@
 //! title "Погода в Москве - Новости", keywords "погода, прогноз":  погода 5 x idf, прогноз 2, москве 3, в 3
 //! ```
 //!
-//! Limits: pages from the same site often share title, keywords and description, so only the segments distinguish them.
+//! Limits: pages from the same site often share the title, keywords and description, so only the segments distinguish them.
 
 mod titles;
 
@@ -128,7 +128,7 @@ struct CoreWordsSigner<'c> {
     weights: [f64; 3],
     strip_suffix: bool,
     body: bool,
-    /// Minimum number of half words in a segment.
+    /// The minimum length of a segment in half words; a Chinese character is half a word.
     least: usize,
     segments: usize,
     min_common: usize,
@@ -151,7 +151,8 @@ fn words_of<'t>(column: &'t Analysis<'_>, weight: f64, out: &mut Vec<Said<'t>>) 
 }
 
 impl CoreWordsSigner<'_> {
-    /// Returns the core words in alphabetical order, joined into one string. Empty if the page has no title, keywords or description.
+    /// Returns the core words in alphabetical order, joined into one string. The string is empty if the page has no title, keywords or
+    /// description.
     fn core(&self, document: &Analysis<'_>) -> String {
         let title = document.field(Field::Title).filter(|_| self.strip_suffix);
         let own = title.map_or_else(Vec::new, |title| own_parts(title, self.stats));
@@ -191,7 +192,7 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// Returns the core words that make up the key, and whether they are words of the text. Empty if there are no core words.
+    /// Returns the core words that make up the key, and whether they come from the text. The string is empty if there are no core words.
     fn signed_core(&self, document: &Analysis<'_>) -> (String, bool) {
         let core = self.core(document);
         if core.is_empty() && self.body { (self.core_of_body(document), true) } else { (core, false) }
@@ -219,7 +220,7 @@ impl CoreWordsSigner<'_> {
             }
             found.push((one.half_words(), one.fingerprint()));
         }
-        // A stable sort, so ties keep their order.
+        // The sort is stable, so ties keep their order.
         found.sort_by_key(|one| std::cmp::Reverse(one.0));
         let mut largest: Vec<u64> = Vec::with_capacity(self.segments);
         for (_, fingerprint) in found {
@@ -233,7 +234,6 @@ impl CoreWordsSigner<'_> {
     }
 }
 
-/// Returns the key of the core words.
 fn key(core: &str) -> u128 {
     hash64(core.as_bytes()).into()
 }

@@ -1,4 +1,4 @@
-//! Worked examples of core words and segments, and an exhaustive comparison.
+//! Tests `core_words` on worked examples of core words and segments, and by an exhaustive comparison.
 
 use std::collections::BTreeSet;
 
@@ -26,12 +26,13 @@ fn signer<'c>(typed: &str, stats: &'c CorpusStats) -> CoreWordsSigner<'c> {
 #[test]
 fn worked_core() {
     use crate::corpus::TermTable;
-    // A corpus of ten documents that contain none of the words: each word has an idf of ln 10, so only the columns affect its weight.
+    // None of the ten documents in the corpus contains any of the words: each word has an idf of ln 10, so only the columns affect its
+    // weight.
     let stats = CorpusStats::new(10, 40, 1, TermTable::empty(), TermTable::empty());
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let fields = [Text("Погода в Москве"), Text("погода, прогноз"), Text("Прогноз на завтра; погода")];
     let document = pipeline.analyse("").with_fields(fields).counted_over(&stats);
-    // погода 6, в 3, москве 3, прогноз 3, завтра 1, на 1.
+    // Weights: погода 6, в 3, москве 3, прогноз 3, завтра 1, на 1.
     assert_eq!(signer("core=1", &stats).core(&document), "погода");
     assert_eq!(signer("", &stats).core(&document), "в завтра москве погода прогноз");
     // A word in two parts of the title counts once, and neither part is the name of a site.
@@ -92,7 +93,7 @@ fn worked_segments() {
     let expected = ["f g h i j k l", "m n 网页搜索引擎 o", "a b c d e"].map(whole);
     assert_eq!(segments("seg_words=5", text), expected);
     assert_eq!(segments("seg_words=5,segments=2", text), expected[..2]);
-    // No paragraph is large enough: the whole text is one segment.
+    // No paragraph is large enough, so the whole text is one segment.
     assert_eq!(segments("", text), [whole(&text.replace('\n', " "))]);
     assert_eq!(segments("seg_words=2", "a b\n\nA B!\n\nc d"), ["a b", "c d"].map(whole));
     assert!(segments("", "?!").is_empty());

@@ -1,4 +1,4 @@
-//! The name of the site in a title: the part that many titles share.
+//! Finds the name of the site in a title: the part that many titles share.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ const FEW_TITLES: u64 = 3;
 /// A part that occurs in at most 1/`SHARE_OF_TITLES` of all titles is not the name of a site either.
 const SHARE_OF_TITLES: u64 = 100;
 
-/// Counts titles and, for titles with several parts, the parts.
+/// Counts titles, and the parts of titles that have several parts.
 pub struct TitleParts;
 
 impl TitleParts {
@@ -41,7 +41,7 @@ impl FeatureKind for TitleParts {
     }
 }
 
-/// Returns the parts of a title that are not the name of a site. Empty if the title has a single part or nothing remains.
+/// Returns the parts of a title that are not the name of a site. The result is empty if the title has a single part or if nothing remains.
 pub fn own_parts(title: &Analysis<'_>, stats: &CorpusStats) -> Vec<Range<usize>> {
     let mut parts = title::parts(title.text());
     if parts.len() < 2 {

@@ -1,4 +1,4 @@
-//! The vector of a document as numbers for comparison, about two bytes per term.
+//! Encodes the vector of a document as numbers for comparison. A term takes about two bytes.
 //!
 //! ```text
 //! number 0     the length of the text's part of the vector
@@ -19,7 +19,7 @@ use super::vector::{Vector, Weighed, Weighing, is_head};
 use crate::corpus::Dfs;
 use dupsift_core::float;
 
-/// Number of header values before the terms.
+/// The number of header values before the terms.
 const HEADER: usize = 4;
 
 /// Holds 1 + ln n for each n.
@@ -36,9 +36,9 @@ fn log(count: u64) -> f64 {
 pub struct Stated {
     /// The position of the term in the order shared by all documents: twice the term number, plus 1 for a term of the first line.
     pub place: u64,
-    /// Number of documents that contain the term.
+    /// The number of documents that contain the term.
     pub df: u64,
-    /// Number of occurrences in the document.
+    /// The number of occurrences in the document.
     pub count: u64,
     /// The weight of the term in the vector.
     pub weight: f64,
@@ -55,7 +55,7 @@ impl Stated {
 pub struct Terms<'e> {
     weighing: &'e Weighing<'e>,
     logs: &'e Logs,
-    /// The length of the text's part of the vector.
+    /// The length of the part of the vector that represents the text.
     pub text: f64,
     factors: [f64; 2],
     left: u64,
@@ -145,7 +145,7 @@ impl Weighing<'_> {
     }
 }
 
-/// Returns the lower of the first positions in two lists.
+/// Returns the lower of the first positions in two lists, or `None` if both lists are empty.
 #[inline]
 fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     match (a.first(), b.first()) {
@@ -154,7 +154,7 @@ fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     }
 }
 
-/// Removes the occurrences of the term with this number from the front of a list. Returns their sum.
+/// Removes the occurrences of the term with this number from the front of a list. Returns the sum of their counts.
 #[inline]
 fn take(places: &mut &[(u64, u32)], number: u64) -> u64 {
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! Keys for texts that share two of their heaviest terms.
+//! Computes keys that two texts share if they have two of their heaviest terms in common.
 //!
 //! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
 //! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one
@@ -32,15 +32,15 @@ use std::ops::Bound;
 /// Terms in at most this many documents make keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// If a text has fewer terms that make keys, each of these terms also makes a key by itself.
+/// If fewer than this many terms of a text make keys, each of these terms also makes a key by itself.
 const FEW_TERMS: usize = 3;
 
 /// Defines which terms make keys.
 #[derive(Clone, Copy, Debug)]
 pub struct HeavyTerms {
-    /// Maximum number of heavy terms per text.
+    /// The maximum number of heavy terms per text.
     pub most: usize,
-    /// Maximum document frequency of a term that makes keys.
+    /// The maximum document frequency of a term that makes keys.
     pub most_documents: u64,
     /// The cosine threshold of a pair.
     pub threshold: f64,
@@ -60,7 +60,7 @@ pub struct Keys {
 /// Defines the parts that make up a key. The lowest bits of a key store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Two terms, at least one of which is not common.
+    /// Two terms that are not both common.
     Two,
     /// Two common terms.
     Common,
@@ -146,7 +146,7 @@ pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String
     keys.iter().map(|&key| found.get(&(key as u64)).cloned().flatten()).collect()
 }
 
-/// Returns the hashes of the `most` heaviest terms, heaviest first. There are at most `room` terms.
+/// Returns the hashes of the `most` heaviest terms, heaviest first. `terms` yields at most `room` terms.
 fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
     // Weights are positive, and positive floating-point numbers sort like their bits.
     let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);
@@ -199,11 +199,11 @@ mod tests {
         // There are few terms, so each of them also makes a key by itself.
         assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
         assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
-        // No term can match another document: each text gets a unique key.
+        // No term can match another document, so each text gets a unique key.
         let alone = [HEAVY.keys(&terms[..2], 1), HEAVY.keys(&terms[..1], 1)].map(|found| found.keys);
         assert!(alone[0].len() == 1 && alone[1].len() == 1 && alone[0] != alone[1]);
         assert!(HEAVY.keys(&[], 1).keys.is_empty());
-        // Three copies of a text, whose unique terms are in three documents.
+        // There are three copies of the text, so its unique terms are in three documents.
         let copied = [term(2, 0.7, 3), term(4, 0.4, 4), term(6, 0.3, 7)];
         assert_eq!(HEAVY.keys(&copied, 3).terms, [4, 6]);
     }

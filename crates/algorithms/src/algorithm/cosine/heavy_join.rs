@@ -1,4 +1,4 @@
-//! The join by heavy terms: which rows a document emits, and which documents with the same key are candidates.
+//! Joins documents by their heavy terms: defines the rows of a document and selects candidates among documents with the same key.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
 //! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. Each document
@@ -15,19 +15,19 @@ use crate::algorithm::kit::prefix::{Term, below};
 use dupsift_core::number::thousands;
 use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
-/// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
+/// The maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Maximum number of in-memory entries in a window's list of third terms (4 MB).
+/// The maximum number of in-memory entries in a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
-/// Number of bits that a sketch holds per term.
+/// The number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
-/// Number of term fingerprints in a word.
+/// The number of term fingerprints in a word.
 const PRINTS: usize = 4;
-/// Maximum number of heavy terms.
+/// The maximum number of heavy terms.
 pub const MOST_TERMS: usize = 32;
-/// Number of 16-bit numbers in a sketch: the fingerprints, followed by the length of the common terms.
+/// The number of 16-bit numbers in a sketch: the fingerprints, followed by the length of the common terms.
 const NUMBERS: usize = (MOST_TERMS + 1).next_multiple_of(PRINTS);
-/// Maximum number of words in a sketch.
+/// The maximum number of words in a sketch.
 const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
 /// The number that represents length 1.
 const LENGTH: f64 = u16::MAX as f64;
@@ -37,7 +37,7 @@ pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Maximum number of in-memory entries in a window's list of third terms.
+    /// The maximum number of in-memory entries in a window's list of third terms.
     entries: usize,
 }
 
@@ -82,12 +82,12 @@ impl HeavyJoin {
         }
     }
 
-    /// Returns whether two documents are near enough, judging by their signs.
+    /// Returns whether the signs of two documents are similar enough for a candidate pair.
     pub fn near(&self, a: &[u64; WORDS], b: &[u64; WORDS]) -> bool {
         differing(a, b) <= self.most_differing
     }
 
-    /// Like `HeavyJoin::near`, for complete sketches.
+    /// Like `HeavyJoin::near`, but compares complete sketches.
     pub fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
         match (a.first_chunk(), b.first_chunk()) {
             (Some(a), Some(b)) => self.near(a, b),
@@ -166,7 +166,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, |_| rows, near, candidate);
     }
 
-    /// Finds the candidates in a window of two common terms: documents in which the common terms have enough weight.
+    /// Finds the candidates in a window whose key consists of two common terms: documents in which the common terms have enough weight.
     fn pairs_of_common_terms(&self, window: &Window<'_>, sketches: &dyn Sketches, out: &mut Pairs<'_>) {
         let length = |doc: u64| self.numbers(sketches, doc)[self.terms.most];
         let mut rows: Vec<(u16, u64)> =
@@ -180,7 +180,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, last, near, candidate);
     }
 
-    /// Finds the candidates in a large window of two terms: documents that share a third term.
+    /// Finds the candidates in a large window whose key consists of two terms: documents that share a third term.
     fn pairs_by_a_third(&self, window: &Window<'_>, sketches: &dyn Sketches, two: &[u16], out: &mut Pairs<'_>) {
         let third = |print: u16| print != 0 && !two.contains(&print);
         let prints =
@@ -199,7 +199,7 @@ impl HeavyJoin {
             for bucket in entries.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
                 docs.clear();
                 docs.extend(bucket.iter().map(|&(_, doc)| doc));
-                // A pair that shares several terms is emitted at the first of them.
+                // A pair that shares several terms is emitted only for the first of these terms.
                 let first = |a: u64, b: u64| prints(a).find(|&one| prints(b).any(|other| other == one));
                 let judge = |a: u64, b: u64| if first(a, b) == Some(bucket[0].0) { candidate(a, b) } else { None };
                 let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
@@ -301,7 +301,7 @@ mod tests {
         assert!(found.len() > 19_000 && compared == 199 * 100, "without a third term in the sketch nothing is cut");
         let (found, compared) = join(&bound(5, 0.1), &vectors);
         let of_four = |a: u64, b: u64| a / 4 == b / 4;
-        // Two in a hundred thousand pairs of terms have equal fingerprints.
+        // About 2 in 100,000 pairs of terms have equal fingerprints.
         let others = found.keys().filter(|&&(a, b)| !of_four(a, b)).count();
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
         // Each group of four has 6 pairs in each of three windows: the window of all documents, and the windows of its third term with term
@@ -336,7 +336,7 @@ mod tests {
         };
         let (found, _) = join(&bound(4, 0.1), &vectors(&|_| vec![7]));
         assert!(found.len() > 4_900, "{}", found.len());
-        // One key: 0 with 1. The other terms of two documents are only in the sketch.
+        // The only key is 0 with 1. The other terms of two documents are only in the sketch.
         let two = vectors(&|doc| vec![10 + doc / 2, 500 + doc / 2]);
         let (found, compared) = join(&HeavyJoin { most_differing: 512, ..bound(4, 0.1) }, &two);
         let windows: u64 = found.values().sum();
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn parts_of_a_large_window_find_what_the_whole_does() {
         let count = 1_000;
-        // Every two documents share thirteen terms that no other document contains.
+        // Documents 2n and 2n + 1 share thirteen terms that no other document contains.
         let terms = |doc: u64| [vec![0, 1], (0..13).map(|n| 10 + doc / 2 * 13 + n).collect()].concat();
         let vectors: Vec<Vec<Term>> = (0..count).map(|doc| vector(&terms(doc))).collect();
         let whole = join(&bound(15, 0.9), &vectors);

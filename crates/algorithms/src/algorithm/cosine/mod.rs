@@ -1,10 +1,10 @@
-//! `cosine`: the cosine of the angle between the TF-IDF vectors of two texts. Every pair that reaches the threshold is found, except with
-//! `join=heavy`.
+//! `cosine`: compares texts by the cosine of the angle between their TF-IDF vectors. Every pair that reaches the threshold is found,
+//! except with `join=heavy`.
 //!
 //! Source: Salton, Wong, Yang 1975 (vector space model); Bayardo, Ma, Srikant 2007 (exact join by prefix filter); Charikar 2002 (signs of
-//! `join=heavy`). Cost: a first pass for the counts; one row for each leading term that another document also contains (the leading terms
-//! are the rarest terms, up to the point where the rest of the vector cannot reach the threshold); then a check of each pair that the
-//! bound computed from the rows does not rule out. Low thresholds, or documents with only a few common terms, make the cost quadratic.
+//! `join=heavy`). Cost: a first pass for the counts; one row for each leading term that another document also contains; then a check of
+//! each pair that the bound computed from the rows does not rule out. The leading terms are the rarest terms, up to the point where the
+//! rest of the vector cannot reach the threshold. Low thresholds, or documents with only a few common terms, make the cost quadratic.
 //!
 //! ```text
 //! weight = tf ln(1 + N / df)           tf=sublinear: (1 + ln tf) ln(1 + N / df)
@@ -17,16 +17,16 @@
 //!
 //! `join=heavy` (`heavy_join.rs`) is not exact. Two texts are compared if they share two of their fifteen heaviest terms (56 rows of 12
 //! bytes per document). They are candidates if the signs of random projections (96 bytes per document) differ in no more positions than
-//! expected for a pair. On four corpora of up to 39,000 documents, it missed at most 0.04% of the pairs of the exact join at a threshold of
-//! 0.68, and 0.14% at 0.6, with 1.5 to 6 candidates per pair, so candidates grow in proportion to pairs. Limits: it misses versions that do
-//! not share two of their heaviest terms. If more than 64 texts share two heavy terms, it misses pairs that do not share a third heavy
-//! term. Below 0.6, the share of missed pairs grows, because similar texts have less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98%
-//! at 0.05. A note in run.json reports this.
+//! expected for a pair. On four corpora of up to 39,000 documents, `join=heavy` missed at most 0.04% of the pairs of the exact join at a
+//! threshold of 0.68, and 0.14% at 0.6. There were 1.5 to 6 candidates per pair, so the number of candidates grows in proportion to the
+//! number of pairs. Limits: `join=heavy` misses versions that do not share two of their heaviest terms. If more than 64 texts share two
+//! heavy terms, it misses pairs that do not share a third heavy term. Below 0.6, the share of missed pairs grows, because similar texts
+//! have less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. A note in run.json reports this.
 //!
 //! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that occur
 //! in a single document get no row, because they cannot match another document. Limits: word order and length do not count, so a text is
-//! equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters; characters are few and
-//! common, so its lists are long.
+//! equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters. There are few distinct
+//! characters, and they are common, so its lists are long.
 
 mod evidence;
 mod heavy;

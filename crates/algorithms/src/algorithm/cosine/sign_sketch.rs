@@ -1,4 +1,5 @@
-//! Signs of random projections: the number of signs (out of 512) in which two vectors differ is an estimate of the angle between them.
+//! Computes the signs of random projections. The number of signs (out of 512) in which two vectors differ is an estimate of the angle
+//! between them.
 //!
 //! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random rotation of the
 //! hashed vector, as in Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for angular distance. Cost: four
@@ -17,26 +18,26 @@ use crate::algorithm::kit::prefix::Term;
 use dupsift_core::float;
 use dupsift_core::hash::{mix64, splitmix64};
 
-/// Number of signs per document.
+/// The number of signs per document.
 pub const BITS: u32 = 512;
-/// Number of 8-byte words that hold the signs.
+/// The number of 8-byte words that hold the signs.
 pub const WORDS: usize = BITS as usize / 64;
-/// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
+/// The number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
-/// Number of coordinates to which terms are hashed, and the size of each part. A term has one coordinate in each part.
+/// The number of coordinates to which terms are hashed, and the number of coordinates in each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
 const PART: usize = 256;
-/// Number of coordinates whose signs are used.
+/// The number of coordinates whose signs are used.
 const NARROW: usize = BITS as usize;
-/// Number of adjacent coordinates that one instruction adds. A transform mixes the coordinates of one lane.
+/// The number of adjacent coordinates that one instruction adds. A transform mixes the coordinates of one lane.
 const LANES: usize = 8;
-/// The integer that represents a weight of 1, and the bits dropped after all terms are added.
+/// The integer that represents a weight of 1, and the number of low bits that are dropped from the sums.
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
 /// Returns the maximum number of differing signs for vectors that reach this cosine. About 2 in 10,000 such pairs exceed this number.
 pub fn most_differing(cosine: f64) -> u32 {
-    // Slightly below the given cosine, because weights are rounded.
+    // The cosine is lowered slightly, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
     let expected = f64::from(BITS) * share;
     (expected + DEVIATIONS * (expected * (1.0 - share)).sqrt()).ceil() as u32
@@ -67,7 +68,7 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // The sums are integers, because sums that overflow wrap around and are the same on every machine.
+        // The sums are integers, so sums that overflow wrap around and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
             // These bits select four coordinates and four signs.

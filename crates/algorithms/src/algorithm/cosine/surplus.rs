@@ -1,5 +1,5 @@
-//! Finds the word with the largest surplus by weight in one of two texts. In pages with the same template, a large surplus shows that they
-//! state different facts.
+//! Finds the word with the largest surplus by weight in one of two texts. A large surplus between pages with the same template shows that
+//! they state different facts.
 //!
 //! ```text
 //! weight of a text = sum of count x idf        surplus of u over v = the largest (count in u - count in v) x idf, over u's weight
@@ -46,7 +46,7 @@ impl Weighing<'_> {
         })
     }
 
-    /// Returns how often the next term occurs in its text, and its idf. `None` for a term of the first line.
+    /// Returns the number of occurrences of the next term in its text, and the term's idf. Returns `None` for a term of the first line.
     fn take(&self, side: &mut Side<'_>) -> Option<(f64, f64)> {
         let term = std::mem::replace(&mut side.next, side.terms.next())?;
         if term.is_head() {
@@ -76,8 +76,8 @@ pub fn word(place: u64) -> u64 {
     place / 2 + 1
 }
 
-/// Returns which of the next two terms comes first in the order shared by all documents, and its position. `None` if both texts are at
-/// their end.
+/// Compares the next terms of two texts in the order shared by all documents. Returns the result and the lower position, or `None` if
+/// both texts are at their end.
 fn next(a: &Side<'_>, b: &Side<'_>) -> Option<(std::cmp::Ordering, u64)> {
     let first = |side: &Side<'_>| side.next.map(|term| term.place);
     match (first(a), first(b)) {

@@ -15,9 +15,9 @@ use std::iter::Peekable;
 /// Holds the counts of a word in a text.
 #[derive(Clone, Copy, Default)]
 struct Counted {
-    /// Number of occurrences in the text.
+    /// The number of occurrences in the text.
     text: u64,
-    /// Number of occurrences in the first line.
+    /// The number of occurrences in the first line.
     line: u64,
 }
 
@@ -26,14 +26,14 @@ struct Side<'e> {
     terms: Peekable<Terms<'e>>,
     weight: f64,
     rare: f64,
-    /// Number of words in the text and in the first line, including repetitions.
+    /// The number of words in the text and in the first line, including repetitions.
     text: u64,
     line: u64,
     title: TitleWords,
 }
 
 impl Weighing<'_> {
-    /// Returns how the first line of each of two texts relates to the other text. A word is rare if at most `few` documents contain it.
+    /// Compares the first line of each of two texts with the other text. A word is rare if at most `few` documents contain it.
     pub fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2] {
         let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [TitleWords::default(); 2] };
         let mut sides = [Side::new(a), Side::new(b)];

@@ -1,4 +1,4 @@
-//! Weighted vectors of documents, and the cosine of two of them with early termination.
+//! Computes weighted vectors of documents, and the cosine of two vectors with early termination.
 //!
 //! A vector has length 1. Its terms are in the same order in all documents, rarest first. After each term, the rest of the cosine of two
 //! vectors is at most the product of the lengths of their remaining parts, so the comparison of unrelated texts ends early (the bound of
@@ -24,9 +24,9 @@ use dupsift_text::{Analysis, Frequency};
 
 /// Defines how documents become vectors.
 pub struct Weighing<'c> {
-    /// Whether a term counts 1 + ln tf times instead of tf times.
+    /// Whether the weight of a term grows with 1 + ln tf instead of tf.
     pub sublinear: bool,
-    /// The share of the first line: at least 0, below 1.
+    /// The share of the first line in the vector: at least 0 and below 1.
     pub head: f64,
     /// The units that count as terms.
     pub units: Units,
@@ -52,8 +52,8 @@ pub fn is_head(hash: u64) -> bool {
 
 /// Holds the vector of a document.
 pub struct Vector {
-    /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. Empty for a document without
-    /// terms.
+    /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. The list is empty for a
+    /// document without terms.
     pub terms: Vec<Weighed>,
     /// The factors by which the weights were multiplied: one for the text, and one for the first line.
     pub factors: [f64; 2],
@@ -64,7 +64,7 @@ pub struct Vector {
 pub struct Weighed {
     /// The term.
     pub term: Term,
-    /// Number of occurrences in the text, or in the first line.
+    /// The number of occurrences in the text, or in the first line.
     pub count: u32,
     /// The rank in the corpus: [`Frequency::rank`](dupsift_text::Frequency::rank).
     pub rank: u64,
@@ -129,15 +129,15 @@ fn scale(terms: &mut [Weighed], square: f64) -> f64 {
 /// Holds the similarity of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Likeness {
-    /// Cosine, from 0 to 1.
+    /// The cosine, from 0 to 1.
     pub cosine: f64,
-    /// Gap, from 0 to 1; 0 for equal texts.
+    /// The gap, from 0 to 1; 0 for equal texts.
     pub gap: f64,
 }
 
-/// Tolerance for weights that are rounded to Float32.
+/// The tolerance for weights that are rounded to Float32.
 const HAIR: f64 = 1e-6;
-/// Number of terms between two checks of the bound.
+/// The number of terms between two checks of the bound.
 const STEP: usize = 16;
 
 impl Weighing<'_> {
@@ -145,7 +145,7 @@ impl Weighing<'_> {
     pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
-        // The inverse length of each text's part, because a gap refers to texts with length 1.
+        // Each scale is the inverse length of the part that represents the text, because a gap refers to texts with length 1.
         let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
         let (mut cosine, mut gap) = (0.0f64, 0.0f64);
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
@@ -204,12 +204,14 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Four words with weight 1, three of them shared. Each of the remaining two words occurs in only one text, with weight 1/2.
+        // There are four words with weight 1, and three of them are shared. Each of the remaining two words occurs in only one text, with
+        // weight 1/2.
         assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
         assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
         assert_eq!(likeness(0.0, "a b", "c d"), None);
         assert_eq!(likeness(0.0, "", "c d"), None);
-        // Four words weigh 1/2 each, nine 1/3 each: the four shared words differ by 1/6, the other five by 1/3.
+        // Four words weigh 1/2 each, nine words 1/3 each. The weights of the four shared words differ by 1/6, the weights of the other five
+        // by 1/3.
         assert!(near(likeness(0.0, "a b c d", "a b c d e f g h i"), 2.0 / 3.0, 1.0 / 3.0));
     }
 
@@ -219,7 +221,7 @@ mod tests {
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));
-        // Ornaments and blank lines are not a first line; a text with one line is its own first line.
+        // Ornaments and blank lines do not count as first lines. A text with one line is its own first line.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
         // A text with one line, and a text whose first line has the same words.

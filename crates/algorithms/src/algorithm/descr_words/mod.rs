@@ -173,7 +173,6 @@ fn most_frequent(document: &Analysis<'_>) -> u32 {
     document.counted().iter().filter(|counted| !counted.word.stop).map(|counted| counted.tf).max().unwrap_or(1)
 }
 
-/// Holds the learned model.
 struct Model {
     head: [u64; 4],
     /// The words with their thresholds. The position of a word is its bit number.

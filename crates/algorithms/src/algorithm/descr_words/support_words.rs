@@ -1,11 +1,11 @@
-//! The choice of support words for `descr_words`: a few high-quality words that describe as many documents as possible
+//! Chooses the support words for `descr_words`: a few high-quality words that describe as many documents as possible
 //! (docs/methods/descr_words.md).
 //!
-//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents where f
-//! is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit rarely moves
-//! f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting with the
-//! word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents stay
-//! covered. Each round requires a higher quality than the previous round.
+//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents in
+//! which its f is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit
+//! rarely moves f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting
+//! with the word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents
+//! stay covered. Each round requires a higher quality than the previous round.
 //!
 //! Memory: 256 bytes per candidate word, and four bytes for each document that a candidate describes.
 
@@ -18,16 +18,16 @@ use crate::algorithm::contract::Notes;
 use crate::algorithm::kit::training::room_for;
 use dupsift_core::error::Result;
 
-/// Number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
+/// The number of steps into which f is divided: step i is i/64 < f <= (i + 1)/64.
 pub const STEPS: u64 = 64;
 
-/// Thresholds: i/64, from 0.05 to 0.95.
+/// The thresholds i/64, from 0.05 to 0.95.
 const THRESHOLDS: std::ops::RangeInclusive<usize> = 4..=60;
 
 /// The share of documents that may become uncovered in one phase.
 const LOSS: f64 = 0.001;
 
-/// Maximum number of rounds; a dozen are usually enough.
+/// The maximum number of rounds; a dozen are usually enough.
 const ROUNDS: u64 = 200;
 
 /// Returns a word of a document as stored in notes: the hash, with the step of f in its low bits.
@@ -41,40 +41,39 @@ pub fn word_of(hash: u64) -> u64 {
     hash & !(STEPS - 1)
 }
 
-/// Holds the criteria of the choice.
+/// Holds the criteria for choosing words.
 #[derive(Clone, Copy, Debug)]
 pub struct Goals {
-    /// Minimum number of sampled documents in which f must be above a word's threshold.
+    /// The minimum number of sampled documents in which f must be above a word's threshold.
     pub documents: u32,
-    /// The distance from the threshold that counts as too near, in steps.
+    /// The distance from the threshold, in steps, within which f counts as near.
     pub near: usize,
     /// The quality that the first round requires.
     pub quality: f64,
-    /// Minimum number of words that must describe a covered document.
+    /// The minimum number of words that describe a covered document.
     pub min_bits: u32,
-    /// The target size of the set.
+    /// The target number of words.
     pub max_words: usize,
 }
 
-/// Holds the result of the choice.
+/// Holds the chosen words, and statistics about the choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen {
-    /// The words from [`word_of`], ascending, with their thresholds in steps.
+    /// The words as returned by [`word_of`], in ascending order, with their thresholds in steps.
     pub words: Vec<(u64, u64)>,
-    /// Number of candidate words.
+    /// The number of candidate words.
     pub candidates: u64,
-    /// Number of covered documents.
+    /// The number of covered documents.
     pub covered: u64,
-    /// Number of rounds until nothing changed or the set was small enough.
+    /// The number of rounds until nothing changed or the set was small enough.
     pub rounds: u64,
 }
 
-/// Holds a candidate word.
 struct Candidate {
     word: u64,
     threshold: usize,
     quality: f64,
-    /// The range of the documents that the word describes.
+    /// The range in `Set::documents` of the documents that the word describes.
     documents: std::ops::Range<usize>,
 }
 
@@ -146,7 +145,7 @@ fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Resul
     Ok(())
 }
 
-/// Holds the position of each word, in the order of the notes, and for each position the number of documents at each step.
+/// Maps words to positions, and holds the number of documents at each step for every position. Positions follow the order of the notes.
 type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
 
 fn count(notes: &Notes<'_>) -> Result<Counts> {
@@ -164,8 +163,8 @@ fn count(notes: &Notes<'_>) -> Result<Counts> {
     Ok((places, counts))
 }
 
-/// Returns the word at its best threshold with enough documents above it, or `None` if there is no such threshold. Ties go to the lowest
-/// threshold.
+/// Returns the word with its best threshold, or `None` if no threshold has enough documents above it. If several thresholds are equally
+/// good, the lowest is used.
 fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option<Candidate> {
     let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
     let all = sum(0..counts.len());
@@ -186,10 +185,10 @@ fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option
 /// Holds the words chosen so far.
 struct Set {
     candidates: Vec<Candidate>,
-    /// Note numbers, grouped by candidate.
+    /// The note numbers, grouped by candidate.
     documents: Vec<u32>,
     selected: Vec<bool>,
-    /// Number of chosen words that describe each document.
+    /// The number of chosen words that describe each document.
     cover: Vec<u32>,
     min_bits: u32,
 }
@@ -217,9 +216,9 @@ impl Set {
         }
     }
 
-    /// Adds words with at least this quality, by (documents helped descending, quality descending, word ascending), until no document is
-    /// helped. Adding a word can only lower the numbers of documents that other words help. So a word is added if it still ranks first
-    /// after its number is recomputed.
+    /// Adds words with at least this quality until no word helps another document. Words are ranked by the number of documents that they
+    /// help (descending), by quality (descending), then by word (ascending). Adding a word can only lower the number of documents that
+    /// another word helps. So a word is added if it still ranks first after its number is recomputed.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];
@@ -302,7 +301,7 @@ mod tests {
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // For each document with two words, both words are chosen.
+        // Both words of every document with two words are chosen.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });

@@ -12,9 +12,9 @@
 //! ```
 //!
 //! The page's own description is used if the corpus has the column and the description contains a letter or a digit; otherwise, the
-//! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule, which is
-//! an interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by the words
-//! themselves.
+//! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule; this
+//! choice is an interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by
+//! the words themselves.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
@@ -213,7 +213,6 @@ fn beginning(text: &str, bytes: usize, gbk: bool) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// Returns the weights in a sketch.
 fn weights(sketch: &[u8]) -> impl Iterator<Item = f64> {
     sketch.as_chunks::<4>().0.iter().map(|bytes| f32::from_be_bytes(*bytes).into())
 }

@@ -1,4 +1,4 @@
-//! Web addresses as keys: addresses that usually lead to the same page have the same key.
+//! Turns web addresses into keys. Addresses that usually lead to the same page have the same key.
 //!
 //! ```text
 //! https://www.example.org:443/a?utm_source=x&b=2&a=1#top  ==  http://example.org/a?a=1&b=2

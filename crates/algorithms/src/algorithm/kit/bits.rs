@@ -1,4 +1,4 @@
-//! Bit vectors of fixed width, for fingerprints of up to 128 bits and for wider fingerprints, with the operations that block tables need.
+//! Defines fixed-width bit vectors for fingerprints (up to 128 bits, or wider), and the operations that block tables need.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
@@ -10,11 +10,11 @@ pub trait Bits:
 {
     /// A vector without set bits.
     const NONE: Self;
-    /// Returns a vector with the bits from `from` (inclusive) to `to` (exclusive) set.
+    /// Returns a vector in which the bits from `from` (inclusive) to `to` (exclusive) are set.
     fn span(from: u32, to: u32) -> Self;
     /// Returns the number of set bits.
     fn ones(self) -> u32;
-    /// Returns a well-mixed key of a vector that uses `bits` bits.
+    /// Returns a well-mixed key for a vector that uses `bits` bits.
     fn key(self, bits: u32) -> u64;
 }
 
@@ -40,7 +40,7 @@ pub fn differing(a: &[u64], b: &[u64]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// Number of words in a [`Wide`].
+/// The number of words in a [`Wide`].
 pub const WIDE_WORDS: usize = 6;
 
 /// Holds up to 384 bits, 64 per word, lowest first.

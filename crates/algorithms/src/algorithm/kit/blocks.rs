@@ -7,7 +7,7 @@
 
 use super::bits::Bits;
 
-/// Maximum number of tables in a scheme. Each table costs one row per document.
+/// The maximum number of tables in a scheme. Each table costs one row per document.
 const MAX_TABLES: u64 = 120;
 
 /// Holds a complete scheme of block tables.
@@ -17,15 +17,16 @@ pub struct Blocks<V> {
     distance: u32,
     /// The bits of each block.
     masks: Vec<V>,
-    /// For each table, the set of its blocks.
+    /// The set of blocks in each table.
     tables: Vec<u64>,
-    /// For each table, the bits of its blocks.
+    /// The bits covered by the blocks of each table.
     table_masks: Vec<V>,
 }
 
 impl<V: Bits> Blocks<V> {
     /// Returns the scheme for approximately `documents` vectors with `bits` bits (at least 64, at most the size of the type) and a
-    /// distance of at most `distance`. `blocks` is the number of blocks, above the distance; 0 chooses it automatically.
+    /// distance of at most `distance`. `blocks` is the number of blocks, which must exceed the distance; if it is 0, the number is
+    /// chosen automatically.
     pub fn new(bits: u32, distance: u32, documents: u64, blocks: u32) -> Blocks<V> {
         let wanted = 64 - documents.max(2).saturating_sub(1).leading_zeros();
         let least = distance + 1;
@@ -65,7 +66,7 @@ impl<V: Bits> Blocks<V> {
         )
     }
 
-    /// Returns the keys of a vector, one per table, well mixed.
+    /// Returns the well-mixed keys of a vector, one per table.
     pub fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
         self.table_masks.iter().map(move |&mask| (vector & mask).key(self.bits))
     }
@@ -128,7 +129,7 @@ fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1u64, |value, i| value.saturating_mul(u64::from(n) - i) / (i + 1))
 }
 
-/// Returns all sets of `size` out of `count` items, as bits, in ascending order.
+/// Returns all sets of `size` out of `count` items. The sets are represented as bits and are in ascending order.
 fn subsets(count: u32, size: u32) -> Vec<u64> {
     let mut sets = Vec::new();
     let mut set: u64 = (1 << size) - 1;
@@ -182,7 +183,7 @@ mod tests {
     }
 
     fn check<V: Bits>(bits: u32, distance: u32, count: u64, base: impl Fn(u64) -> V, one: impl Fn(u32) -> V) {
-        // Groups of vectors around a few centers, so that many distances occur.
+        // The vectors form groups around a few centers, so many distances occur.
         let flip = |n, i| one((splitmix64(9, n * 64 + i) % u64::from(bits)) as u32);
         let flips = |n| splitmix64(8, n) % (u64::from(distance) + 4);
         let vectors: Vec<V> = (0..count).map(|n| (0..flips(n)).fold(base(n % 20), |v, i| v ^ flip(n, i))).collect();

@@ -1,4 +1,4 @@
-//! TF in the BM25 variant of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without the factor k + 1 in the numerator.
+//! Computes TF in the BM25 variant of the 2007 study: tf / (k ((1 - b) + b dl / avgdl) + tf), without the factor k + 1 in the numerator.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -47,7 +47,7 @@ mod tests {
     fn worked_values() {
         let bm25 = Bm25 { k: 2.0, b: 0.75, mean_length: 10.0 };
         assert_eq!(bm25.tf(2, 10), 0.5);
-        // Half the mean length: 2 (0.25 + 0.375) = 1.25.
+        // The text has half the mean length: 2 (0.25 + 0.375) = 1.25.
         assert_eq!(bm25.tf(5, 5), 0.8);
         assert!(bm25.tf(9, 10) > bm25.tf(8, 10) && bm25.tf(9, 10) > bm25.tf(9, 11));
     }

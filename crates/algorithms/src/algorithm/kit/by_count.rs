@@ -1,4 +1,4 @@
-//! A function of a count (such as a document frequency), precomputed for the small counts that most words have.
+//! Precomputes a function of a count (such as a document frequency) for the small counts that most words have.
 
 /// Values for larger counts are computed on each call.
 const KEPT: u64 = 1 << 16;
@@ -10,7 +10,7 @@ pub struct ByCount {
 }
 
 impl ByCount {
-    /// Returns the function, with its values for counts up to `most` precomputed (up to `KEPT` if `most` is larger).
+    /// Returns the function with precomputed values for counts up to `most`, or up to `KEPT` if `most` is larger.
     pub fn new(most: u64, function: impl Fn(u64) -> f64 + Send + Sync + 'static) -> ByCount {
         ByCount { kept: (0..=most.min(KEPT)).map(&function).collect(), function: Box::new(function) }
     }

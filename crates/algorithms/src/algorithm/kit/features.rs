@@ -1,4 +1,4 @@
-//! The features that vote on the bits of a fingerprint: words, shingles or characters, each as one 64-bit hash.
+//! Defines the features that vote on the bits of a fingerprint: words, shingles or characters, each as one 64-bit hash.
 
 use super::units::pairs_of_han;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -54,7 +54,8 @@ impl Features {
         }
     }
 
-    /// Passes the text of each feature to `each`, in order, for words and windows of characters. Shingles and `auto` have only hashes.
+    /// Passes the text of each feature to `each`, in order, if features are words or windows of characters. Other features have only
+    /// hashes, so nothing is passed.
     pub fn texts(&self, document: &Analysis<'_>, each: impl FnMut(&str)) {
         match self.kind {
             "words" => document.words().iter().filter(|word| !word.stop).map(|word| document.word(word)).for_each(each),
@@ -64,7 +65,7 @@ impl Features {
     }
 }
 
-/// Checks whether there are enough distinct features to sign.
+/// Checks whether there are enough distinct features for a signature.
 ///
 /// # Errors
 /// Returns the reason why the document has no signature.
@@ -80,7 +81,7 @@ pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
 
 /// Returns whether there are at least `least` distinct features.
 fn has_distinct(features: &[u64], least: usize) -> bool {
-    /// Up to this number, features are scanned one by one: the first few nearly always suffice.
+    /// If at most this many features are required, they are scanned one by one, because the first few nearly always suffice.
     const FEW: usize = 32;
     if features.len() < least {
         return false;
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Editions differ more in line breaks than in words.
+    /// Checks that white space after a sentence does not matter, because editions differ more in line breaks than in words.
     #[test]
     fn a_space_behind_a_sentence_makes_no_other_text() {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();

@@ -14,15 +14,15 @@ use dupsift_text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// Holds the results of a run.
 pub struct Found {
-    /// The pairs by document number.
+    /// The pairs by their document numbers.
     pub pairs: BTreeMap<(usize, usize), Pair>,
-    /// Number of candidate pairs, each counted once.
+    /// The number of candidate pairs, each counted once.
     pub candidates: usize,
-    /// Number of comparisons made.
+    /// The number of comparisons made.
     pub compared: u64,
-    /// Number of comparisons skipped.
+    /// The number of comparisons skipped.
     pub left_out: u64,
-    /// Documents without a signature, with the reasons.
+    /// The documents without a signature, and the reasons.
     pub unsigned: BTreeMap<usize, &'static str>,
 }
 
@@ -33,7 +33,7 @@ impl Found {
     }
 }
 
-/// Sketches by document number.
+/// Holds the sketches by document number.
 struct InMemory(Vec<Vec<u64>>);
 
 impl Sketches for InMemory {
@@ -47,7 +47,7 @@ pub fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
     run_beside(algorithm, typed, texts, &vec![FieldValues::default(); texts.len()])
 }
 
-/// Like `run`, for texts with fields, one set of fields per text.
+/// Like `run`, but each text has its own set of fields.
 pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fields: &[FieldValues<'_>]) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let params = params(algorithm, typed);
@@ -172,7 +172,7 @@ pub fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
     all.into_iter().map(|words| words.join(" ")).collect()
 }
 
-/// Returns how often each word occurs in each text. Words are separated by single spaces.
+/// Returns the number of occurrences of each word in each text. Words are separated by single spaces.
 pub fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
     let mut all = Vec::new();
     for text in texts {

@@ -1,4 +1,5 @@
-//! The lexicon of I-Match: words that are neither too common nor too rare, and which of them a document contains (docs/methods/imatch.md).
+//! Defines the lexicon of I-Match, words that are neither too common nor too rare, and finds the lexicon words in a document
+//! (docs/methods/imatch.md).
 //!
 //! The normalized IDF of a word ranges from 0 for the most common word in the corpus to 1 for the rarest. The lexicon is an interval of
 //! normalized IDF. IDF falls as the document frequency rises, so the interval is stored as a range of document frequencies.
@@ -62,7 +63,7 @@ pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     help: "digest of the document's lexicon words in alphabetical order; I-Match uses sha1, which is truncated to its first 128 bits",
 };
 
-/// Holds the range of document frequencies of a lexicon's words, inclusive.
+/// Holds the inclusive range of the document frequencies of lexicon words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexicon {
     rarest: u64,
@@ -92,7 +93,7 @@ impl Lexicon {
         Ok(Lexicon::of_nidf(least, greatest, lo, hi))
     }
 
-    /// Returns the frequencies whose normalized IDF is within bounds, given the range of all frequencies.
+    /// Returns the document frequencies whose normalized IDF is from `lo` to `hi`. All frequencies are from `least` to `greatest`.
     fn of_nidf(least: u64, greatest: u64, lo: f64, hi: f64) -> Lexicon {
         if least >= greatest {
             // All words are equally common, so all are in the lexicon.
@@ -106,7 +107,7 @@ impl Lexicon {
         }
     }
 
-    /// Returns whether a word in this many documents belongs to the lexicon.
+    /// Returns whether a word with this document frequency belongs to the lexicon.
     #[inline]
     pub fn has(&self, df: u64) -> bool {
         self.rarest <= df && df <= self.commonest
@@ -190,10 +191,10 @@ mod tests {
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.2, 0.8), Lexicon { rarest: 4, commonest: 251 });
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.0, 1.0), Lexicon { rarest: 1, commonest: 1000 });
         assert_eq!(Lexicon::of_nidf(1, 1000, 0.1, 1.0).rarest, 1);
-        // An interval that contains no frequency.
+        // The interval contains no frequency.
         let none = Lexicon::of_nidf(1, 10, 0.95, 0.99);
         assert!((0..20).all(|df| !none.has(df)), "{none:?}");
-        // Equally common words.
+        // All words are equally common.
         assert!(Lexicon::of_nidf(7, 7, 0.2, 0.8).has(7));
     }
 

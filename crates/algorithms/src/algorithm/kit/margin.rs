@@ -1,4 +1,5 @@
-//! The margin rule: a pair must also be among the best pairs of its documents, or close to them.
+//! Implements the margin rule: in addition to reaching the threshold, a pair must be among the best pairs of its documents, or close to
+//! them.
 //!
 //! Pages with the same template are all about equally similar to each other, while a copy stands out. So the threshold of a method can be
 //! lowered until it finds revised copies. The rule then removes pairs that are much less similar than the best pairs of their documents.
@@ -9,9 +10,9 @@
 //! margin=either:0.1  kept: all four, because c and d have nothing better
 //! ```
 //!
-//! If a page has five versions, each version is most similar to the next version, and with the margin alone, only a chain of pairs would
-//! remain. So with `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at
-//! most D. The distance is the method's own distance, or 1 - similarity if the method has no distance.
+//! If a page has five versions, each version is most similar to the next version, and the margin alone would keep only a chain of pairs.
+//! With `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at most D. The
+//! distance is the method's own distance, or 1 - similarity if the method has no distance.
 //!
 //! Exact copies are merged first, and so are documents with equal fingerprints if the method treats them as one document (`simhash`,
 //! `random_projection`). Therefore, the best partner of a document is never its own copy. The rule uses all other pairs of both
@@ -28,7 +29,7 @@ pub const MARGIN: ParamSpec = ParamSpec {
     help: "M: a pair's similarity must be within M of the best similarity of each of its documents; either:M: of at least one of them; M:D: also keep pairs that connect a cluster, up to distance D",
 };
 
-/// Tolerance for similarities, which are Float32: it keeps 0.9 within 0.1 of 1.
+/// The tolerance for similarities, which are Float32: it keeps 0.9 within 0.1 of 1.
 const HAIR: f64 = 1e-6;
 
 /// Returns whether a pair with this similarity is within the margin, given the best similarities of its documents.

@@ -1,4 +1,4 @@
-//! Parts shared by several algorithms. An algorithm imports these parts and the contract, but never another algorithm.
+//! Contains parts that several algorithms share. An algorithm imports these parts and the contract, but never another algorithm.
 
 pub mod address;
 pub mod bits;
@@ -27,7 +27,7 @@ pub mod verify;
 pub mod votes;
 pub mod word_string;
 
-/// Three documents with known results, for the algorithms' worked examples (docs/methods/tf.md).
+/// Provides three documents with known results for worked examples (docs/methods/tf.md).
 #[cfg(test)]
 pub mod examples {
     use crate::algorithm::contract::{Algorithm, Corpus, Decided, Signer, Verify};
@@ -54,7 +54,7 @@ pub mod examples {
         Params::check(algorithm.name(), &crate::algorithm::specs(algorithm), &typed).expect("parameters of a test")
     }
 
-    /// Holds the output of an algorithm for one text: (position, key, order, sketch) rows, or the reason why there are none.
+    /// Holds the output of an algorithm for one text: (position, key, order, sketch) rows, or the reason why there are no rows.
     pub type Emitted = Result<Vec<(u32, u128, u32, Vec<u8>)>, &'static str>;
 
     /// Signs one text with an algorithm that needs no statistics.
@@ -83,7 +83,7 @@ pub mod examples {
         sign_counted(signer.as_ref(), stats, text)
     }
 
-    /// Returns the only key that a single-signature algorithm emits for a text of the counted corpus.
+    /// Returns the only key that a single-signature algorithm emits for a text from the counted corpus.
     pub fn key_over(
         algorithm: &dyn Algorithm,
         typed: &str,

@@ -1,12 +1,12 @@
-//! Finds the words that differ from a given word in few bits. The search rules out nearly all pairs in a window of bit vectors, several at
-//! a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is enough to rule out
-//! pairs. The remaining pairs are judged on the complete vectors.
+//! Finds the 64-bit words that differ from a given word in few bits. The search rules out nearly all pairs in a window of bit vectors,
+//! several at a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is enough
+//! to rule out pairs. The remaining pairs are judged on the complete vectors.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::row::{Pair, Pairs, Row, Score, Window};
 
-/// Compares the rows of a window whose sketches are bit vectors with at least 8 bytes. `judge` is called only for rows that can be at most
-/// `distance` apart.
+/// Compares the rows of a window. The sketches of the rows must be bit vectors with at least 8 bytes. `judge` is called only for rows
+/// that may differ in at most `distance` bits.
 pub fn compare(
     window: &Window<'_>,
     distance: u32,
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn all_levels_find_what_counting_finds() {
         for len in [0, 1, 7, 8, 9, 63, 64, 65, 300] {
-            // Words near the same word, so that all small distances occur.
+            // All words are near the same word, so all small distances occur.
             let flips = |n| (0..n % 7).fold(0, |bits, i| bits ^ 1 << (splitmix64(n, i) % 64));
             let words: Vec<u64> = (0..len).map(|n| splitmix64(1, 1) ^ flips(n)).collect();
             for most in [0, 3, 64] {

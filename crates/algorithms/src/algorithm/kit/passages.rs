@@ -1,4 +1,4 @@
-//! Lines and paragraphs of a document, and the contents of a passage.
+//! Splits a document into lines and paragraphs, and holds the contents of a passage.
 //!
 //! A blank line, or the paragraph separator U+2029, ends a paragraph. If a text has neither, because its extractor wrote one block per
 //! line, each line is a paragraph.
@@ -52,10 +52,10 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
     paragraphs.map(|lines| lines[0].place.start..lines[lines.len() - 1].place.end).collect()
 }
 
-/// Maximum number of characters in the readable form of a passage.
+/// The maximum number of characters in the readable form of a passage.
 const MOST_SHOWN: usize = 200;
 
-/// Returns a text in readable form: the beginning and an ellipsis if the text is long.
+/// Returns a text in readable form. A long text is cut, and an ellipsis is appended.
 pub fn beginning(text: &str) -> String {
     let text = text.trim();
     text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
@@ -65,13 +65,13 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be an entire long document.
+/// The maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be an entire long document.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
 #[derive(Default)]
 pub struct Passage {
-    /// Letters that are not hashed yet.
+    /// The letters that are not hashed yet.
     letters: String,
     /// The hash of all earlier letters, if there were too many to buffer.
     before: Option<Box<Hash64>>,

@@ -1,9 +1,9 @@
-//! A table that maps each hash in a list to its position. The table is built for one document or for a dictionary of a few thousand
-//! words, and each lookup takes a few steps.
+//! Implements a table that maps each hash in a list to its position. The table is built for one document or for a dictionary of a
+//! few thousand words, and each lookup takes a few steps.
 
-/// Holds the table. The low bits of the hashes must be well mixed.
+/// Holds a table of hashes and their positions. The low bits of the hashes must be well mixed.
 pub struct Places {
-    /// Hashes and positions. Positions count from 1, so that 0 is an empty slot.
+    /// The hashes and their positions. Positions count from 1, so 0 marks an empty slot.
     slots: Vec<(u64, u32)>,
 }
 
@@ -50,7 +50,7 @@ mod tests {
             hashes.iter().enumerate().for_each(|(place, &hash)| assert_eq!(places.of(hash), Some(place)));
             (count..2 * count + 9).for_each(|other| assert_eq!(places.of(mix64(other)), None));
         }
-        // Hashes that all map to the same slot.
+        // All of these hashes map to the same slot.
         let crowded: Vec<u64> = (0..50).map(|n| n << 32).collect();
         let places = Places::new(crowded.iter().copied());
         crowded.iter().enumerate().for_each(|(place, &hash)| assert_eq!(places.of(hash), Some(place)));

@@ -1,4 +1,4 @@
-//! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
+//! Implements the prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
 //! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms. A term is leading
 //! if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors with length
@@ -18,19 +18,19 @@ pub struct Term {
     pub hash: u64,
     /// The weight in the document, above 0.
     pub weight: f64,
-    /// Number of documents in the corpus that contain the term, at least 1.
+    /// The number of documents in the corpus that contain the term, at least 1.
     pub df: u64,
 }
 
-/// Sorts the terms of a document into the order shared by all documents: rarest first, ties by hash.
+/// Sorts the terms of a document into the order shared by all documents: by document frequency, rarest first, then by hash.
 pub fn rare_first(terms: &mut Vec<Term>) {
     rare_first_by(terms, |term| *term);
 }
 
-/// Like `rare_first`, for any items that have a term.
+/// Like `rare_first`, but sorts any items that have a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
-    /// Number of bits for a term's position. `DF` and `HASH` are the numbers of bits for its document frequency and for the beginning of
-    /// its hash. With all three packed into one number, sorting takes a third of the time.
+    /// The number of bits for a term's position. `DF` and `HASH` are the numbers of bits for the document frequency and for the beginning
+    /// of the hash. If all three are packed into one number, sorting takes a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;
@@ -50,8 +50,8 @@ pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
     }
 }
 
-/// Returns the length of the rest of the vector from each term on, inclusive, as a share of the total, followed by a 0. Empty for a vector
-/// with length 0.
+/// Returns one length per term, followed by a 0: the length of the vector from this term on, as a share of the total length. The list is
+/// empty for a vector with length 0.
 pub fn rests(terms: &[Term]) -> Vec<f64> {
     let mut rests = vec![0.0; terms.len() + 1];
     for (at, term) in terms.iter().enumerate().rev() {
@@ -76,14 +76,14 @@ pub fn leading(rests: &[f64], threshold: f64) -> usize {
     rests[..terms].partition_point(|&rest| rest >= below(threshold))
 }
 
-/// Returns the number as four bytes, rounded up, for a bound that must not be too low.
+/// Rounds a number up to a Float32, for a bound that must not be too low.
 pub fn rounded_up(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) < value { near.next_up() } else { near }
 }
 
-/// Number of bytes in the sketch of a row: the weight of the term and the length of the rest of the vector after it, both Float32, and the
-/// hash of the previous term.
+/// The number of bytes in the sketch of a row. The sketch holds the weight of the term and the length of the rest of the vector after it,
+/// both Float32, and the hash of the previous term.
 pub const SKETCH: usize = 16;
 
 /// Emits a row for each leading term of a vector with length 1. If documents were counted, a term in a single document gets no row,
@@ -105,9 +105,9 @@ pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Sig
     }
 }
 
-/// Returns a bound on the cosine of two documents that share a row, if the bound reaches the threshold. Pairs that also share the previous
-/// term were judged in the list of that term. If this is their first shared term, the cosine is at most the product of the two weights plus
-/// the product of the two rests, and every pair is found at its first shared term.
+/// Returns a bound on the cosine of two documents whose rows share a term, if the bound reaches the threshold. Pairs that also share the
+/// previous term were judged in the list of that term. For the first shared term of a pair, the cosine is at most the product of the two
+/// weights plus the product of the two rests. Every pair is found at its first shared term.
 pub fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
     if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
         return None;
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn rare_terms_come_first_whatever_a_number_holds() {
         let few = |n: u64| splitmix64(1, n);
-        // Hashes with the same first bits; frequencies with more than 24 bits; more terms than a number has positions for.
+        // The cases are hashes with the same first bits, frequencies with more than 24 bits, and more terms than a packed number has
+        // positions for.
         let alike = |n: u64| splitmix64(2, n) >> 40;
         for (terms, hash, df) in [
             (300, &few as &dyn Fn(u64) -> u64, 40),

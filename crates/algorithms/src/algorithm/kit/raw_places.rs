@@ -22,9 +22,9 @@ impl<'t> RawPlaces<'t> {
         RawPlaces { raw: document.raw(), text: document.text().as_bytes(), at: 0, place: 0 }
     }
 
-    /// Returns the position in the normalized text that corresponds to a position in the raw text: directly after the last visible
-    /// character before it. The raw position must be at a line break, or next to white space or punctuation, and must not precede the
-    /// previous position.
+    /// Returns the position in the normalized text that corresponds to a position in the raw text. The result is directly after the
+    /// last visible character that precedes the raw position. The raw position must be at a line break, or next to white space or
+    /// punctuation, and must not precede the previous position.
     pub fn to(&mut self, raw: usize) -> usize {
         let passed = self.raw.get(self.at..raw).unwrap_or_default();
         let mut visible: usize = passed.split_whitespace().map(visible_bytes).sum();

@@ -1,5 +1,5 @@
-//! The longest or heaviest distinct sentences of a document, by (words or weight descending, text ascending) (`long_sent`, `heavy_sent`,
-//! `three_plus_five`).
+//! Selects the longest or heaviest distinct sentences of a document for `long_sent`, `heavy_sent` and `three_plus_five`. Sentences are
+//! sorted by the number of words or by weight (descending), then by text (ascending).
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     help: "drop sentences that occur in more documents than this (boilerplate, licenses); 0: drop none",
 };
 
-/// Counts the sentences of documents, identified by the hash of their canonical form.
+/// Counts sentences as features. A sentence is identified by the hash of its canonical form.
 pub struct Sentences;
 
 impl Sentences {
@@ -54,8 +54,8 @@ pub fn words_of_sentences(mut chosen: Vec<String>) -> String {
     chosen.join(" | ")
 }
 
-/// Returns the key of the chosen sentences, sorted alphabetically and joined. The key is flagged if there are fewer than `wanted`
-/// sentences.
+/// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if there are fewer
+/// than `wanted` sentences.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
     let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();
@@ -69,7 +69,7 @@ const FEW: usize = 4;
 /// above 0, sentences in more than `max_df` documents are skipped.
 ///
 /// # Errors
-/// Returns the reason why there are none.
+/// Returns the reason why there are no such sentences.
 pub fn longest_sentences(
     document: &Analysis<'_>,
     count: usize,
@@ -79,10 +79,10 @@ pub fn longest_sentences(
     heaviest_sentences(document, |sentence| sentence.len() as f64, count, max_df, stats)
 }
 
-/// Like [`longest_sentences`], with a weight instead of the length. Sentences with the same words must have the same weight.
+/// Like [`longest_sentences`], but ranks sentences by weight instead of length. Sentences with the same words must have the same weight.
 ///
 /// # Errors
-/// Returns the reason why there are none.
+/// Returns the reason why there are no such sentences.
 pub fn heaviest_sentences(
     document: &Analysis<'_>,
     weight: impl Fn(&Range<u32>) -> f64,

@@ -1,4 +1,4 @@
-//! The set of shingles of a document: windows of k words (each Han character counts as a word), or of k characters.
+//! Computes the shingles of a document: windows of k words (each Han character counts as a word), or of k characters.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
@@ -26,7 +26,7 @@ pub const UNIT: ParamSpec = ParamSpec {
 /// Defines the shingles into which a document is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingling {
-    /// Number of units in a shingle.
+    /// The number of units in a shingle.
     pub ngram: usize,
     /// Whether units are characters instead of words.
     pub chars: bool,
@@ -83,8 +83,8 @@ impl Shingling {
     }
 }
 
-/// Returns the texts of the shingles that [`shingles`] cuts from the document's tokens, in the same order. If a shingle wraps around, it
-/// has an ellipsis between the end and the beginning of the document.
+/// Returns the texts of the shingles that [`shingles`] cuts from the document's tokens, in the same order. The text of a shingle that
+/// wraps around has an ellipsis between the end and the beginning of the document.
 pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) -> Vec<Cow<'t, str>> {
     let mut tokens = Vec::with_capacity(document.tokens().len());
     document.each_token(&mut |token| tokens.push(token));
@@ -102,7 +102,7 @@ pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) 
     texts
 }
 
-/// Returns, for each key, the text that has this hash, or `None` if there is none.
+/// Returns one entry per key: the text whose hash equals the key, or `None` if there is no such text.
 pub fn words_of_hashes(texts: &[(u64, Cow<'_, str>)], keys: &[u128]) -> Vec<Option<String>> {
     let known: BTreeMap<u128, &str> = texts.iter().map(|(hash, text)| ((*hash).into(), &**text)).collect();
     keys.iter().map(|key| known.get(key).map(|text| (*text).to_owned())).collect()
@@ -160,7 +160,7 @@ mod tests {
         shingling.cut_all(&document, &mut all);
         assert_eq!((set.len(), all.len()), (3, 6));
         assert!(set.is_sorted());
-        // Numbers that sorting or deduplication would move.
+        // Sorting or deduplication would move these numbers.
         let before = [u64::MAX, set[0], set[0]];
         let mut out = before.to_vec();
         shingling.cut(&document, &mut out);

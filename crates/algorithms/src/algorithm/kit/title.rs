@@ -1,4 +1,4 @@
-//! The parts of a page's title: its topic, and often the name of its site.
+//! Splits the title of a page into parts: its topic, and often the name of its site.
 //!
 //! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces. The split uses the normalized text, where full-width
 //! punctuation is ASCII. The algorithm decides which part is the name of the site: the part that many titles share, or every part except
@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-/// If the longest part has fewer characters, it is not informative.
+/// The minimum length of an informative part, in characters.
 const LEAST_CHARACTERS: usize = 4;
 
 /// Returns the ranges of the nonempty parts of a normalized title.

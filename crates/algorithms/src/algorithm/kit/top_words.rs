@@ -1,4 +1,4 @@
-//! The heaviest words of a document, in the order that all algorithms use: weight descending, then word ascending.
+//! Collects the heaviest words of a document in the order that all algorithms use: by weight (descending), then by word (ascending).
 
 use dupsift_text::{Analysis, Counted};
 
@@ -18,7 +18,7 @@ pub fn share(count: usize, share: f64) -> usize {
 /// Holds the heaviest words seen so far.
 pub struct Heaviest<'t> {
     count: usize,
-    /// Weight, letters and number of occurrences in the document, heaviest first.
+    /// The weight, letters and number of occurrences of each word, heaviest word first.
     words: Vec<(f64, &'t str, u32)>,
 }
 
@@ -39,7 +39,7 @@ impl<'t> Heaviest<'t> {
         self.push_word(weight, document.word(&counted.word), counted.tf);
     }
 
-    /// Like `Heaviest::push`, for a word given by its letters and its number of occurrences.
+    /// Like `Heaviest::push`, but accepts the letters of a word and its number of occurrences.
     pub fn push_word(&mut self, weight: f64, word: &'t str, tf: u32) {
         let word = (weight + 0.0, word, tf);
         let heavier =
@@ -63,7 +63,7 @@ impl<'t> Heaviest<'t> {
         self.words.iter().map(|&(_, word, _)| word)
     }
 
-    /// Returns the words with their occurrences in the document, heaviest first.
+    /// Returns the words with their numbers of occurrences in the document, heaviest first.
     pub fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
         self.words.into_iter().map(|(_, word, tf)| (word, tf))
     }

@@ -1,5 +1,5 @@
-//! The input of learners: a bounded sample of the documents, and a bounded part of the vocabulary. Both depend only on the texts, so that
-//! a model depends only on the corpus.
+//! Selects the input of learners: a bounded sample of the documents, and a bounded part of the vocabulary. Both depend only on the texts,
+//! so a model depends only on the corpus.
 
 use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};
@@ -36,7 +36,7 @@ impl Sample {
     }
 }
 
-/// Returns the lowest document frequency, at least `least`, for which at most `words` words have a frequency from this frequency to
+/// Returns the lowest document frequency f, at least `least`, for which at most `words` words have a document frequency from f to
 /// `most`, inclusive.
 pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);

@@ -1,4 +1,4 @@
-//! The units of a document's vector: words or, in Han text, single characters or pairs of adjacent characters.
+//! Defines the units of a document's vector: words or, in Han text, single characters or pairs of adjacent characters.
 
 use crate::algorithm::contract::FeatureKind;
 use crate::corpus::{CorpusStats, TermTable};
@@ -8,10 +8,10 @@ use dupsift_text::{Analysis, Frequency, Token};
 /// The names of the kinds of units, as parameter values.
 pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
 
-/// Defines a kind of units.
+/// Defines a kind of unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// One of [`UNITS`].
+    /// The name of the kind, one of [`UNITS`].
     pub name: &'static str,
     /// Whether only units of Han characters count.
     pub han_only: bool,
@@ -22,7 +22,7 @@ pub struct Units {
 pub struct Unit {
     /// The hash of the unit.
     pub hash: u64,
-    /// Number of occurrences in the document.
+    /// The number of occurrences in the document.
     pub count: u32,
     /// The frequencies of the unit in the corpus.
     pub frequency: Frequency,
@@ -32,7 +32,7 @@ pub struct Unit {
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
-    /// Returns the units whose document frequencies the first pass must count. `None` for words, which are counted anyway.
+    /// Returns the units whose document frequencies the first pass must count. Returns `None` for words, which are counted anyway.
     pub fn features(self) -> Option<Box<dyn FeatureKind>> {
         (!self.are_words()).then(|| Box::new(self) as Box<dyn FeatureKind>)
     }

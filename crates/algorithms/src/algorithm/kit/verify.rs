@@ -1,4 +1,4 @@
-//! Text checks for pairs, shared by all algorithms: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
+//! Implements the text checks that all algorithms share: `verify=jaccard:T`, `lcs:T` or `cosine:T`.
 
 use super::shingling::Shingling;
 use super::top_words::distinct_words;
@@ -20,8 +20,8 @@ pub const VERIFY: ParamSpec = ParamSpec {
     help: "check each pair against its texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) in characters, or cosine of word counts",
 };
 
-/// Maximum number of characters for which `lcs` compares characters. Longer texts are compared by words, because the cost is the product
-/// of the lengths.
+/// The maximum number of characters in a text that `lcs` compares by characters. Longer texts are compared by words, because the cost
+/// is the product of the lengths.
 pub const LCS_CHARACTERS: usize = 200_000;
 
 /// Returns the check with this name and threshold, or `None` if the name is unknown. Jaccard compares the shingles of `shingling`.
@@ -52,7 +52,7 @@ impl Verify for Jaccard {
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         // The size of the smaller set divided by the size of the larger set is an upper bound on the similarity. The test uses a quotient,
-        // as the similarity does. A product would round differently and reject a contained set that reaches the threshold exactly.
+        // like the similarity. A product would round differently and reject a contained set that reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
         if few as f64 / (many as f64) < self.threshold {
             return Ok(None);
@@ -73,8 +73,8 @@ impl Verify for Lcs {
         format!("lcs:{}", self.threshold)
     }
 
-    /// Appends the numbers of characters (0 if there are too many to compare) and words, then the characters and the words, two per
-    /// number.
+    /// Appends the numbers of characters (0 if there are too many to compare) and words, then the characters and the words, packed
+    /// two per number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let canonical = document.canonical();
         let characters = canonical.chars().count();
@@ -96,7 +96,7 @@ impl Verify for Lcs {
     }
 }
 
-/// Appends units, two per number.
+/// Appends units, packed two per number.
 pub fn pack(mut units: impl Iterator<Item = u32>, out: &mut Vec<u64>) {
     while let Some(low) = units.next() {
         // The order in memory is the same on all little-endian machines. The stored evidence never leaves the machine.

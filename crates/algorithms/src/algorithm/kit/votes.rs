@@ -1,4 +1,5 @@
-//! Counts 64 kinds of votes in parallel: how often each bit is set in a list of 64-bit numbers, and which bits win the majority.
+//! Counts votes for 64 bits in parallel. Each 64-bit number in a list votes for the bits that are set in it; the bits with a majority
+//! win.
 //!
 //! The counts are stored in bit planes: plane p holds bit p of all 64 counts. Eight numbers are added together by full adders on whole
 //! words (the Harley-Seal tree), so a number costs about five operations on any processor.
@@ -6,21 +7,21 @@
 /// Holds 64 counts.
 #[derive(Clone, Debug)]
 pub struct Votes {
-    /// Plane p: bit p of each count.
+    /// The bit planes. Plane p holds bit p of each count.
     planes: [u64; PLANES],
-    /// How many numbers were added.
+    /// The number of values that were added.
     total: u64,
 }
 
-/// Maximum number of bits in a count. A document cannot have 2^38 features.
+/// The maximum number of bits in a count. A document cannot have 2^38 features.
 const PLANES: usize = 38;
 
 /// Reports which of the 64 bits won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Bits set in more than half of the numbers.
+    /// The bits that are set in more than half of the numbers.
     pub more: u64,
-    /// Bits set in exactly half of the numbers.
+    /// The bits that are set in exactly half of the numbers.
     pub even: u64,
 }
 
@@ -68,13 +69,13 @@ impl Votes {
             more |= even & plane & !half;
             even &= !(plane ^ half);
         }
-        // With an odd number of votes, no count is exactly half.
+        // If the number of votes is odd, no count is exactly half of it.
         Outcome { more, even: if self.total.is_multiple_of(2) { even } else { 0 } }
     }
 }
 
-/// Returns the bits that are set in more than half of the numbers after `map`. Bits set in exactly half of the numbers
-/// are set if `even` is true.
+/// Applies `map` to all numbers, and returns the bits that are set in more than half of the results. Bits that are set
+/// in exactly half of the results are included if `even` is true.
 pub fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
     let mut votes = Votes::default();
     let mut mapped = [0; 256];

@@ -1,5 +1,6 @@
-//! The signature string of the heaviest words, for algorithms that differ only in the weight (`tf`, `tf_idf`, `tf_ridf`, `opt_freq`): the
-//! first `words` words by (weight descending, word ascending), sorted alphabetically and joined with single spaces.
+//! Builds the signature string from the heaviest words, for algorithms that differ only in the weight (`tf`, `tf_idf`, `tf_ridf`,
+//! `opt_freq`). Words are ranked by weight (descending), then by word (ascending). The first `words` words are sorted alphabetically and
+//! joined with single spaces.
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;
@@ -30,7 +31,7 @@ pub fn augmented_tf(tf: u32, most: u32) -> f64 {
 pub struct WordString {
     words: usize,
     min_distinct: usize,
-    /// Converts strings to keys.
+    /// The settings that determine how strings become keys.
     pub key: StringKey,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Source: Zelenkov, Segalovich 2007, Log Shingles (recall 0.39, precision 0.97 in that study); Manber 1994 (fingerprints with zero low
 //! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one row (`ladder`),
-//! or a row for about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
+//! or one row for each of about half of the 50 to 100 sampled shingles, and a second read of the candidates (`overlap`).
 //!
 //! A document with n distinct shingles keeps the shingles divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample`
 //! to 2 `sample` shingles, or all shingles of a small document. The study does not describe how samples are compared, so there are three

@@ -1,4 +1,4 @@
-//! Samples of shingles whose size stays bounded as documents grow, and the similarity of two samples.
+//! Defines samples of shingles whose size stays bounded as documents grow, and compares two samples.
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
 
@@ -40,7 +40,7 @@ pub fn is_divisible(shingle: u64, level: u32) -> bool {
 pub struct Overlap {
     /// The settings for samples.
     pub sampling: Sampling,
-    /// The lowest ratio of common to all sampled shingles.
+    /// The minimum ratio of common to all sampled shingles.
     pub threshold: f64,
     /// An additional check requested by `verify=`.
     pub then: Option<Box<dyn Verify>>,
@@ -57,7 +57,7 @@ impl Overlap {
         for level in level..=64 {
             let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));
             let count = sample.clone().count();
-            // Slightly below the product, because the product was rounded. One more shingle does no harm.
+            // The product was rounded, so a small value is subtracted. One more shingle does no harm.
             let common = (self.threshold * count as f64 - 1e-9).ceil() as usize;
             met.extend(sample.take((count + 1).saturating_sub(common.max(1))));
             if count == 0 {
@@ -75,7 +75,7 @@ impl Verify for Overlap {
         format!("overlap:{} of samples{then}", self.threshold)
     }
 
-    /// Appends the level, the size of the sample and the sample, followed by the evidence of the other check.
+    /// Appends the level, the size of the sample and the sample, followed by the evidence of the additional check.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         self.sampling.shingles(document, &mut set);

@@ -1,4 +1,4 @@
-//! The reduced space of `lsi`, learned from the tf idf vectors of a sample, and the coordinates of a document in this space.
+//! Learns the reduced space of `lsi` from the tf idf vectors of a sample, and computes the coordinates of documents in this space.
 
 use super::svd::{OVERSAMPLED, Rows, truncated};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
@@ -11,7 +11,7 @@ use dupsift_core::hash::splitmix64;
 use dupsift_core::number::counted;
 use dupsift_text::{Analysis, Counted};
 
-/// Number of header values in a model: documents, words, directions.
+/// The number of header values in a model: documents, words, directions.
 const HEAD: usize = 3;
 
 /// Returns the weight of a word, (1 + ln tf) idf.
@@ -27,9 +27,9 @@ pub struct LatentLearner<'c> {
     pub commonest: u64,
     /// The sample of documents that is used for learning.
     pub sample: Sample,
-    /// Number of directions to find.
+    /// The number of directions to find.
     pub dimensions: usize,
-    /// Number of passes of the decomposition.
+    /// The number of passes of the decomposition.
     pub passes: usize,
     /// The seed of the decomposition's initial block.
     pub seed: u64,
@@ -59,7 +59,7 @@ impl Learner for LatentLearner<'_> {
         }
     }
 
-    /// Returns the header, the words, the singular values, and the components of each word, two per number.
+    /// Returns the header, the words, the singular values, and the components of each word, packed two per number.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         let mut words = Vec::new();
         for at in 0..notes.count {
@@ -117,12 +117,11 @@ impl Rows for Sampled<'_, '_> {
     }
 }
 
-/// Holds a learned space.
 struct Learnt<'c> {
     head: &'c [u64],
     places: Places,
     idf: Vec<f64>,
-    /// The factors of the coordinates.
+    /// The factor for each coordinate.
     scale: Vec<f64>,
     /// The components of each word, padded to full 64-bit numbers.
     components: &'c [f32],
@@ -136,7 +135,7 @@ pub struct Latent<'c> {
 }
 
 impl<'c> Latent<'c> {
-    /// Returns the space from the model of a corpus. `whitened` divides the coordinates by the singular values.
+    /// Returns the space that the model of a corpus describes. `whitened` divides the coordinates by the singular values.
     pub fn new(corpus: &Corpus<'c>, dimensions: usize, whitened: bool) -> Latent<'c> {
         let Some((head, rest)) = corpus.model.split_at_checked(HEAD) else {
             return Latent { dimensions, learnt: None };
@@ -161,8 +160,8 @@ impl<'c> Latent<'c> {
         self.dimensions
     }
 
-    /// Returns the coordinates of a document, with unit length, or `None` if it has no words from the vocabulary. Words are added in the
-    /// order of their hashes, so that the word order of a document does not affect the last bits.
+    /// Returns the coordinates of a document as a vector with unit length, or `None` if the document has no words from the vocabulary.
+    /// Words are added in the order of their hashes, so the word order of a document does not affect the last bits of the coordinates.
     pub fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
         let mut sums = vec![0.0f64; self.dimensions];
         let mut words: Vec<&Counted> = document.counted().iter().filter(|counted| !counted.word.stop).collect();
@@ -198,7 +197,7 @@ impl<'c> Latent<'c> {
     }
 }
 
-/// Returns the dot product, computed in eight parallel sums: the same on every machine, and fast if the processor has vector instructions.
+/// Returns the dot product, computed in eight parallel sums. The result is the same on every machine, and vector instructions make it fast.
 pub fn dot(a: &[f32], b: &[f32]) -> f64 {
     const SIDE: usize = 8;
     let mut sums = [0.0f64; SIDE];

@@ -11,7 +11,7 @@ pub struct Signs {
     tables: usize,
     bits: usize,
     dimensions: usize,
-    /// Directions with components +1 and -1, one after the other.
+    /// The directions, one after the other. Their components are +1 and -1.
     directions: Vec<f32>,
 }
 
@@ -34,17 +34,17 @@ impl Signs {
         for table in 0..self.tables {
             let signs = directions.by_ref().take(self.bits);
             let bits = signs.fold(0u64, |bits, direction| bits << 1 | u64::from(dot(direction, vector) >= 0.0));
-            // Keys are hashes, so that they spread evenly.
+            // Keys are hashes, so they spread evenly.
             out.push(table as u32, combine(table as u64, bits).into(), 0, &[]);
         }
     }
 
-    /// Returns the candidate pair of two documents that share a row.
+    /// Returns the candidate pair of two documents whose rows share a key.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
 
-    /// Returns the probability that two vectors with this cosine share a row.
+    /// Returns the probability that two vectors with this cosine share a key in at least one table.
     pub fn probability(&self, cosine: f64) -> f64 {
         let agree = 1.0 - float::acos(cosine.clamp(-1.0, 1.0)) / std::f64::consts::PI;
         1.0 - (1.0 - agree.powi(self.bits as i32)).powi(self.tables as i32)
@@ -57,7 +57,7 @@ impl Signs {
     }
 }
 
-/// Number of documents in a block of [`AllPairs`].
+/// The number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
 /// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries the
@@ -85,7 +85,7 @@ impl AllPairs {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
 
-    /// Emits one row for each block with which the document's own block is compared; its own block is one of them.
+    /// Emits one row for each block with which the document's block is compared, including that block itself.
     pub fn push(&self, document: &Analysis<'_>, vector: &[f32], out: &mut Signatures) {
         let own = document.raw_hash() as u64 % self.blocks;
         let sketch = rounded(vector);
@@ -134,7 +134,7 @@ fn rounded(vector: &[f32]) -> Vec<u8> {
     let step = if greatest > 0.0 { greatest / 127.0 } else { 1.0 };
     let steps: Vec<i8> = vector.iter().map(|one| (one / step).round() as i8).collect();
     let lost = |(one, &steps): (&f32, &i8)| (f64::from(*one) - f64::from(step) * f64::from(steps)).powi(2);
-    // Slightly above the error, because the error itself is rounded.
+    // `lost` is slightly above the rounding error, because the error itself is rounded.
     let lost = (vector.iter().zip(&steps).map(lost).sum::<f64>().sqrt() * (1.0 + 1e-6)) as f32;
     let mut sketch = Vec::with_capacity(8 + vector.len());
     sketch.extend(step.to_le_bytes());

@@ -1,9 +1,9 @@
-//! The first singular values and right singular vectors of a large sparse matrix, by subspace iteration with a fixed start and a fixed
-//! number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
+//! Computes the first singular values and right singular vectors of a large sparse matrix by subspace iteration with a fixed start and
+//! a fixed number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
 //!
 //! The matrix A is read one row at a time, and is only used in products: each pass turns a block Q of orthonormal columns into A^T A Q.
-//! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums follow the order of the
-//! rows, so the result depends only on the matrix and the seed.
+//! nalgebra handles the small dense parts, but its fast product is not used, because the sums in it differ between processors. Sums
+//! follow the order of the rows, so the result depends only on the matrix and the seed.
 //!
 //! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) eight-byte numbers.
 
@@ -13,10 +13,10 @@ use nalgebra::{ComplexField, DMatrix, Reflection, SymmetricEigen, Unit};
 use dupsift_core::error::Result;
 use dupsift_core::hash::splitmix64;
 
-/// Number of extra directions that improve the accuracy of the last requested directions.
+/// The number of extra directions that improve the accuracy of the last requested directions.
 pub const OVERSAMPLED: usize = 10;
 
-/// Singular values below this share of the largest count as 0.
+/// Singular values below this share of the largest value are treated as 0.
 const LEAST: f64 = 1e-6;
 
 /// Provides a matrix one row at a time.
@@ -33,7 +33,7 @@ pub trait Rows {
     /// Returns an error if the run was interrupted.
     fn row(&self, at: usize, out: &mut Vec<(usize, f64)>) -> Result<()>;
 
-    /// Checks whether the run may continue. Called repeatedly between the rows.
+    /// Checks whether the run may continue. This method is called repeatedly between the rows.
     ///
     /// # Errors
     /// Returns an error if the run was interrupted.
@@ -43,13 +43,14 @@ pub trait Rows {
 /// Holds the largest singular values with their vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Svd {
-    /// The values, largest first. Fewer than requested if the remaining values are 0.
+    /// The values, largest first. There are fewer values than requested if the remaining values are 0.
     pub values: Vec<f64>,
-    /// For each column of the matrix, its components in all vectors. The largest component of each vector by absolute value is positive.
+    /// The components of each matrix column in all vectors, column by column. The largest component of each vector by absolute value is
+    /// positive.
     pub vectors: Vec<f64>,
 }
 
-/// Returns the first `wanted` singular values of the matrix.
+/// Returns the first `wanted` singular values of the matrix and their vectors.
 ///
 /// # Errors
 /// Returns the errors of [`Rows::row`] and [`Rows::go_on`].
@@ -77,7 +78,7 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
 
     let mut vectors = eigen.eigenvectors.select_columns(&order).transpose() * &basis;
     for mut vector in vectors.row_iter_mut() {
-        // If several components are equal, the first component counts.
+        // If several components are equal, the first of them is used.
         let greatest = vector.iter().fold(0.0f64, |best, &one| if one.abs() > best.abs() { one } else { best });
         if greatest < 0.0 {
             vector.neg_mut();
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn columns_at_right_angles_are_those_of_the_library_and_hear_between_two() {
-        // Tall, square, wide, with equal columns, and with a zero column.
+        // The matrices are tall, square, wide, with equal columns, and with a zero column.
         let entry = |row: usize, column: usize| (splitmix64(9, (row * 31 + column) as u64) % 7) as f64 - 3.0;
         for (rows, columns) in [(40, 9), (9, 9), (5, 8), (1, 1), (0, 3), (3, 0)] {
             let made = DMatrix::from_fn(rows, columns, entry);

@@ -1,4 +1,4 @@
-//! The text next to punctuation marks, in three parts (docs/methods/sentence_marks.md).
+//! Extracts the text next to punctuation marks, and splits it into three parts (docs/methods/sentence_marks.md).
 //!
 //! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to the marks
 //! is taken from the normalized text.
@@ -8,7 +8,7 @@ use crate::algorithm::kit::raw_places::RawPlaces;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
-/// Defines which characters are marks, which units next to them are used, and how the result is cut.
+/// Defines which characters are marks, which units next to them are used, and how the result is split.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
     /// Whether units are letters instead of words in scripts written with spaces.

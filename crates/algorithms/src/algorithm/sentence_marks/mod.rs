@@ -1,10 +1,10 @@
-//! `sentence_marks`: compares the text next to the punctuation, in three parts, and the title.
+//! `sentence_marks`: compares three parts of the text next to punctuation marks, and the title.
 //!
 //! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation mark and question mark, the two units
 //! on its left and the two units on its right form a group. A unit is a Chinese character, or a word in any other script; units never
-//! extend past the next mark. The groups are cut in order into three parts. An equal part counts 1 and an equal title 1.5. Documents with
-//! a sum of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per document, or one
-//! row if the document has no title.
+//! extend past the next mark. The sequence of groups is split into three parts. An equal part counts 1 and an equal title 1.5. Documents
+//! with a sum of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per document,
+//! or one row if the document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
@@ -13,7 +13,7 @@
 //!
 //! The sources do not define units in other scripts, how the string is cut, or how numbers are treated. In dupsift, a dot or comma
 //! between two digits is not a mark. Two documents share a key for every two parts that agree, so all pairs are found. Limits: an
-//! additional sentence near the start shifts the borders of all parts; most marks in a list are commas.
+//! additional sentence near the start shifts the borders of all parts; in lists, most marks are commas.
 
 mod marks;
 
@@ -122,18 +122,18 @@ impl Algorithm for SentenceMarks {
 
 struct MarksSigner {
     title_weight: f64,
-    /// Minimum number of equal parts if the titles differ. A value above 3 means that no number of equal parts is enough.
+    /// The minimum number of equal parts if the titles differ. A value above 3 means that no number of equal parts is enough.
     parts: usize,
-    /// Minimum number of equal parts if the titles are equal.
+    /// The minimum number of equal parts if the titles are equal.
     parts_with_title: usize,
     marks: Marks,
     any_order: bool,
     strip_suffix: bool,
 }
 
-/// Position of the title's key. The position of any other key is the set of its parts, as bits.
+/// The position of the title's key. The position of any other key is the set of its parts, as bits.
 const TITLE: u32 = 0;
-/// Number of bytes in the sketch: half of the hash of each part and of the title (0 if there is no title).
+/// The number of bytes in the sketch: half of the hash of each part and of the title (0 if there is no title).
 const SKETCH: usize = 16;
 
 impl MarksSigner {
@@ -146,7 +146,7 @@ impl MarksSigner {
 
     /// Passes the position, the key and the set of parts of each row to `each`. The set has one bit per part and is 0 for the title.
     fn keys(&self, parts: &[u64; 3], title: Option<u64>, mut each: impl FnMut(u32, u64, u32)) {
-        // If the titles are equal, this many parts must agree; if they differ, at least this many.
+        // At least this many parts must agree, whether the titles are equal or not.
         let mut size = self.parts_with_title;
         if size == 0 {
             if let Some(title) = title {
@@ -181,7 +181,7 @@ impl MarksSigner {
         let (a_words, b_words) = (a.sketch.as_chunks::<4>().0, b.sketch.as_chunks::<4>().0);
         let ([a_parts @ .., a_title], [b_parts @ .., b_title]) = (a_words, b_words) else { return None };
         let equal = if self.any_order {
-            // Each part of one document matches at most one equal part of the other.
+            // Each part of one document matches at most one equal part of the other document.
             let mut left: Vec<_> = b_parts.iter().collect();
             let mut take = |part| left.iter().position(|other| *other == part).map(|at| left.swap_remove(at));
             a_parts.iter().filter(|&part| take(part).is_some()).count()

@@ -16,24 +16,24 @@ use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 
-/// Approximate number of documents per block. Each thread holds twice as many bitmaps in memory.
+/// The approximate number of documents per block. Each thread holds twice as many bitmaps in memory.
 const PER_BLOCK: u64 = 1_500;
-/// Maximum number of blocks. Each block adds one row per document.
+/// The maximum number of blocks. Each block adds one row per document.
 const MOST_BLOCKS: u64 = 1_000;
-/// Minimum share of the larger set that a document in a crowd has in common with the head. Pages of a manual have less in common, so all of
-/// them are compared.
+/// The minimum share of the larger set that a document in a crowd must have in common with the head. Pages of a manual have less in common,
+/// so all of them are compared.
 const CROWDED: f64 = 0.8;
-/// Number of words in a piece.
+/// The number of words in a piece.
 const PIECE: usize = bitmap::LEAST_WORDS;
-/// Number of bytes that a [`Size`] takes in a row.
+/// The number of bytes that a [`Size`] takes in a row.
 pub const SIZE: usize = 8;
 
 /// Holds the size of a set, with and without repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Number of distinct elements.
+    /// The number of distinct elements.
     pub distinct: u32,
-    /// Number of elements, including repetitions.
+    /// The number of elements, including repetitions.
     pub all: u32,
 }
 
@@ -102,7 +102,7 @@ impl AllPairs {
     }
 
     /// Finds the pairs in a window whose sets may share at least `need` elements. In [crowds](super::crowds), only the nearest documents
-    /// are compared. `out` bounds the comparisons.
+    /// are compared. `out` limits the number of comparisons.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };
@@ -170,7 +170,8 @@ enum Likeness {
     Different,
     /// The documents may be a pair.
     Possible,
-    /// The documents may be a pair, and have [`CROWDED`] of the larger set in common, like pages built from the same template.
+    /// The documents may be a pair, and have at least the share [`CROWDED`] of the larger set in common, like pages built from the same
+    /// template.
     Similar,
 }
 
@@ -257,7 +258,6 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
     }
 }
 
-/// Holds a document in a window.
 struct Document {
     doc: u64,
     block: u32,
@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    /// Pages with the same template: 60 elements are shared by all pages, and ten by a few pages.
+    /// Checks pages with the same template: all pages share 60 elements, and a few pages share ten.
     #[test]
     fn pages_of_a_template_are_compared_in_proportion() {
         let page = |n: u64| -> BTreeSet<u64> {

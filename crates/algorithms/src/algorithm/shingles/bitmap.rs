@@ -1,4 +1,5 @@
-//! Bitmaps of sets: one bit for the hash of each element. Each element that two sets share sets the same bit in both bitmaps, so
+//! Represents sets as bitmaps. The hash of each element sets one bit. An element that belongs to two sets has the same bit in both
+//! bitmaps, so
 //!
 //! ```text
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
@@ -11,9 +12,9 @@
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
 
-/// Number of words in the smallest bitmap.
+/// The number of words in the smallest bitmap.
 pub const LEAST_WORDS: usize = 16;
-/// Number of words in the largest bitmap.
+/// The number of words in the largest bitmap.
 pub const MOST_WORDS: usize = 1 << 10;
 
 /// Returns the number of bitmap words for this many distinct elements.
@@ -45,9 +46,9 @@ pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
 #[derive(Clone, Copy, Debug)]
 pub struct Folded<'b> {
     bits: &'b [u64],
-    /// Number of bits that are set.
+    /// The number of bits that are set.
     set: u32,
-    /// Number of elements whose bit another element has already set.
+    /// The number of elements whose bit another element has already set.
     hidden: u32,
 }
 
@@ -63,8 +64,8 @@ impl<'b> Folded<'b> {
         common_bits(level, self.bits, other.bits) + self.hidden.min(other.hidden)
     }
 
-    /// Returns how many more bits two sets share than expected by chance; `most` is the result of `Folded::most_common`. Bitmaps of
-    /// large sets are so full that any two of them share many bits.
+    /// Returns the number of bits that two sets share, minus the number expected by chance; `most` is the result of
+    /// `Folded::most_common`. Bitmaps of large sets are so full that any two of them share many bits.
     pub fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
         let both = most - self.hidden.min(other.hidden);
         f64::from(both) - self.by_chance(other)
@@ -75,7 +76,7 @@ impl<'b> Folded<'b> {
         beyond_chance / (f64::from(self.set.max(other.set)) - self.by_chance(other)).max(1.0)
     }
 
-    /// Returns how many bits two unrelated sets of these sizes are expected to have in common.
+    /// Returns the expected number of bits that two unrelated sets of these sizes have in common.
     fn by_chance(&self, other: &Folded<'_>) -> f64 {
         f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64
     }
@@ -86,7 +87,7 @@ impl<'b> Folded<'b> {
     }
 }
 
-/// Returns how many bits are set in both bitmaps, which must have the same length.
+/// Returns the number of bits that are set in both bitmaps, which must have the same length.
 #[allow(unsafe_code)]
 fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
     match level {
@@ -144,7 +145,7 @@ mod tests {
             let set = |seed: u64, size: u64| -> Vec<u64> {
                 (0..size).map(|n| splitmix64(if n < common { 1 } else { seed }, n)).collect()
             };
-            // The sizes differ, so that one bitmap is folded.
+            // The sizes differ, so one bitmap is folded.
             let (a, b) = (set(2, size), set(3, size / 2 + common));
             let (mut bits_a, mut bits_b, mut folded) = (vec![7], Vec::new(), Vec::new());
             write(&a, &mut bits_a);

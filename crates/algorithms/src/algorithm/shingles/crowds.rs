@@ -1,6 +1,6 @@
-//! Crowds in a window: documents that are all similar to one document, such as pages with the same template. Nearly any two documents of a
-//! crowd are a pair, so if all documents were compared with each other, the number of pairs and the cost would grow with the square of the
-//! crowd's size.
+//! Finds crowds in a window. A crowd consists of documents that are all similar to one document, such as pages with the same template.
+//! Nearly all documents of a crowd form pairs with each other. If all of them were compared, the number of pairs and the cost would
+//! grow with the square of the crowd's size.
 //!
 //! A document with more than [`WHOLE`] similar documents in a window becomes the head of a crowd that contains them. Two documents in a
 //! crowd are compared only if they are near each other in the order of the elements that the head lacks, or if one of them is among the
@@ -9,17 +9,17 @@
 
 pub use dupsift_core::row::{FIRST, WHOLE};
 
-/// Number of following documents with which each document in a crowd is compared, in the order of the elements that the head lacks.
+/// The number of following documents with which each document in a crowd is compared, in the order of the elements that the head lacks.
 pub const NEAREST: usize = 8;
-/// Maximum number of crowds in a window. Each crowd is one bit of a word.
+/// The maximum number of crowds in a window. Each crowd is one bit of a word.
 const MOST: u32 = 64;
-/// Maximum number of rows in a window that keeps crowd masks in memory.
+/// The maximum number of rows in a window that keeps crowd masks in memory.
 const MOST_ROWS: usize = 1 << 20;
 
 /// Holds the crowds of a window, by the positions of its documents.
 #[derive(Debug)]
 pub struct Crowds {
-    /// The crowds that contain each document, as bits. Empty if the window is too small or too large.
+    /// The crowds that contain each document, as bits. The list is empty if the window is too small or too large.
     masks: Vec<u64>,
     made: u32,
 }
@@ -42,7 +42,7 @@ impl Crowds {
         self.masks.get(place).copied().unwrap_or(0)
     }
 
-    /// Opens a crowd with its head, unless there are too many crowds.
+    /// Opens a crowd with this head, unless there are too many crowds.
     fn open(&mut self, head: usize) -> Option<u64> {
         let crowd = 1u64.checked_shl(self.made).filter(|_| self.made < MOST && head < self.masks.len())?;
         self.made += 1;
@@ -75,7 +75,7 @@ impl Finding {
         Finding { place, similar: Vec::new(), crowd: None }
     }
 
-    /// Returns how many similar documents were found. Once a crowd is open, this function returns [`WHOLE`].
+    /// Returns the number of similar documents found so far. Once a crowd is open, this function returns [`WHOLE`].
     pub fn found(&self) -> usize {
         if self.crowd.is_some() { WHOLE as usize } else { self.similar.len() }
     }

@@ -4,8 +4,8 @@
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
 //! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
 //! every pair before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for every 1,500 documents in the
-//! corpus, the rows take as many bytes as the texts. With more documents, the minima of `bands` x `rows` hash functions find the
-//! candidates. Contained texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
+//! corpus, the rows take as many bytes as the texts. In a larger corpus, the minima of `bands` x `rows` hash functions find the candidates.
+//! Contained texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
@@ -251,8 +251,8 @@ impl Signer for ShinglesSigner<'_> {
         out.leave_numbers(set);
     }
 
-    /// Returns the shingle with the hash, or, for a band, the first shingle in the text that has one of the band's minima. The keys of
-    /// `join=exact` represent no shingles.
+    /// Returns one entry per key: the shingle with this hash or, for a band, the first shingle in the text that has one of the band's
+    /// minima. The keys of `join=exact` represent no shingles.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         match &self.join {
             Join::Exact(_) => vec![None; keys.len()],
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(similarity("threshold=0.51", "abcdefg", "bcdefgh"), None);
         // Without the last windows, abcde bcdef and bcdef cdefg remain: 2 x 1 / (2 + 2).
         assert_eq!(similarity("seed_code=true", "abcdefg", "bcdefgh"), Some((0.5, 1)));
-        // Windows of the first text are counted as often as they occur: aaaaa six times, although it occurs once in the second text.
+        // All occurrences of a window in the first text are counted: aaaaa six times, although it occurs once in the second text.
         assert_eq!(similarity("seed_code=true,threshold=0.9", "aaaaaaaaaab", "aaaaab"), Some((1.0, 1)));
         assert_eq!(similarity("", "网页去重复的文章", "网页去重复的文档"), Some((3.0 / 5.0, 1)));
         // The second text contains all of the first, and the first contains a third of the second.

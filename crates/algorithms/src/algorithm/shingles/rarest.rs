@@ -1,4 +1,4 @@
-//! The exact join for sets that are contained in other sets, by the rarest elements of the smaller set.
+//! Implements the exact join for sets that are contained in other sets. The rarest elements of the smaller set find the candidates.
 //!
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
 //! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
@@ -29,11 +29,11 @@ use crate::algorithm::params::Params;
 use dupsift_core::hash::mix64;
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Sketches, Window};
 
-/// Number of words in a document's bitmap.
+/// The number of words in a document's bitmap.
 const WORDS: usize = 128;
-/// Maximum number of elements that follow the head of a group.
+/// The maximum number of elements that follow the head of a group.
 const FOLLOWERS: usize = 4;
-/// Number of bytes in the sketch of a row: the bits of the followers.
+/// The number of bytes in the sketch of a row: the bits of the followers.
 const SKETCH: usize = FOLLOWERS * 2;
 /// The sketch of a row that does not probe.
 const SILENT: [u16; FOLLOWERS] = [BITS; FOLLOWERS];
@@ -43,13 +43,14 @@ const NONE: u16 = BITS - 1;
 const BITS: u16 = 0x3FFF;
 /// A flag in the first follower: the document takes part in the comparisons of a crowd.
 const MARK: u16 = 0x8000;
-/// Number of elements that a document marks.
+/// The number of elements that a document marks.
 const MARKED: usize = 4;
-/// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and maximum number of documents that probe them.
+/// The maximum number of documents whose bitmaps are in memory at the same time (1 MB), and the maximum number of documents that probe
+/// them.
 const BLOCK: usize = 1 << 10;
 /// A document with at least this many similar documents is expected to become the head of a crowd.
 const FOUND: usize = 16;
-/// Number of documents that probe at the same time in a window that can have crowds.
+/// The number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
 
 /// The lowest threshold at which join=auto uses the rarest shingles. Below this threshold, most elements of a text would have to probe,
@@ -63,7 +64,6 @@ pub fn by_rarest(params: &Params) -> bool {
     fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
 }
 
-/// Holds a document's bitmap.
 type Bitmap = [u64; WORDS];
 
 /// Implements the join at a given threshold.
@@ -93,13 +93,13 @@ impl RarestJoin {
         size + 1 - least(self.threshold, size)
     }
 
-    /// Emits the rows and the bitmap of a nonempty set, each element with its document frequency. Elements in at most `own` documents
-    /// occur in no other text; `own` is 0 if nothing was counted.
+    /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. Elements in at most
+    /// `own` documents occur in no other text; `own` is 0 if nothing was counted.
     pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
-        // Elements that many documents contain; without counts, any elements.
+        // The document marks elements that many documents contain, or any elements if nothing was counted.
         let mut marks: Vec<(bool, u64)> =
             elements[..groups.min(size)].iter().map(|term| (term.df <= WHOLE, mix64(term.hash))).collect();
         marks.sort_unstable();
@@ -127,8 +127,9 @@ impl RarestJoin {
         elements.iter().for_each(|element| set(bitmap, bit(element.hash)));
     }
 
-    /// Finds the candidates in a window. In crowds, only the nearest documents are compared. `out` bounds the comparisons. If the bound may
-    /// be exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons are counted.
+    /// Finds the candidates in a window. In crowds, only the nearest documents are compared. `out` limits the number of comparisons. If the
+    /// limit may be exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons
+    /// are counted.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let asking: Vec<usize> = (0..rows).filter(|&at| followers(window.row(at).sketch).0 != SILENT).collect();
@@ -174,7 +175,7 @@ impl RarestJoin {
 struct Meeting<'m, 'p, 'w> {
     join: RarestJoin,
     window: &'m Window<'w>,
-    /// Maximum number of comparisons of a probing document that heads no crowd.
+    /// The maximum number of comparisons for a probing document that is not the head of a crowd.
     share: usize,
     crowds: Crowds,
     compared: u64,
@@ -284,7 +285,7 @@ impl Meeting<'_, '_, '_> {
 
 /// Returns the number of elements, at least one, that a set must share with a set of `size` elements to contain it.
 pub fn least(threshold: f64, size: usize) -> usize {
-    // Slightly below the product, because of rounding.
+    // The product is lowered slightly, because it was rounded.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
 }
 
@@ -306,12 +307,12 @@ fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     (bits, is_marked)
 }
 
-/// Holds a document that probes for documents that contain one of its groups of elements.
+/// Holds a probing document, which searches for documents that contain one of its groups of elements.
 struct Asking {
     at: usize,
     doc: u64,
     followers: [u16; FOLLOWERS],
-    /// Number of elements that a containing set may lack.
+    /// The number of elements that a containing set may lack.
     may_miss: usize,
     compared: usize,
     finding: Finding,
@@ -331,7 +332,7 @@ impl Asking {
 #[derive(Default)]
 struct Bitmaps {
     docs: Vec<u64>,
-    /// Empty if no sketches are available.
+    /// The list is empty if no sketches are available.
     bitmaps: Vec<u64>,
 }
 
@@ -448,7 +449,7 @@ mod tests {
 
     #[test]
     fn the_groups_of_the_worked_example() {
-        // a to j, each in two documents: hashes in ascending order.
+        // The elements are a to j, each in two documents, with hashes in ascending order.
         let mut elements: Vec<Term> = (1..=10).map(|hash| Term { hash, weight: 1.0, df: 2 }).collect();
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 1, &mut out);
@@ -499,7 +500,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // Sixty elements shared by all pages. Each page lacks one of them, and has a few elements that only two other pages share.
+        // The template has sixty elements. Each page lacks one of them, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()
@@ -522,7 +523,7 @@ mod tests {
 
     #[test]
     fn pages_of_a_template_meet_in_proportion() {
-        // Sixty elements shared by all pages, and forty shared by three: below the threshold, except within a group.
+        // All pages share sixty elements, which is below the threshold. Groups of three pages share forty more elements.
         let page = |n: u64| -> BTreeSet<u64> {
             (0..60).map(|at| (1 << 40) + at).chain((0..40).map(move |at| (n / 3) << 8 | at)).collect()
         };

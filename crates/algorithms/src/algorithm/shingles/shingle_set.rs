@@ -1,4 +1,5 @@
-//! The fingerprints that represent a text in `shingles`: windows of characters, graphemes or words, either all of them or a sketch.
+//! Computes the fingerprints that represent a text in `shingles`. They are the hashes of windows of characters, graphemes or words: either
+//! all of them, or a sketch.
 //!
 //! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m; their
 //! number grows with the text and may be zero for a short text.
@@ -48,15 +49,15 @@ pub enum Measure {
 /// Defines the shingles into which a text is cut.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
-    /// Number of units in a shingle.
+    /// The number of units in a shingle.
     pub ngram: usize,
-    /// `scalar`, `grapheme` or `word`.
+    /// The unit: `scalar`, `grapheme` or `word`.
     pub unit: &'static str,
-    /// Whether whitespace counts as a character.
+    /// Whether white space counts as a character.
     pub spaces: bool,
-    /// Which fingerprints are kept.
+    /// The fingerprints that are kept.
     pub sketch: Sketch,
-    /// How sets are compared.
+    /// The measure by which two sets are compared.
     pub measure: Measure,
     /// Whether the evidence includes a bitmap, which decides most pairs. The bitmap helps if there are many candidates and few of them are
     /// similar.
@@ -199,7 +200,7 @@ impl ShingleSets {
                 threshold * (f64::from(a.all) + f64::from(b.all)) / 2.0 - f64::from(repeated)
             }
         };
-        // Slightly below the exact value, because of rounding.
+        // The result is slightly below the exact value, because the value was rounded.
         need * (1.0 - 1e-9)
     }
 
@@ -235,7 +236,7 @@ impl ShingleSets {
         Some(Parts { size, set, times, bitmap })
     }
 
-    /// Returns whether two documents may reach the threshold, judging by their sizes and bitmaps.
+    /// Returns whether the sizes and bitmaps of two documents allow the documents to reach the threshold.
     pub fn may_reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> bool {
         let (Some(a), Some(b)) = (self.parts(a), self.parts(b)) else { return false };
         let need = self.need(threshold, a.size, b.size);
@@ -300,7 +301,7 @@ impl ShingleSets {
     }
 }
 
-/// Counts in how many documents each shingle occurs, so that the rarest shingles can be chosen; see [`super::rarest`].
+/// Counts the documents that contain each shingle, so that the rarest shingles can be chosen; see [`super::rarest`].
 impl FeatureKind for ShingleSets {
     fn name(&self) -> String {
         let spaces = if self.spaces { "spaces" } else { "no spaces" };
@@ -327,7 +328,8 @@ struct Parts<'e> {
     bitmap: &'e [u64],
 }
 
-/// Takes the s smallest elements of the union of both sets. Returns how many of these elements are in both sets, and how many were taken.
+/// Takes the s smallest elements of the union of both sets. Returns the number of these elements that are in both sets, and the number of
+/// elements that were taken.
 fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     let (mut i, mut j, mut common, mut all) = (0, 0, 0, 0);
     while all < s && (i < a.len() || j < b.len()) {
@@ -342,7 +344,7 @@ fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     (common, all)
 }
 
-/// Returns how many occurrences in `a` belong to elements that `b` contains.
+/// Returns the number of occurrences in `a` that belong to elements of `b`.
 fn occurrences_in(a: &[u64], times: &[u64], b: &[u64]) -> u64 {
     let found = a.iter().zip(times).filter(|(element, _)| b.binary_search(element).is_ok());
     found.map(|(_, times)| times).sum()

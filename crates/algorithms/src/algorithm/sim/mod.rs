@@ -31,7 +31,7 @@ use dupsift_text::{Analysis, Frequency};
 /// Implements the `sim` algorithm.
 pub struct Sim;
 
-/// Maximum number of keywords that fit in a row, at twelve bytes each.
+/// The maximum number of keywords that fit in a row, at twelve bytes each.
 const MOST_KEYWORDS: i64 = 21;
 
 const FACTS: Facts = Facts {
@@ -132,13 +132,13 @@ struct SimSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// Position of the digest, and bit of the `md5` rule.
+/// The position of the digest, and the bit of the `md5` rule.
 const MD5: u32 = 0;
-/// Position of the leading keywords, and bit of the `sim` rule.
+/// The position of the leading keywords, and the bit of the `sim` rule.
 const SIM: u32 = 1;
 /// The IDF of a word in all documents: nearly zero, so that a corpus of copies still has keywords.
 const LEAST_IDF: f64 = 1e-6;
-/// Number of bytes per keyword in a row: its hash and its weight.
+/// The number of bytes per keyword in a row: its hash and its weight.
 const KEYWORD: usize = 12;
 
 impl SimSigner<'_> {
@@ -152,7 +152,7 @@ impl SimSigner<'_> {
         let tf = f64::from(tf) / length as f64;
         // A corpus that was not counted has no IDF.
         let counted = self.stats.documents() > 0;
-        // With frozen counts, a word may occur in more documents than its count shows.
+        // If the counts are frozen, a word may occur in more documents than its count shows.
         if self.stats.covers() && frequency.df < self.min_df {
             return 0.0;
         }
@@ -287,7 +287,7 @@ impl Signer for SimSigner<'_> {
         }
     }
 
-    /// Returns the list of keywords for the digest, and one keyword for any other key.
+    /// Returns one entry per key: the list of keywords for the digest, or one keyword for any other key.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let (_, list) = self.keywords(document);
         let digest = digest_of(&list);

@@ -1,4 +1,4 @@
-//! Min-wise hashing: the minimum of each of m seeded functions over a set (Broder 1997).
+//! Implements min-wise hashing, which computes the minimum of each of m seeded functions over a set (Broder 1997).
 //!
 //! Two sets agree at a position with a probability equal to their Jaccard similarity. There are three families of functions:
 //!
@@ -33,11 +33,11 @@ const MERSENNE61: u64 = (1 << 61) - 1;
 pub enum Family {
     /// a x + b on 32 bits.
     Multiply32 {
-        /// Number of functions.
+        /// The number of functions.
         count: usize,
-        /// Odd factors, padded to complete blocks.
+        /// The odd factors, padded to complete blocks.
         a: Vec<u32>,
-        /// Summands, with the same padding.
+        /// The summands, with the same padding.
         b: Vec<u32>,
     },
     /// (a x + b) mod (2^61 - 1), with nonzero factors.
@@ -91,7 +91,7 @@ impl Family {
         }
     }
 
-    /// Returns, for each band of `rows` minima of these shingles, the position of the first shingle that has one of the minima.
+    /// Returns one entry per band of `rows` minima: the position of the first of these shingles that has one of the minima.
     pub fn first_of_bands(&self, shingles: &[u64], minima: &[u64], rows: usize) -> Vec<Option<usize>> {
         let mut first = vec![None; minima.len() / rows];
         let mut own = Vec::new();
@@ -110,8 +110,8 @@ impl Family {
         first
     }
 
-    /// Returns, for each key, the text of the first shingle that has one of the minima of the key's band, or `None` if no band of these
-    /// shingles has the key.
+    /// Returns one entry per key: the text of the first shingle that has one of the minima of the key's band, or `None` if no band of
+    /// these shingles has the key.
     pub fn words_of_bands(&self, shingles: &[(u64, Cow<'_, str>)], rows: usize, keys: &[u128]) -> Vec<Option<String>> {
         if shingles.is_empty() {
             return vec![None; keys.len()];

@@ -1,11 +1,11 @@
-//! The kernel of the `multiply32` family: minima of a x + b mod 2^32, for at least sixteen functions at a time.
+//! Implements the kernel of the `multiply32` family, which computes minima of a x + b mod 2^32 for at least sixteen functions at a time.
 //!
 //! All three versions (AVX-512, AVX2 and plain code) compute the same numbers. Functions are grouped in blocks whose minima stay in
 //! registers while the complete set is read. So the set is read once per block, and there is no other memory traffic.
 
 use dupsift_core::cpu::Level;
 
-/// Number of functions in a block. Lists are padded to a multiple of this number.
+/// The number of functions in a block. Lists are padded to a multiple of this number.
 pub const BLOCK: usize = 16;
 
 /// Lowers each minimum to the smallest value of its function `a[j] x + b[j] mod 2^32` over the set, if that value is lower. `a`,
@@ -40,7 +40,7 @@ mod x86 {
 
     use super::BLOCK;
 
-    /// Number of blocks whose minima, factors and summands fit in the 32 registers of AVX-512.
+    /// The number of blocks whose minima, factors and summands fit in the 32 registers of AVX-512.
     const WIDE: usize = 7;
 
     #[target_feature(enable = "avx512f")]
