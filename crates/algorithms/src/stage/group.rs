@@ -6,8 +6,8 @@
 //!   second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
-//! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any
-//! blocks). Extra copies that were signed are skipped at this stage; they are added back when pairs are written.
+//! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from
+//! arbitrary blocks). Extra copies that were signed are skipped at this stage; they are added back when pairs are written.
 
 use super::bound::Bound;
 use super::copies::Copies;
@@ -40,7 +40,7 @@ pub trait Equal {
 /// Turns groups of equal keys into classes (unless verification needs each pair) and second-round rows.
 pub struct EqualKeys<'g, C> {
     signer: &'g dyn Signer,
-    /// Whether equal keys are pairs without verification.
+    /// Whether documents with equal keys are pairs without verification.
     collapse: bool,
     layout: RowLayout,
     probes: Option<RowLayout>,
@@ -63,7 +63,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         }
     }
 
-    /// Processes all rows with one key; `links` enables the links of classes.
+    /// Processes all rows with one key. Classes are linked only if `links` is set.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -188,7 +188,7 @@ impl<'g, C: Copies> Windows<'g, C> {
     }
 }
 
-/// Returns the window without the rows of extra copies. If there are any, the remaining rows are copied to scratch memory.
+/// Returns the window without the rows of extra copies. If there are extra copies, the remaining rows are copied to scratch memory.
 fn without_surplus<'r>(
     layout: RowLayout,
     rows: &'r [u8],

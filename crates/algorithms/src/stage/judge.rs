@@ -123,7 +123,7 @@ impl Judge {
         }
     }
 
-    /// Returns whether the two documents may be duplicates, by a cheap upper bound on their similarity.
+    /// Returns whether the two documents may be duplicates, according to a cheap upper bound on their similarity.
     pub fn may(&self, a: &[u64], b: &[u64]) -> bool {
         if a.is_empty() || b.is_empty() {
             return false;
@@ -188,7 +188,7 @@ impl fmt::Display for Judge {
 /// Holds the unpacked evidence of one document.
 struct Units<'e> {
     profile: &'e [u32],
-    /// Empty if there are too many characters, or if they are not needed.
+    /// The characters; empty if there are too many, or if they are not needed.
     characters: &'e [u32],
     words: &'e [u32],
 }
@@ -276,7 +276,7 @@ mod tests {
         /// The bound never rejects a pair that the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Created only once, because creating it takes longer than all tests in this module.
+            // The pipeline is created only once, because creating it takes longer than all tests in this module.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

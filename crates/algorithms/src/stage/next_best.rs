@@ -1,8 +1,7 @@
-//! The next best partner of a pair: it distinguishes a pair without other matches from a pair among many similar
-//! documents.
+//! The next best partner of a pair. Its similarity distinguishes an isolated pair from a pair among many similar documents.
 //!
-//! The partners of a document have a fixed order: first the near partners by number, then all other partners by descending similarity. So
-//! the best partner outside a near group is found by a scan of these other partners from the front. Each skipped partner costs a lookup
+//! The partners of a document have a fixed order: first the near partners by number, then all other partners by descending similarity. A
+//! scan of these other partners from the front therefore finds the best partner outside a near group. Each skipped partner costs a lookup
 //! among the near partners.
 //!
 //! ```text
@@ -67,8 +66,8 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64,
     }
 }
 
-/// Returns whether more than [`CROWD`] of a document's first `most` partners have at least this similarity, not
-/// counting the other document of the pair.
+/// Returns whether more than [`CROWD`] of a document's first `most` partners have a similarity of at least `least`, not counting the other
+/// document of the pair.
 fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), least: f32) -> bool {
     let mut count = 0;
     for (partner, similarity) in partners.range(doc).take(most).map(|at| partners.get(at)) {
@@ -109,7 +108,7 @@ fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool 
     at < near.end && partners.get(at).0 == partner
 }
 
-/// Returns the first position at which `so` holds, or the end if there is no such position.
+/// Returns the first position at which `so` returns true, or the end if there is no such position.
 fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
     let Range { mut start, mut end } = places;
     while start < end {
@@ -154,7 +153,7 @@ mod tests {
         Lists(begins, all)
     }
 
-    /// Computes the definition: all partners of both documents, except the near group.
+    /// Finds the next best partner by its definition, among all partners of both documents outside the near group.
     fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> NextBest {
         let links = |doc: u64| {
             pairs.iter().filter_map(move |(&(x, y), &similarity)| {
@@ -195,8 +194,8 @@ mod tests {
         assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
-    /// Two groups, each with near documents, that are similar to each other: for a pair across the groups, the search visits all of the
-    /// other group first.
+    /// Two groups of near documents are similar to each other. For a pair across the groups, the search first visits all documents of the
+    /// other group.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);
