@@ -44,7 +44,7 @@ pub struct Builder {
     answers: Vec<u64>,
     /// The end of each answer in `answers`.
     answer_ends: Vec<usize>,
-    /// For each item, the end of its answers in `answer_ends`.
+    /// The end of each item's answers in `answer_ends`.
     item_answers: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// Returns the maximum memory, in bytes, for an item and its answers, given their token counts and the number of search threads. The
-    /// memory holds token hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
+    /// memory holds token hashes and numbers, n-grams with their buckets and filter bits, and the vocabulary with a count per thread.
     pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
         let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
         (tokens * a_token + answer * 8 + 24) as u64
@@ -120,8 +120,8 @@ pub struct Items {
     lengths: Vec<Length>,
     /// All n-grams, sorted by hash.
     grams: Vec<Gram>,
-    /// For each value of the upper bits of a hash, the position of the first n-gram whose hash begins with these bits. The last entry is
-    /// the end of the list.
+    /// `buckets[value]` is the position of the first n-gram whose hash begins with the bits of `value`. The last entry is the end of the
+    /// list.
     buckets: Vec<u32>,
     shift: u32,
     /// A filter in which each hash sets two bits.

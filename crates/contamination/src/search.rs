@@ -55,7 +55,7 @@ pub const LEAST_SHARE: usize = 3;
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// For each token number, the last text that contains the token, and the number of texts that contain it.
+    /// `seen[number]` holds the last text that contains the token with this number, and the number of texts that contain it.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,

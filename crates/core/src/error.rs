@@ -151,7 +151,7 @@ pub enum Error {
         dir: PathBuf,
         /// The damaged file and the problem, as text.
         why: String,
-        /// How to fix the index.
+        /// The way to fix the index.
         way_out: String,
     },
 

@@ -5,7 +5,7 @@ use super::bound::Bound;
 /// Holds the windows that two documents share.
 #[derive(Clone, Debug)]
 pub struct Windows {
-    /// Position and key of each window.
+    /// The position and key of each window.
     pub keys: Vec<(u32, u128)>,
     sketches: [Vec<u64>; 2],
 }
@@ -21,7 +21,7 @@ impl Windows {
             .iter()
             .zip(rows)
             .map(|(&(_, key), &rows)| vectors.describe_window(key, rows, a, b).map(|told| (rows, told)));
-        // The smallest window came closest to comparing them.
+        // The smallest window came closest to comparing the two documents.
         let told = each.collect::<Option<Vec<_>>>()?;
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }

@@ -88,7 +88,7 @@ fn has_threshold(algorithm: &dyn Algorithm) -> bool {
         || algorithm.facts().shorthands.iter().any(|short| is_similarity(short.name, short.kind))
 }
 
-/// Formats the list as it could be typed.
+/// Formats the list as you would type it.
 fn typed(named: &[Named]) -> String {
     let one = |(name, values): &Named| {
         let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -8,7 +8,7 @@ use super::bound::Check;
 use crate::measure::Undecided;
 use dupsift_core::row::Pair;
 
-/// Returns the two documents of a pair, whose evidence is needed.
+/// Returns the two documents whose evidence is needed to check a pair.
 pub fn documents(pair: &Pair) -> [u64; 2] {
     [pair.a, pair.b]
 }
