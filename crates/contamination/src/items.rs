@@ -12,7 +12,7 @@ pub const LEAST_TOKENS: usize = 5;
 /// The multiplier of the rolling n-gram hash, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The token number that stands for any token that is in no item.
+/// The number for tokens that are in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
 /// The number of filter bits per n-gram.
@@ -128,10 +128,8 @@ pub struct Items {
     filter: Vec<u64>,
 }
 
-/// Describes an n-gram length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
-    /// The number of tokens.
     tokens: usize,
     /// `R` raised to the power `tokens`.
     power: u64,

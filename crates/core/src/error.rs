@@ -225,25 +225,25 @@ impl Error {
         }
     }
 
-    /// Returns an [`Error::Io`] for a path that is written, for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Io`] for a path that is written.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io { kind: Kind::Output, action, path, source }
     }
 
-    /// Returns an [`Error::Io`] for a path that is read, for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Io`] for a path that is read.
     pub fn reading(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io { kind: Kind::Input, action, path, source }
     }
 
-    /// Returns an [`Error::Table`], for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Table`].
     pub fn table<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Table { action, source: Box::new(source) }
     }
 
-    /// Returns an [`Error::Columns`], for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Columns`].
     pub fn columns<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Columns { action, source: Box::new(source) }

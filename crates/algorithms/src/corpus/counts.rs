@@ -78,7 +78,7 @@ pub struct Counts {
     occurrences: u64,
     scratch: Vec<u64>,
     late: Vec<Late>,
-    /// The number of terms that have a number.
+    /// The number of terms that have been numbered.
     numbered: u32,
     numbers: Vec<u32>,
     fresh: Vec<u32>,
@@ -190,7 +190,7 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns how many terms may be counted between two drains. A document with more terms should be a separate part.
+    /// Returns how many terms may be counted between two drains. Count a document with more terms separately.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -267,7 +267,7 @@ mod tests {
             }
             assert_eq!(counts.numbers().len(), terms.len());
         };
-        // Terms that share early slots, so that both tables are used and grow.
+        // These terms share early slots, so both tables are used and grow.
         let terms = |from: u64| (from..from + 900).map(|n| n % 700 * (EARLY as u64 / 2 + 1)).collect::<BTreeSet<_>>();
         for from in [0, 100, 650, 0] {
             let terms: Vec<u64> = terms(from).into_iter().collect();

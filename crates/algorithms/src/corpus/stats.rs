@@ -47,7 +47,7 @@ impl CorpusStats {
         }
     }
 
-    /// Returns the same counts for use with documents that were not counted: [`CorpusStats::covers`] is false.
+    /// Returns the same counts for use with documents that were not counted. [`CorpusStats::covers`] then returns false.
     pub fn frozen(self) -> CorpusStats {
         CorpusStats { covers: false, ..self }
     }

@@ -125,7 +125,7 @@ impl TermTable {
         Ok(table)
     }
 
-    /// Writes where the terms of each range begin, followed by the number of terms.
+    /// Writes the position at which the terms of each range begin, followed by the number of terms.
     fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
@@ -270,7 +270,7 @@ impl TermTable {
         }
     }
 
-    /// Returns where each range begins, followed by the end of the last range.
+    /// Returns the position at which each range begins, followed by the end of the last range.
     #[inline]
     fn index(&self) -> &[[u8; 8]] {
         self.index.as_deref().map_or(&[], |index| index.as_chunks::<8>().0)

@@ -162,7 +162,7 @@ fn parts(contents: &[u64]) -> [&[u64]; 3] {
     [numbers, title, grams]
 }
 
-/// Splits a list with a length prefix from the values that follow it.
+/// Splits a length-prefixed list from the values that follow it.
 fn counted(values: &[u64]) -> (&[u64], &[u64]) {
     let Some((&length, rest)) = values.split_first() else { return (&[], &[]) };
     rest.split_at_checked(length as usize).unwrap_or((rest, &[]))

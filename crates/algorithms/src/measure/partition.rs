@@ -110,7 +110,7 @@ mod tests {
         assert!(came.is_some_and(|came| (came - expected).abs() < 1e-12), "{came:?} is not {expected}");
     }
 
-    /// Truth {0 1 2} {3 4} {5}, predicted {0 1} {2 3 4} {5}.
+    /// The true partition is {0 1 2} {3 4} {5}, and the predicted partition is {0 1} {2 3 4} {5}.
     #[test]
     fn worked_by_hand() {
         let sums = Partitions::of_labels(&[7, 7, 7, 8, 8, 9], &[1, 1, 2, 2, 2, 3]);

@@ -75,7 +75,7 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
 struct Numbered {
     first: Vec<u32>,
     second: Vec<u32>,
-    /// The number of distinct numbers, including unused numbers.
+    /// The number of assigned numbers, including numbers that do not remain in the sequences.
     numbers: usize,
 }
 

@@ -1,10 +1,10 @@
 //! Titles that name different things: the last check before a document is removed in favor of another document.
 //!
 //! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages of two
-//! functions. Often only the title distinguishes them. So a document is kept if its first line has a word that is far rarer in the other
-//! text, unless the two texts share rare words. Texts about the same thing share rare words; pages from one template do not. More rare
-//! words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is exempt. Two
-//! different names, or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
+//! functions. Often only the title distinguishes them. A document is therefore kept if its first line has a word that is far rarer in the
+//! other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from one template do not. More
+//! rare words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is
+//! exempt. Two different names, or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ

@@ -90,7 +90,7 @@ pub struct Surplus {
 pub struct Both {
     /// The cosine of the two documents.
     pub cosine: f64,
-    /// How much of a is in b, and how much of b is in a.
+    /// The part of a that is in b, and the part of b that is in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
@@ -100,7 +100,7 @@ pub struct Both {
     pub next_best: f64,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether many other documents are about as similar to a, and to b.
+    /// Whether many other documents are about as similar to a, and whether many are about as similar to b.
     pub crowded: [bool; 2],
 }
 
@@ -231,8 +231,8 @@ mod tests {
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
-        // If three quarters of each text are also in the other text, different numbers do not matter. A text without numbers has no
-        // different numbers.
+        // If three quarters of each text are also in the other text, different numbers do not matter. If a text has no numbers, no numbers
+        // differ.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
         assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));
     }

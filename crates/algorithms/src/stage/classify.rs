@@ -1,4 +1,4 @@
-//! classify: applies the rule that distinguishes versions from pages with the same template to each pair, using all data about its two
+//! classify: classifies each pair with the rule that distinguishes versions from pages with the same template, using all data about the two
 //! documents.
 //!
 //! The rule runs after the check of candidates, because the next best partner of a document is chosen among judged pairs, and before

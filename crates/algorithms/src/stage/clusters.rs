@@ -1,9 +1,9 @@
 //! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of each other
 //! document to the best document.
 //!
-//! A class of equal documents is one node, identified by its smallest document. The driver provides the arrays, and so decides where they
-//! are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a time numbers the
-//! documents of each component from 0.
+//! A class of equal documents is one node, identified by the document with the smallest number. The driver provides the arrays, and so
+//! decides where they are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a
+//! time numbers the documents of each component from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -17,7 +17,7 @@ use dupsift_core::row::{Docs, Pair, Slots};
 
 /// Provides the classes of one algorithm.
 pub trait Classes {
-    /// Returns the smallest document of the class.
+    /// Returns the document with the smallest number in the class.
     fn representative(&self, doc: u64) -> u64;
 
     /// Returns the documents in the class of a representative, including itself.

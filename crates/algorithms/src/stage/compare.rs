@@ -185,8 +185,8 @@ fn bits(found: u64) -> impl Iterator<Item = usize> {
         .map(|left| left.trailing_zeros() as usize)
 }
 
-/// Returns the index of a set of one to three numbers, in ascending order, among all such sets. The index is the rank among sets of three
-/// numbers (in the combinatorial number system); two extra numbers pad smaller sets.
+/// Returns the index of a set of one to three numbers, in ascending order, among all such sets. The index is the rank of the set among sets
+/// of three numbers (in the combinatorial number system); two extra numbers pad smaller sets.
 fn place(set: &[usize]) -> usize {
     let mut three = [0, 1, 2];
     let from = 3 - set.len();
@@ -206,10 +206,11 @@ mod tests {
     use dupsift_core::hash::splitmix64;
     use std::collections::BTreeSet;
 
-    /// A pool with the ground truth: (a, b, finders, duplicate).
+    /// Holds a pool with the ground truth. Each pair is (a, b, finders, duplicate).
     type Pool = Vec<(u64, u64, u64, bool)>;
 
-    /// Returns a pool of three algorithms: a precise algorithm, a broad algorithm, and an algorithm that finds nearly everything.
+    /// Returns the pool that three algorithms produce: a precise algorithm, a broad algorithm, and an algorithm that finds nearly
+    /// everything.
     fn pool(pairs: u64) -> Pool {
         let chance = |n: u64, of: u64| splitmix64(7, n) % of;
         let pair = |n: u64| {

@@ -92,7 +92,7 @@ impl Contest {
             };
             algorithms.push(at);
         }
-        // Other options of a preset, which imitate another tool, were not compared.
+        // The other options of a preset, which imitate another tool, were not compared.
         let typed = match preset.options {
             [] => format!("`preset={}`", preset.name),
             _ => format!("`algorithms={}`", preset.algorithms),
@@ -109,8 +109,8 @@ impl Contestant {
     }
 }
 
-/// Returns, for each contestant, the bits of the related contestants, including itself. Two contestants are related if one contains all
-/// algorithms of the other.
+/// Returns a set of bits for each contestant: the contestants related to it, including itself. Two contestants are related if one contains
+/// all algorithms of the other.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {

@@ -1,4 +1,4 @@
-//! copies: finds exact copies by a hash of their texts. The smallest document of a class represents all its copies.
+//! copies: finds exact copies by a hash of their texts. The document with the smallest number in a class represents all copies.
 //!
 //! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the representative
 //! is processed further; the copies are added back when classes and pairs are written.
@@ -27,8 +27,8 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Processes all rows with one hash, in order. If there are several rows, calls `link` with the smallest document and each of the
-/// documents.
+/// Processes all rows with one hash, in order. If there are several rows, calls `link` with the smallest document number and the number of
+/// each document.
 ///
 /// # Errors
 /// Returns the errors of `link`.

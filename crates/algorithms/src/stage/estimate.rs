@@ -2,12 +2,13 @@
 //!
 //! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so the number of its
 //! duplicates is estimated as the number of its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and
-//! Smith 1979). The estimates of all strata are added up. The same is done for any part of the pool, such as the pairs of one algorithm.
+//! Smith 1979). The estimates of all strata are added up. The number of duplicates in a part of the pool, such as the pairs of one
+//! algorithm, is estimated in the same way.
 //!
-//! **The interval.** The confidence level is 95%. The share of a stratum has Wilson's interval (1927), corrected for a finite population.
-//! The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the intervals of
-//! the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates, but its
-//! interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
+//! **The interval.** The confidence level is 95%. The share of duplicates in a stratum has Wilson's interval (1927), corrected for a finite
+//! population. The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the
+//! intervals of the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates,
+//! but its interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
 //!
 //! Pairs of copies and pairs within one large cluster are not independent; the intervals ignore this.
 
@@ -109,7 +110,7 @@ impl Number {
             return None;
         }
         let value = self.value / all;
-        // The share r of the numbers x and y solves (1 - r) x = r y; r is in the interval if the interval of the difference contains 0.
+        // The share r of the numbers x and y solves (1 - r) x = r y; r is in the interval if the interval of (1 - r) x - r y contains 0.
         let end = |apart: &dyn Fn(f64) -> f64| {
             let (mut from, mut to) = (0.0, 1.0);
             for _ in 0..60 {
@@ -158,7 +159,7 @@ pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     let (square, scale) = (Z * Z / count, 1.0 / (1.0 + Z * Z / count));
     let middle = (value + square / 2.0) * scale;
     let half = Z * scale * (value * (1.0 - value) / count + square / (4.0 * count)).sqrt();
-    // The judged items are certain.
+    // The results of the judged items are certain.
     let least = hits as f64 / all;
     let most = 1.0 - (seen - hits) as f64 / all;
     Number { value, low: (middle - half).max(least).min(value), high: (middle + half).min(most).max(value) }

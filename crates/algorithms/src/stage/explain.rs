@@ -83,7 +83,7 @@ pub struct Look {
     pub sketches: Option<String>,
     /// The rule that classifies pairs, and the values that it computes from the texts.
     pub classification: Option<Classification>,
-    /// The windows that contain both documents, if each window may be too large to compare the pair.
+    /// The windows that contain both documents, if all of these windows may be too large to compare the pair.
     pub windows: Option<Windows>,
     /// The reason why none of these windows compared the two documents.
     pub cut: Option<String>,
@@ -204,7 +204,6 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
     Ok(rows)
 }
 
-/// Returns the sketch of a document.
 fn sketch(bound: &Bound<'_>, text: &Analysis<'_>) -> Vec<u64> {
     let mut out = Signatures::default();
     bound.signer.sign(text, &mut out);
@@ -245,7 +244,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// Holds the results of equal keys for two documents.
+/// Holds the results that rows with equal keys give for two documents.
 #[derive(Default)]
 struct EqualRows {
     /// Whether the two documents are in the same class.

@@ -1,9 +1,9 @@
 //! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
 //! There are three ways, depending on the method:
-//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
-//! * equal keys are duplicates without verification, and similar keys (by Hamming distance) may be duplicates too:
-//!   second-round rows are emitted for one document of each class;
+//! * documents with equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
+//! * documents with equal keys are duplicates without verification, and documents with similar keys (by Hamming distance) may be duplicates
+//!   too: second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
 //! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from
@@ -16,15 +16,15 @@ use crate::algorithm::Signer;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Pairs, Row, RowLayout, Signatures, Window};
 
-/// Returns whether equal keys are processed on their own, before or instead of a comparison.
+/// Returns whether rows with equal keys are processed separately, before or instead of a comparison.
 pub fn folds(bound: &Bound<'_>) -> bool {
     bound.equal_keys_are_pairs() || bound.scheme.probe_shape().is_some()
 }
 
-/// Receives the results of equal keys.
+/// Receives the results that rows with equal keys give.
 pub trait Equal {
-    /// Receives a document in a class of two or more documents. The class is identified by its smallest document, which is also passed, as
-    /// are all copies of each document. A document may be passed twice.
+    /// Receives a document in a class of two or more documents. The class is identified by its smallest document number. That document is
+    /// also passed, as are all copies of each document. A document may be passed twice.
     ///
     /// # Errors
     /// Returns an error if the driver cannot write.
@@ -182,7 +182,7 @@ impl<'g, C: Copies> Windows<'g, C> {
         Ok(())
     }
 
-    /// Ends the input and returns the costs.
+    /// Ends the input and returns the numbers of comparisons.
     pub fn finish(self) -> Compared {
         Compared { made: self.out.compared, left_out: self.out.left_out, far: self.out.far }
     }

@@ -115,7 +115,8 @@ pub fn holds(name: &str) -> bool {
     name != NOTE_ONLY
 }
 
-/// Checks whether the filter of a stream holds more keys than it was created for. The guard fires at `TIMES_RATE` times the rate.
+/// Checks whether the filter of a stream holds more keys than it was created for. The guard fires at `TIMES_RATE` times the planned rate,
+/// or at 0.5 if that is lower.
 pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     let limit = (TIMES_RATE * rate).min(0.5);
     (measured >= limit).then(|| Fired {

@@ -14,7 +14,8 @@ use std::ops::Range;
 
 use crate::measure::CROWD;
 
-/// The number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside.
+/// The number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside the
+/// group.
 pub const MOST_PASSED: usize = 128;
 
 /// Holds a partner: the document and its similarity.
@@ -37,7 +38,8 @@ pub struct NextBest {
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and to the second document.
+    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and whether this is also true of the second
+    /// document.
     pub crowded: [bool; 2],
 }
 
@@ -181,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_crowd_is_more_than_ten_others_about_as_similar() {
-        // 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more make a crowd.
+        // Documents 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more make a
+        // crowd.
         let crowded = |others: &[f32]| {
             let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
             let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();

@@ -11,7 +11,7 @@ use dupsift_core::row::RowLayout;
 const NOTED: u64 = 120;
 /// The number of bytes per document for the classes of an algorithm and the decision.
 const RELATED: u64 = 48;
-/// The main text takes up one in this many bytes of a web page, as measured.
+/// The measured number of bytes in a web page for each byte of its main text.
 const OF_PAGES: u64 = 10;
 
 /// Holds the size of a corpus, as known before it is read.
@@ -103,7 +103,7 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("save their words".into());
-                // In measured corpora, the words take up a fifth to a third as many bytes as the text, or more if few words repeat.
+                // In measured corpora, the size of the words is a fifth to a third of the size of the text, or more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
         }

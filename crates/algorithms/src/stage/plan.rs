@@ -19,7 +19,7 @@ use dupsift_core::error::Result;
 pub enum Signs {
     /// The algorithm signs in the first pass.
     First,
-    /// The algorithm signs from the kept words.
+    /// The algorithm computes signatures from the kept words.
     Kept,
     /// The algorithm signs in a later pass.
     Again,

@@ -18,8 +18,8 @@ pub struct Prefilter {
 }
 
 impl Prefilter {
-    /// Returns empty filters for `documents` documents that take at most `most_bytes` bytes in total. An algorithm with a second round has
-    /// no filter, because its unmatched rows are needed.
+    /// Returns empty filters for `documents` documents. The filters take at most `most_bytes` bytes in total. An algorithm with a second
+    /// round has no filter, because its unmatched rows are needed.
     pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Prefilter {
         let rows = |bound: &Bound<'_>| match bound.scheme.probe_shape() {
             Some(_) => 0,
@@ -33,7 +33,7 @@ impl Prefilter {
         Prefilter { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
     }
 
-    /// Inserts the groups of the rows that an algorithm emitted for a document, in the first pass.
+    /// Inserts the groups of the rows that an algorithm emitted for a document. The first pass calls this for each document.
     pub fn insert(&self, algorithm: usize, signatures: &Signatures) {
         if let Some(filter) = &self.filters[algorithm] {
             // A document that emits a group twice must not match itself.

@@ -40,7 +40,7 @@ impl Chosen {
         self.algorithm.name() == "exact" && self.params.word("form") == "url"
     }
 
-    /// Returns whether the algorithm classifies pairs as versions, contained texts or the same template.
+    /// Returns whether the algorithm classifies pairs as versions, contained texts or pages with the same template.
     pub fn relates(&self) -> bool {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
@@ -144,7 +144,7 @@ impl Recipe {
         })
     }
 
-    /// Returns whether an algorithm classifies pairs as versions, contained texts or the same template.
+    /// Returns whether an algorithm classifies pairs as versions, contained texts or pages with the same template.
     pub fn relates(&self) -> bool {
         self.algorithms.iter().any(Chosen::relates)
     }

@@ -72,7 +72,7 @@ impl Bounds {
     }
 
     /// Returns the reason why a document is kept although it forms a pair with a kept document, given how much of each document the other
-    /// contains. Returns `None` if it may be removed.
+    /// contains. Returns `None` if the document may be removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,

@@ -11,8 +11,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Returns the reason why the two documents are not compared in any window, or `None` if they are compared in one. `rows` holds the number
-    /// of rows in each window.
+    /// Returns the reason why no window compares the two documents, or `None` if a window compares them. `rows` holds the number of rows in
+    /// each window.
     pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let vectors = bound.signer.vectors()?;
         let [a, b] = &self.sketches;

@@ -21,7 +21,8 @@ pub const MOST_LISTED: u64 = 100_000;
 
 /// Provides the relations of documents in one algorithm.
 pub trait Relation {
-    /// Returns the document's class, identified by its smallest document. A document without a signature is in a class with its copies.
+    /// Returns the document's class, identified by its smallest document number. A document without a signature is in a class with its
+    /// copies.
     fn class(&self, doc: u64) -> u64;
     /// Calls `each` with every class that forms pairs with this class, and the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
@@ -75,7 +76,7 @@ pub struct Removal {
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
-    /// How much of the document the kept document contains, if that was computed.
+    /// The part of the document that the kept document contains, if that was computed.
     pub contained: Option<Contained>,
 }
 

@@ -219,8 +219,9 @@ fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
 }
 
 proptest::proptest! {
-    /// Processing each component separately gives the same survivors, and so does processing in rounds; the run may stop after any
-    /// round. Each round removes documents with a kept better partner, then keeps documents whose better partners were all removed.
+    /// Processing each component separately gives the same survivors, and so does processing in rounds; the run may stop after any round.
+    /// Each round removes the documents that have a better partner that was kept, then keeps the documents whose better partners were all
+    /// removed.
     #[test]
     fn components_alone_and_rounds_leave_the_same_survivors(
         labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),

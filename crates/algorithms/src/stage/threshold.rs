@@ -9,7 +9,6 @@ use crate::algorithm::params::THRESHOLDS;
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
 
-/// The name of the parameter.
 const THRESHOLD: &str = "threshold";
 /// The names of similar parameters that do not limit a similarity.
 const OTHERS: [&str; 2] = ["distance", "ratio"];

@@ -54,7 +54,7 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     if few == 0 || common as f64 / few as f64 >= NUMBERS {
         return true;
     }
-    // The smaller number of 3-grams divided by the larger number bounds one of the shares.
+    // The smaller number of 3-grams divided by the larger number is an upper bound on one of the shares.
     let (x, y) = (grams_of(a), grams_of(b));
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
