@@ -33,7 +33,6 @@ const PIECES: usize = 64;
 const PIECE_BYTES: usize = 8 << 20;
 const SEED: u64 = 0x5a;
 
-/// Holds the documents in the sample.
 struct Sample {
     pieces: Vec<Split>,
     docs: Arc<[u64]>,

@@ -24,7 +24,6 @@ pub struct Span {
 /// Marks a position in the text at which an n-gram of an item begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    /// The hash of the n-gram.
     hash: u64,
     start: u32,
 }

@@ -63,7 +63,7 @@ pub enum Error {
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The error of the system.
+        /// The error that the system returned.
         source: std::io::Error,
     },
 
@@ -99,7 +99,7 @@ pub enum Error {
     /// The memory limit is too low for the run.
     #[error("`memory={asked}` is too small for this run; the minimum is {least}")]
     Memory {
-        /// The requested limit, formatted for people.
+        /// The requested limit, in human-readable form.
         asked: String,
         /// The lowest limit that is accepted.
         least: String,
@@ -111,9 +111,9 @@ pub enum Error {
     LargePage {
         /// The input file.
         path: PathBuf,
-        /// The column.
+        /// The column of the page.
         column: String,
-        /// The size of the page, formatted for people.
+        /// The size of the page, in human-readable form.
         bytes: String,
         /// The memory limit, and how much of it remains for a page.
         asked: Box<[String; 2]>,
@@ -127,9 +127,9 @@ pub enum Error {
     LongRow {
         /// The input file.
         path: PathBuf,
-        /// The size of the row's values, formatted for people.
+        /// The size of the row's values, in human-readable form.
         bytes: String,
-        /// The requested limit, formatted for people.
+        /// The requested limit, in human-readable form.
         asked: String,
         /// The lowest limit that is accepted.
         least: String,
@@ -147,7 +147,7 @@ pub enum Error {
     /// An index contains generations that cannot be read.
     #[error("the index {} is damaged: {why}; nothing was changed; {way_out}", dir.display())]
     DamagedIndex {
-        /// The index.
+        /// The folder of the index.
         dir: PathBuf,
         /// The damaged file and the problem, as text.
         why: String,
@@ -160,7 +160,7 @@ pub enum Error {
     Columns {
         /// The attempted operation.
         action: String,
-        /// The error of the library.
+        /// The error that the library returned.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
@@ -169,7 +169,7 @@ pub enum Error {
     Table {
         /// The attempted operation.
         action: String,
-        /// The error of the library.
+        /// The error that the library returned.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 

@@ -107,7 +107,6 @@ struct TfRidfSigner {
 }
 
 impl TfRidfSigner {
-    /// Returns the signature string.
     fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         match self.bm25 {
             Some(bm25) => {

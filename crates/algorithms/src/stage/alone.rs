@@ -82,7 +82,6 @@ pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
     Ok(similarity.unwrap_or(0.0))
 }
 
-/// Returns a pipeline with the default options.
 fn pipeline() -> Result<&'static Pipeline> {
     static PIPELINE: OnceLock<Pipeline> = OnceLock::new();
     match PIPELINE.get() {

@@ -133,7 +133,6 @@ pub fn names_preset(typed: &str) -> Result<Option<&'static Preset>> {
     Ok(split_presets(typed)?.1.into_iter().next())
 }
 
-/// Splits the list into algorithms and presets.
 fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     let (mut named, mut presets) = (Vec::new(), Vec::new());
     for (name, values) in split_list(typed)? {
