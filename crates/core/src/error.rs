@@ -20,7 +20,7 @@ pub enum Kind {
     Input,
     /// Results or temporary files cannot be written to their folder or disk.
     Output,
-    /// The disk that holds temporary files or an index returned different bytes from those that were written.
+    /// The disk that holds temporary files or an index returned bytes that differ from the bytes that were written.
     Damaged,
     /// The run was stopped on request; nothing failed.
     Interrupted,

@@ -141,7 +141,7 @@ fn frequency(table: &TermTable, found: Option<Found>) -> Frequency {
     found.map_or(Frequency::UNKNOWN, known)
 }
 
-/// The number of document frequencies whose weights are cached. These cover most words in most documents.
+/// The number of document frequencies whose weights are cached. The cached weights cover most words in most documents.
 const KEPT_IDF: u64 = 1 << 16;
 
 fn idf_bm25(documents: u64, df: u64) -> f64 {

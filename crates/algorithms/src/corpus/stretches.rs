@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 /// The number of terms that one thread processes at a time.
 pub const STRETCH: usize = if cfg!(test) { 300 } else { 1 << 18 };
 
-/// Runs a function once for each of a number of work items, on any number of threads. The function receives the number of the item.
+/// Runs a function once for each work item, on any number of threads. The arguments are the number of items and the function, which
+/// receives the number of an item.
 pub type Spread<'s> = &'s dyn Fn(usize, &(dyn Fn(usize) + Sync));
 
 /// Splits `len` terms into stretches, calls a function for each stretch, and returns the results in order.

@@ -1,4 +1,4 @@
-//! The files of a term table. They have no names, and are mapped into memory after they are written.
+//! The files of a term table, which have no names and are mapped into memory after they are written.
 
 use std::fs::File;
 use std::path::Path;

@@ -34,8 +34,8 @@ const FRAME: usize = 20;
 /// The lowest bit of a number's hash, which is set if the number occurs only in the frame.
 const IN_FRAME: u64 = 1;
 
-/// Appends the contents of a text: the number of distinct numbers and their hashes with `IN_FRAME`, ascending; the length of the title and
-/// the title, as `write_title` writes it; and the hashes of the distinct grams, ascending.
+/// Appends the contents of a text in this order: the number of distinct numbers, their hashes with `IN_FRAME` in ascending order, the
+/// length of the title, the title as `write_title` writes it, and the hashes of the distinct grams in ascending order.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
     write_numbers(document, &mut own);

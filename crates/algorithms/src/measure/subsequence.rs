@@ -17,7 +17,7 @@ pub struct Undecided;
 /// Holds the result of a comparison, or `None` if it is below a threshold.
 pub type Decided<T> = Result<Option<T>, Undecided>;
 
-/// The minimum number of elements off the diagonal that the first band covers. This is a few blocks.
+/// The minimum number of elements off the diagonal that the first band covers, which is a few blocks.
 const NARROW: usize = 1024;
 /// The factor by which each band is wider than the previous band.
 const WIDEN: usize = 2;

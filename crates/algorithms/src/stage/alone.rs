@@ -63,9 +63,9 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     Ok(Signature { rows: rows.collect(), sketch: out.sketch_of_document().to_vec(), reason: out.reason() })
 }
 
-/// Returns the similarity of two texts, from 0 to 1. The measure is `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words;
-/// or `jaccard`, on shingles of five words or of other units, such as `jaccard:words3` or `jaccard:chars8`. Texts without words are similar
-/// to no other text.
+/// Returns the similarity of two texts, from 0 to 1. The measure is `lcs` (2 LCS / (|a| + |b|) on characters), `words` (the same on words)
+/// or `jaccard` (on shingles of five words or of other units, such as `jaccard:words3` or `jaccard:chars8`). Texts without words are
+/// similar to no other text.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown measure, or for texts so long that comparing them would take more than about a second.

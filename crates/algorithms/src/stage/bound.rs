@@ -83,8 +83,8 @@ impl<'c> Bound<'c> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures, the check runs before the
-    /// rule, because these pairs have no other score.
+    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. If equal signatures are pairs without
+    /// verification, the check runs before the rule, because these pairs have no other score.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())

@@ -16,7 +16,7 @@ use super::copies::Copies;
 use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
-/// The bit in [`Pair::matched`] that marks a pair of exact copies. It is above the bits of any method's rules.
+/// The bit in [`Pair::matched`] that marks a pair of exact copies. This bit is above the bits of every method's rules.
 pub const COPY: u16 = 1 << 15;
 
 /// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact copies

@@ -1,4 +1,5 @@
-//! explain: computes the result of one algorithm for two documents, without the rest of the corpus, and the reason if they are not a pair.
+//! explain: computes the result of one algorithm for two documents, without the rest of the corpus. If the documents are not a pair, the
+//! result states the reason.
 //!
 //! The rows of the two documents pass through the windows that would exist without other documents, and through verification. Effects of
 //! other documents in a window (a chain of neighbors, a limit on comparisons) are visible only in the output tables of the run.
@@ -244,7 +245,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// Holds the results that rows with equal keys give for two documents.
+/// Holds the results for the equal keys of two documents.
 #[derive(Default)]
 struct EqualRows {
     /// Whether the two documents are in the same class.

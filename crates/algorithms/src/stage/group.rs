@@ -21,7 +21,7 @@ pub fn folds(bound: &Bound<'_>) -> bool {
     bound.equal_keys_are_pairs() || bound.scheme.probe_shape().is_some()
 }
 
-/// Receives the results that rows with equal keys give.
+/// Receives the results for rows with equal keys.
 pub trait Equal {
     /// Receives a document in a class of two or more documents. The class is identified by its smallest document number. That document is
     /// also passed, as are all copies of each document. A document may be passed twice.

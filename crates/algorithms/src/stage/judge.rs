@@ -239,7 +239,8 @@ mod tests {
         assert_eq!(judged("lcs:0.9", "a b c d", "a b c e"), (None, false));
         assert_eq!(judged("words:0.7", "one two three four", "one two three five"), (Some(0.75), false));
         assert_eq!(judged("words:0.8", "one two three four", "one two three five"), (None, false));
-        // The first text has the five-word shingles abcde and bcdef, and the second text has bcdef and cdefg. They share one of three.
+        // The first text has the five-word shingles abcde and bcdef, and the second text has bcdef and cdefg, so the texts share one of
+        // three shingles.
         assert_eq!(judged("jaccard:0.3", "a b c d e f", "b c d e f g").0, Some(1.0 / 3.0));
         assert_eq!(judged("jaccard:0.4", "a b c d e f", "b c d e f g").0, None);
         for judge in ["versions:0.01", "lcs:0.01", "words:0.01", "jaccard:0.01"] {

@@ -1,4 +1,4 @@
-//! The next best partner of a pair. Its similarity distinguishes an isolated pair from a pair among many similar documents.
+//! The next best partner of a pair. The similarity of this partner distinguishes an isolated pair from a pair among many similar documents.
 //!
 //! The partners of a document have a fixed order: first the near partners by number, then all other partners by descending similarity. A
 //! scan of these other partners from the front therefore finds the best partner outside a near group. Each skipped partner costs a lookup
@@ -197,8 +197,8 @@ mod tests {
         assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
-    /// Two groups of near documents are similar to each other. For a pair across the groups, the search first visits all documents of the
-    /// other group.
+    /// Two groups of near documents are similar to each other. If the documents of a pair are in different groups, the search first visits
+    /// all documents of the other group.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);

@@ -15,7 +15,7 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label. With a prefix and a suffix, a label is the name of a folder or file, which has at most 255 bytes.
+/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which has at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.
@@ -131,8 +131,8 @@ impl Recipe {
     }
 
     /// Returns whether the words of first lines are kept, or `None` if words are not kept while they are counted. If words are kept,
-    /// signing does not need to read the texts a second time. Words are kept if all algorithms that need counts use only counted words, and
-    /// no other pass is needed: no algorithm learns, and rows are not prefiltered.
+    /// signing does not read the texts a second time. Words are kept if all algorithms that need counts use only counted words, and no
+    /// other pass is needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {

@@ -1,9 +1,9 @@
 //! The condition under which a document is removed in favor of a kept partner (`--remove-if`).
 //!
 //! A pair means that two documents are similar. Similarity alone is no reason to remove one of them: two notices with the same template are
-//! similar but state different facts. So a document is removed only in favor of a kept document that contains its text, that is, a minimum
-//! share of its distinct 3-grams and a minimum share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is always
-//! removed.
+//! similar but state different facts. A document is therefore removed only in favor of a kept document that contains its text, that is, a
+//! minimum share of its distinct 3-grams and a minimum share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is
+//! always removed.
 //!
 //! The direction matters. If one text is another text with an addition, only the smaller text may be removed.
 //!

@@ -139,8 +139,8 @@ proptest::proptest! {
     }
 }
 
-/// One algorithm finds a hundred documents equal, and the other distinguishes them. They are followed by a copy of each document. Every
-/// copy is found, although at most ten listed documents may be compared.
+/// One algorithm finds a hundred documents equal, and the other distinguishes them. A copy of each document follows. Every copy is found,
+/// although at most ten listed documents may be compared.
 #[test]
 fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     let docs = 200;
@@ -234,7 +234,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // These are the components over the links of all relations. These components may be larger than the components over pairs.
+        // The components are computed over the links of all relations, so they may be larger than the components over pairs.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

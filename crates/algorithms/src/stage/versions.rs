@@ -9,7 +9,7 @@
 //!    `SURPLUS` of the words.
 //!
 //! The conditions do not consider evidence that only the corpus shows, such as another page from the same template that is equally similar.
-//! They reject short texts in which one word was changed, because one word in fewer than fifty exceeds the share `SURPLUS`.
+//! The conditions reject short texts in which one word was changed, because one word in fewer than fifty exceeds the share `SURPLUS`.
 
 use crate::measure::{
     Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
