@@ -3,10 +3,9 @@
 //! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
 //!
-//! `lcs` is the judge in the 2007 study by Zelenkov and Segalovich: Perl's String::Similarity with the threshold 0.85. The similarity is 2
-//! LCS / (|a| +
-//! |b|) on the characters of the canonical text ([`crate::measure::lcs_similarity`]). Cost: O(|a| |b| / 64) within a band, for pairs
-//! that lengths and character counts do not decide. `lcs` counts pages with the same template and different facts as duplicates.
+//! `lcs` is the judge in the 2007 study by Zelenkov and Segalovich: Perl's String::Similarity with the threshold 0.85. The similarity is
+//! 2 LCS / (|a| + |b|) on the characters of the canonical text ([`crate::measure::lcs_similarity`]). Cost: O(|a| |b| / 64) within a band,
+//! for pairs that lengths and character counts do not decide. `lcs` counts pages with the same template and different facts as duplicates.
 //!
 //! Paraphrases are not recognized. `lcs` and `words` also do not recognize texts with reordered sentences.
 
