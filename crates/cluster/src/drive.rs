@@ -173,7 +173,6 @@ impl Driver<'_> {
         self.relate(signed, &bound, relate::Corpus { copies: &copies, stats: &stats, models: &models })
     }
 
-    /// Returns the models of the learning algorithms.
     fn learn(&self, corpus: &Corpus<'_>, (stats, copies): (&CorpusStats, &Classes)) -> Result<Vec<Vec<u64>>> {
         let (mut models, mut learners) = (vec![Vec::new(); self.plan.signs.len()], Vec::new());
         for (at, learner) in self.session.options.recipe.learners(corpus)? {

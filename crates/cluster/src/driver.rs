@@ -14,7 +14,7 @@ pub struct Driver<'d> {
     pub session: &'d Session<'d>,
     /// The cluster that runs the steps.
     pub cluster: &'d dyn Cluster,
-    /// The passes of a run.
+    /// The plan of the run's passes.
     pub plan: &'d Plan,
     /// The saved state.
     pub saved: &'d SavedState<'d>,

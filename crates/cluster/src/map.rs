@@ -38,7 +38,7 @@ pub struct Tally {
     pub took: Took,
     /// The number of rows without a text.
     pub rejected: u64,
-    /// Hashes of the file contents that were read, by file position.
+    /// The hashes of the file contents that were read, by file position.
     pub contents: BTreeMap<usize, Sum>,
     /// The types of values in the columns of `--keep`.
     pub keep: Vec<ColumnTally>,
@@ -56,7 +56,7 @@ const NOTED: u64 = 4096;
 /// Makes a pass over the documents of one task.
 ///
 /// # Errors
-/// Returns an error if files are damaged or the disk is full, and with `strict`, for the first bad row.
+/// Returns an error if files are damaged or the disk is full or, with `strict`, if a row is bad.
 pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     if pass.contents || !pass.evidence.is_empty() {
         return evidence(opened, pass, known, task, dir);

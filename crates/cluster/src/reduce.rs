@@ -51,7 +51,6 @@ pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, d
     task.spool.finish()
 }
 
-/// Holds the state of a step.
 struct Task<'t> {
     session: &'t Session<'t>,
     layout: &'t Layout,

@@ -31,10 +31,8 @@ const SAMPLE: u64 = 4096;
 const PIECES: usize = 64;
 /// The approximate number of bytes of text in a piece.
 const PIECE_BYTES: usize = 8 << 20;
-/// The seed of the sample.
 const SEED: u64 = 0x5a;
 
-/// Holds the documents in the sample.
 struct Sample {
     pieces: Vec<Split>,
     docs: Arc<[u64]>,

@@ -12,7 +12,7 @@ pub const LEAST_TOKENS: usize = 5;
 /// The multiplier of the rolling n-gram hash, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The token number that stands for any token that is in no item.
+/// The number for tokens that are in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
 /// The number of filter bits per n-gram.
@@ -44,7 +44,7 @@ pub struct Builder {
     answers: Vec<u64>,
     /// The end of each answer in `answers`.
     answer_ends: Vec<usize>,
-    /// For each item, the end of its answers in `answer_ends`.
+    /// The end of each item's answers in `answer_ends`.
     item_answers: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Builder {
     }
 
     /// Returns the maximum memory, in bytes, for an item and its answers, given their token counts and the number of search threads. The
-    /// memory holds token hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
+    /// memory holds token hashes and numbers, n-grams with their buckets and filter bits, and the vocabulary with a count per thread.
     pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
         let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
         (tokens * a_token + answer * 8 + 24) as u64
@@ -120,18 +120,16 @@ pub struct Items {
     lengths: Vec<Length>,
     /// All n-grams, sorted by hash.
     grams: Vec<Gram>,
-    /// For each value of the upper bits of a hash, the position of the first n-gram whose hash begins with these bits. The last entry is
-    /// the end of the list.
+    /// `buckets[value]` is the position of the first n-gram whose hash begins with the bits of `value`. The last entry is the end of the
+    /// list.
     buckets: Vec<u32>,
     shift: u32,
     /// A filter in which each hash sets two bits.
     filter: Vec<u64>,
 }
 
-/// Describes an n-gram length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
-    /// The number of tokens.
     tokens: usize,
     /// `R` raised to the power `tokens`.
     power: u64,

@@ -89,7 +89,7 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Returns the number of bytes of a plain character, which is normalized to one character regardless of its neighbors; `None` for any other
+/// Returns the number of bytes in a plain character, which is normalized to one character regardless of its neighbors; `None` for any other
 /// character.
 fn plain(c: char) -> Option<usize> {
     match c {

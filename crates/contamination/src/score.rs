@@ -9,7 +9,7 @@ use crate::items::{Item, Items};
 pub struct Weights(Vec<f64>);
 
 impl Weights {
-    /// Returns the weights for document frequencies over this many texts.
+    /// Returns the weights of tokens with these document frequencies in `texts` texts.
     pub fn new(texts: u64, frequencies: &[u64]) -> Weights {
         let all = texts as f64 + 1.0;
         Weights(frequencies.iter().map(|&count| ln(all / (count as f64 + 1.0)) + 1.0).collect())

@@ -24,7 +24,6 @@ pub struct Span {
 /// Marks a position in the text at which an n-gram of an item begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
-    /// The hash of the n-gram.
     hash: u64,
     start: u32,
 }
@@ -55,7 +54,7 @@ pub const LEAST_SHARE: usize = 3;
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// For each token number, the last text that contains the token, and the number of texts that contain it.
+    /// `seen[number]` holds the last text that contains the token with this number, and the number of texts that contain it.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,

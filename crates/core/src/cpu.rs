@@ -1,5 +1,5 @@
-//! Detects the processor's vector instructions, which determine which of several kernels with bit-identical results is used, and prefetches
-//! memory.
+//! Detects the processor's vector instructions, and prefetches memory. The instructions determine which of several kernels is used; all
+//! kernels return bit-identical results.
 
 /// The widest vector instructions that kernels may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

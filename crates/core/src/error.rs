@@ -20,7 +20,7 @@ pub enum Kind {
     Input,
     /// Results or temporary files cannot be written to their folder or disk.
     Output,
-    /// The disk that holds temporary files or an index returned different bytes from those that were written.
+    /// The disk that holds temporary files or an index returned bytes that differ from the bytes that were written.
     Damaged,
     /// The run was stopped on request; nothing failed.
     Interrupted,
@@ -63,7 +63,7 @@ pub enum Error {
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The error of the system.
+        /// The error that the system returned.
         source: std::io::Error,
     },
 
@@ -99,7 +99,7 @@ pub enum Error {
     /// The memory limit is too low for the run.
     #[error("`memory={asked}` is too small for this run; the minimum is {least}")]
     Memory {
-        /// The requested limit, formatted for people.
+        /// The requested limit, in human-readable form.
         asked: String,
         /// The lowest limit that is accepted.
         least: String,
@@ -111,9 +111,9 @@ pub enum Error {
     LargePage {
         /// The input file.
         path: PathBuf,
-        /// The column.
+        /// The column of the page.
         column: String,
-        /// The size of the page, formatted for people.
+        /// The size of the page, in human-readable form.
         bytes: String,
         /// The memory limit, and how much of it remains for a page.
         asked: Box<[String; 2]>,
@@ -127,9 +127,9 @@ pub enum Error {
     LongRow {
         /// The input file.
         path: PathBuf,
-        /// The size of the row's values, formatted for people.
+        /// The size of the row's values, in human-readable form.
         bytes: String,
-        /// The requested limit, formatted for people.
+        /// The requested limit, in human-readable form.
         asked: String,
         /// The lowest limit that is accepted.
         least: String,
@@ -147,11 +147,11 @@ pub enum Error {
     /// An index contains generations that cannot be read.
     #[error("the index {} is damaged: {why}; nothing was changed; {way_out}", dir.display())]
     DamagedIndex {
-        /// The index.
+        /// The folder of the index.
         dir: PathBuf,
         /// The damaged file and the problem, as text.
         why: String,
-        /// How to fix the index.
+        /// The way to fix the index.
         way_out: String,
     },
 
@@ -160,7 +160,7 @@ pub enum Error {
     Columns {
         /// The attempted operation.
         action: String,
-        /// The error of the library.
+        /// The error that the library returned.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
@@ -169,7 +169,7 @@ pub enum Error {
     Table {
         /// The attempted operation.
         action: String,
-        /// The error of the library.
+        /// The error that the library returned.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
@@ -225,25 +225,25 @@ impl Error {
         }
     }
 
-    /// Returns an [`Error::Io`] for a path that is written, for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Io`] for a path that is written.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io { kind: Kind::Output, action, path, source }
     }
 
-    /// Returns an [`Error::Io`] for a path that is read, for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Io`] for a path that is read.
     pub fn reading(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| Error::Io { kind: Kind::Input, action, path, source }
     }
 
-    /// Returns an [`Error::Table`], for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Table`].
     pub fn table<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Table { action, source: Box::new(source) }
     }
 
-    /// Returns an [`Error::Columns`], for `map_err`.
+    /// Returns a function for `map_err` that creates an [`Error::Columns`].
     pub fn columns<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Columns { action, source: Box::new(source) }

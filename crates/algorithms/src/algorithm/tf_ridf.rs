@@ -1,7 +1,7 @@
-//! `tf_ridf` (A3): compares the six words with the highest TF RIDF, which are the bursty words.
+//! `tf_ridf` (A3): compares documents by their six words with the highest TF RIDF, that is, by their bursty words.
 //!
-//! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall 0.59, precision 0.95 in that study. Cost: a
-//! first pass for the counts, O(words) and one lookup per distinct word, one row per document.
+//! Sources: Zelenkov, Segalovich 2007 for TF*RIDF, with a recall of 0.59 and a precision of 0.95; Church and Gale 1995 for residual IDF.
+//! Cost: a first pass for the counts, then O(words) time, one lookup per distinct word and one row per document.
 //!
 //! ```text
 //! weight = TF RIDF,   TF = 0.5 + 0.5 tf / tf_max,   RIDF = -ln(df / N) + ln(1 - exp(-cf / N))
@@ -107,7 +107,6 @@ struct TfRidfSigner {
 }
 
 impl TfRidfSigner {
-    /// Returns the signature string.
     fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         match self.bm25 {
             Some(bm25) => {
@@ -151,7 +150,7 @@ mod tests {
         assert!(ridf(1000, 1000, 5000).abs() < 0.01);
     }
 
-    /// "пули" occurs ten times in each of its documents, "сразу" once in each of its hundred documents.
+    /// "пули" occurs ten times in each of its documents, and "сразу" once in each of its hundred documents.
     #[test]
     fn bursty_words_are_chosen_and_ties_go_by_the_alphabet() {
         let stats =
@@ -163,7 +162,7 @@ mod tests {
         let crc = |string: &str| Ok(u128::from(crc32(string.as_bytes())));
         for tf in ["", ",bm25_tf=true"] {
             assert_eq!(key(&format!(",words=1{tf}"), "И сразу пули"), crc("пули"));
-            // A word in every document weighs -0.0001, unknown words -0.0005, "сразу" -0.05.
+            // A word in every document has the weight -0.0001, an unknown word has -0.0005, and "сразу" has -0.05.
             assert_eq!(key(&format!(",words=3{tf}"), "Сразу пули, бета, и, альфа"), crc("альфа и пули"));
         }
         // If the RIDF is negative, repeating a word lowers its weight.

@@ -1,14 +1,14 @@
 //! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if they have the same longest sentence, or share two of their
 //! three longest sentences.
 //!
-//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No publication
-//! explains the "5"; the constants are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the
-//! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated only
-//! by their length.
+//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5. The method's recall of 0.96 and precision of 0.95 are the best in that
+//! study. No publication explains the "5"; the constants are dupsift's interpretation, and you can change them as parameters. Cost:
+//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three. Limits: if
+//! the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
 //!
-//! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the previous
-//! length. Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio
-//! of each of its partners, not only of its neighbor in the chain.
+//! Rows with the same key are ordered by length in words. A new chain starts if the next length times `ratio` exceeds the previous length.
+//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of each
+//! of its partners, not only of its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain
@@ -109,9 +109,9 @@ struct ThreePlusFiveSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// Position of the longest sentence's hash, and bit of the `first` rule.
+/// The row position of the longest sentence's hash, and the bit of the `first` rule.
 const FIRST: u32 = 0;
-/// Position of the keys of two sentences, and bit of the `two_of_three` rule.
+/// The row position of the keys of two sentences, and the bit of the `two_of_three` rule.
 const TWO: u32 = 1;
 
 impl ThreePlusFiveSigner<'_> {
@@ -120,7 +120,7 @@ impl ThreePlusFiveSigner<'_> {
         if self.digest == Digest::Crc32 { high << 32 | low } else { combine(low, high) }
     }
 
-    /// Returns whether two lengths, the shorter first, are within the ratio.
+    /// Returns whether the ratio of the two lengths is at least `ratio`.
     fn near(&self, shorter: u32, longer: u32) -> bool {
         f64::from(longer) * self.ratio <= f64::from(shorter)
     }
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(sign(&ThreePlusFive, "", "!?"), Err("no sentences"));
     }
 
-    /// Returns the pairs among documents with these lengths and numbers of sentences that share a key.
+    /// Returns the pairs among documents that share a key. `rows` holds the length and the number of sentences of each document.
     fn pairs(typed: &str, rows: &[(u32, u8)]) -> Vec<(u64, u64)> {
         let stats = CorpusStats::none();
         let corpus = Corpus::new(100, &stats);
@@ -233,7 +233,7 @@ mod tests {
         // 85 and 117 are in the same chain, but they are not within the ratio of each other.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);
         assert_eq!(pairs("chain=off", &long).len(), 10);
-        // A small document must be near each partner.
+        // The length of a small document must be within the ratio of each partner's length.
         let small = [(85, 4), (100, 10), (117, 10)];
         assert_eq!(pairs("", &small), [(0, 1), (1, 2)]);
         assert_eq!(pairs("small_doc_sentences=0", &small), [(0, 1), (0, 2), (1, 2)]);

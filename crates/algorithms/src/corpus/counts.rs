@@ -1,7 +1,7 @@
 //! Document and collection frequencies, counted by one worker in bounded memory and drained when the memory is full.
 //!
-//! A partial count is a row of fixed width, (term, df, cf). After a sort, the rows of a term from all workers are added up. Sums of
-//! integers do not depend on the order, so neither threads nor the memory limit affect the statistics.
+//! A partial count is a row of fixed width, (term, df, cf). After a sort, the rows of a term from all workers are added up. Integer sums do
+//! not depend on the order of addition, so neither the number of threads nor the memory limit affects the statistics.
 
 use dupsift_core::cpu::ask_for;
 use dupsift_core::row::number;
@@ -20,7 +20,7 @@ pub fn encode_count(term: u64, df: u32, cf: u32) -> [u8; COUNT_WIDTH] {
     out
 }
 
-/// Returns the term, df and cf of a row; `bytes` are [`COUNT_WIDTH`] long.
+/// Returns the term, df and cf of a row; `bytes` must be [`COUNT_WIDTH`] bytes long.
 pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
     (number(&bytes[..8]), number(&bytes[8..12]) as u32, number(&bytes[12..COUNT_WIDTH]) as u32)
 }
@@ -37,17 +37,17 @@ pub fn encode_term((term, df, cf): (u64, u64, u64)) -> [u8; TERM_WIDTH] {
     out
 }
 
-/// Returns the term, df and cf of a row; `bytes` are [`TERM_WIDTH`] long.
+/// Returns the term, df and cf of a row; `bytes` must be [`TERM_WIDTH`] bytes long.
 pub fn decode_term(bytes: &[u8]) -> (u64, u64, u64) {
     (number(&bytes[..8]), number(&bytes[8..16]), number(&bytes[16..TERM_WIDTH]))
 }
 
-/// The number of slots for early terms (768 KiB).
+/// The number of slots for early terms, which take 768 KiB in total.
 const EARLY: usize = 1 << 15;
 
 /// The initial number of slots for all terms that have no early slot.
 const FIRST: usize = 1 << 10;
-/// The number of terms whose slots are prefetched before the first term is counted.
+/// The number of terms whose slots are prefetched together.
 const AT_ONCE: usize = 64;
 
 /// Holds a term with its counts.
@@ -78,16 +78,16 @@ pub struct Counts {
     occurrences: u64,
     scratch: Vec<u64>,
     late: Vec<Late>,
-    /// The number of terms that have a number.
+    /// The number of terms that have been numbered.
     numbered: u32,
     numbers: Vec<u32>,
     fresh: Vec<u32>,
 }
 
 impl Counts {
-    /// Creates empty counts that take about this many bytes.
+    /// Creates empty counts that may grow to about `memory_bytes` bytes.
     pub fn new(memory_bytes: usize) -> Counts {
-        // A slot takes 24 bytes; there are two to four slots per term, and half as many more while the table grows.
+        // A slot takes 24 bytes; there are two to four slots per term. While the table grows, the old slots add half as many.
         let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
         Counts {
             early: vec![Slot::default(); EARLY],
@@ -103,7 +103,7 @@ impl Counts {
         }
     }
 
-    /// Adds the terms of one document, each as often as it occurs.
+    /// Counts all terms of one document, including repetitions.
     pub fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -113,7 +113,7 @@ impl Counts {
         self.scratch = scratch;
     }
 
-    /// Adds the distinct terms of one document, each with the number of its occurrences.
+    /// Counts the distinct terms of one document, each with the number of its occurrences.
     pub fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
         self.add(terms, 1);
     }
@@ -123,12 +123,12 @@ impl Counts {
         self.add(terms.map(|term| (term, 0)), 0);
     }
 
-    /// Returns the numbers of the most recently added terms, in the order of the terms. 0 is the first term since the last drain.
+    /// Returns the numbers of the most recently added terms, in the order in which they were added. Numbers start at 0 after each drain.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Returns the positions of new terms among the most recently added terms, in the order of their numbers.
+    /// Returns the positions of the most recently added terms that are new, in the order of their numbers.
     pub fn fresh(&self) -> &[u32] {
         &self.fresh
     }
@@ -190,7 +190,7 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns how many terms may be counted between two drains. A document with more terms should be a separate part.
+    /// Returns how many terms may be counted between two drains. Count a document with more terms separately.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -205,7 +205,7 @@ impl Counts {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
         slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
-        // A document with more words than the limit has made these buffers longer than any other document needs.
+        // A document with more words than the limit made these buffers larger than other documents need.
         if self.slots.len() / 4 > self.limit {
             self.slots = vec![Slot::default(); FIRST];
             (self.numbers, self.fresh) = Default::default();
@@ -214,7 +214,7 @@ impl Counts {
     }
 }
 
-/// Returns the slot of a term if all slots are free; `slots` is the number of slots, a power of two.
+/// Returns the slot that a term takes in an empty table; `slots` is the number of slots, a power of two.
 #[inline]
 fn slot_of(term: u64, slots: usize) -> usize {
     (term >> 32) as usize & (slots - 1)
@@ -267,7 +267,7 @@ mod tests {
             }
             assert_eq!(counts.numbers().len(), terms.len());
         };
-        // Terms that share early slots, so that both tables are used and grow.
+        // These terms share early slots, so both tables are used and grow.
         let terms = |from: u64| (from..from + 900).map(|n| n % 700 * (EARLY as u64 / 2 + 1)).collect::<BTreeSet<_>>();
         for from in [0, 100, 650, 0] {
             let terms: Vec<u64> = terms(from).into_iter().collect();

@@ -12,8 +12,8 @@
 //!            then the number of stop words, and the distance of each one's position from the previous one
 //! ```
 //!
-//! All numbers are stored with 7 bits per byte, lowest first, with the highest bit set in all bytes except the last (LEB128). 1,000
-//! bytes of text take 200 to 300 bytes.
+//! All numbers are stored with 7 bits per byte, lowest first, with the highest bit set in all bytes except the last (LEB128). The index
+//! takes 200 to 300 bytes for 1,000 bytes of text.
 
 use std::mem::{replace, take};
 
@@ -21,10 +21,10 @@ use dupsift_core::cpu::ask_for;
 use dupsift_core::hash::hash64;
 use dupsift_text::{Analysis, Counted, Frequencies, Frequency, KeptWords, Word};
 
-/// The bit in the length of a word that marks words of Han characters.
+/// The bit in a word's length that marks a word in Han characters.
 const HAN: u32 = 1 << 31;
 
-/// The number of words that are prefetched before the first of them is read.
+/// The number of words that are prefetched together.
 const AT_ONCE: usize = 64;
 
 /// Holds the words that one worker has numbered.
@@ -54,7 +54,7 @@ impl Vocabulary {
     }
 }
 
-/// Appends the record of a document whose words ([`Analysis::counted`]) have these numbers.
+/// Appends the record of a document. `numbers` holds the numbers of its words, in the order of [`Analysis::counted`].
 pub fn write_document(doc: u64, document: &Analysis<'_>, numbers: &[u32], out: &mut Vec<u8>) {
     push(out, doc);
     push(out, document.raw().len() as u64);
@@ -102,7 +102,7 @@ pub struct Words<'v> {
     letters: &'v str,
 }
 
-/// Holds a word of a vocabulary. Nearly every access waits for memory, and the alignment limits an access to one cache line.
+/// Holds a word of a vocabulary. Nearly every access waits for memory; with this alignment, an access reads only one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Known {
@@ -267,7 +267,7 @@ pub mod tests {
         "bargains bargain bargaining\nбежал бежать",
     ];
 
-    /// Returns everything that signing may read from a document or a first line.
+    /// Returns everything that a signer may read from a document or a first line.
     fn said(document: &Analysis<'_>) -> Vec<(u64, String, bool, bool, u32, Frequency)> {
         let counted = document.counted().iter().zip(document.frequencies());
         let of = |(one, frequency): (&Counted, &Frequency)| {
@@ -373,7 +373,8 @@ pub mod tests {
     fn a_worked_record() {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("options");
         let Written { lengths, letters, records } = written(&pipeline, &["a b a".to_string()], true);
-        // Document 0 of 5 bytes, three words, two of them distinct: number 0 twice, number 1 once; no stop words, one line.
+        // The record holds document 0, 5 bytes of text, three words (two distinct), number 0 twice, number 1 once, no stop words, and one
+        // line.
         assert_eq!(records, [0, 5, 3, 2, 1, 2, 2, 0, 0]);
         assert_eq!((letters.as_str(), lengths.as_slice()), ("ab", &[1, 0, 0, 0, 1, 0, 0, 0][..]));
     }

@@ -1,12 +1,12 @@
-//! Ranks of terms: their positions in one order for all documents, with rare terms first and ties broken by hash.
+//! Ranks of terms. The rank of a term is its position among all terms of the corpus, sorted by df (rarest first), then by hash.
 //!
 //! ```text
 //! rank of a term = terms with a lower df + terms with the same df and a lower hash
 //! terms 10, 20, 30, 40 of df 3, 1, 3, 1:  ranks 2, 0, 3, 1
 //! ```
 //!
-//! The terms of a table are sorted by hash, so one count for each df yields all ranks. A rank takes five bytes in a mapped file, at the
-//! position of its term. The df of a rank is found in a short list, because few different df values occur.
+//! The terms of a table are sorted by hash, so the number of terms with each df is enough to compute all ranks. A rank takes five bytes in
+//! a mapped file, at the position of its term. A short list maps ranks to df values, because few different df values occur.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
@@ -20,11 +20,11 @@ use dupsift_core::error::{Error, Result};
 
 /// The number of bytes in a rank, enough for 10^12 terms.
 const BYTES: usize = 5;
-/// Document frequencies below this value are counted without a search.
+/// Values for a df below this limit are stored in an array and need no search.
 const LOW: usize = 1 << 10;
 /// The number of most common terms whose df is in a separate list (half a megabyte).
 const COMMON: u64 = if cfg!(test) { 100 } else { 1 << 16 };
-/// The number of steps that are checked one by one.
+/// The number of steps that are checked one by one before a binary search.
 const NEAR: usize = 8;
 
 /// Holds a number for each df.
@@ -46,7 +46,7 @@ impl ByDf {
         }
     }
 
-    /// Iterates over the numbers that are not 0, in the order of df.
+    /// Iterates over the nonzero numbers with their df, in ascending order of df.
     fn each(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let low = self.low.iter().enumerate().map(|(df, &value)| (df as u64, value));
         low.filter(|(_, value)| *value > 0).chain(self.high.iter().map(|(&df, &value)| (df, value)))
@@ -113,7 +113,8 @@ impl Ranks {
     }
 }
 
-/// Replaces the number of terms by the rank of the first of these terms, in each stretch and for each df. Returns the first rank of each df.
+/// Replaces each count with the rank of the first term that it counts. `counts` holds the number of terms with each df in each stretch.
+/// Returns the first rank of each df.
 fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     let mut next = ByDf::new();
     counts.iter().flat_map(ByDf::each).for_each(|(df, count)| *next.of(df) += count);
@@ -134,7 +135,7 @@ fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     steps
 }
 
-/// Finds the df of ascending ranks.
+/// Looks up the df of terms in ascending order of rank.
 #[derive(Clone)]
 pub struct Dfs<'r> {
     /// The remaining steps.

@@ -16,11 +16,11 @@ pub struct CorpusStats {
     tokens: u64,
     snapshot: u64,
     covers: bool,
-    /// [`CorpusStats::idf_bm25`] for each document frequency, starting at 0.
+    /// The [`CorpusStats::idf_bm25`] of each document frequency, starting at 0.
     idf: Vec<f64>,
-    /// Words with their document and collection frequencies.
+    /// The words with their document and collection frequencies.
     pub words: TermTable,
-    /// Features (sentences, segments) that occur in two documents or more, with their document frequencies.
+    /// The features (sentences, segments) that occur in two documents or more, with their document frequencies.
     pub features: TermTable,
     df_range: OnceLock<(u64, u64)>,
 }
@@ -31,8 +31,8 @@ impl CorpusStats {
         CorpusStats::new(0, 0, 0, TermTable::empty(), TermTable::empty())
     }
 
-    /// Creates the statistics of `documents` documents that have at least one word, and `tokens` words in total. `snapshot` is the result
-    /// of [`snapshot`].
+    /// Creates the statistics of a corpus. `documents` is the number of documents with at least one word, and `tokens` is the number of
+    /// words in all documents. `snapshot` is the result of [`snapshot`].
     pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
         CorpusStats {
@@ -47,13 +47,13 @@ impl CorpusStats {
         }
     }
 
-    /// Returns the same counts for use with documents that were not counted: [`CorpusStats::covers`] is false.
+    /// Returns the same counts for use with documents that were not counted. [`CorpusStats::covers`] then returns false.
     pub fn frozen(self) -> CorpusStats {
         CorpusStats { covers: false, ..self }
     }
 
-    /// Returns whether every document that is signed was counted. Only then do the counts prove that a term occurs in no document other
-    /// than the signed document and its copies; with frozen counts, an unknown term may occur in many documents.
+    /// Returns whether the counts include every document that is signed. Only then do the counts prove that a term occurs in no document
+    /// other than the signed document and its copies; with frozen counts, an unknown term may occur in many documents.
     pub fn covers(&self) -> bool {
         self.covers
     }
@@ -78,7 +78,7 @@ impl CorpusStats {
         self.words.get(term).map_or(1, |found| found.df)
     }
 
-    /// Like [`CorpusStats::df`], for many terms in their order. In a large table, this is much faster than single lookups.
+    /// Like [`CorpusStats::df`], but for many terms, in the given order. In a large table, this is much faster than single lookups.
     pub fn df_of_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
@@ -93,12 +93,12 @@ impl CorpusStats {
         self.features.get(feature).map_or(1, |found| found.df)
     }
 
-    /// Like [`CorpusStats::feature_df`], for many features in their order.
+    /// Like [`CorpusStats::feature_df`], but for many features, in the given order.
     pub fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.features.get_many(features, |found| each(found.map_or(1, |found| found.df)));
     }
 
-    /// Returns the lowest and the highest document frequency of all words; (1, 1) for a corpus without words.
+    /// Returns the lowest and the highest document frequency of all words, or (1, 1) for a corpus without words.
     pub fn df_range(&self) -> (u64, u64) {
         *self.df_range.get_or_init(|| {
             let all = (0..self.words.len()).map(|at| self.words.entry(at).1);
@@ -107,7 +107,8 @@ impl CorpusStats {
         })
     }
 
-    /// Looks up the frequencies of many features, in their order. Features in a single document have [`Frequency::UNKNOWN`].
+    /// Looks up the frequencies of many features, in the given order. A feature that occurs in a single document has
+    /// [`Frequency::UNKNOWN`].
     pub fn features_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Frequency)) {
         self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
@@ -117,7 +118,8 @@ impl CorpusStats {
         if self.documents == 0 { 0.0 } else { float::ln(self.documents as f64 / df as f64) }
     }
 
-    /// Returns the BM25 IDF of a word that occurs in `df` documents, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
+    /// Returns the BM25 IDF of a word that occurs in `df` documents, ln((N - df + 0.5) / (df + 0.5)). The value is negative if `df` exceeds
+    /// N/2.
     pub fn idf_bm25(&self, df: u64) -> f64 {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
@@ -139,7 +141,7 @@ fn frequency(table: &TermTable, found: Option<Found>) -> Frequency {
     found.map_or(Frequency::UNKNOWN, known)
 }
 
-/// The number of document frequencies whose weights are cached, which covers most words in most documents.
+/// The number of document frequencies whose weights are cached. The cached weights cover most words in most documents.
 const KEPT_IDF: u64 = 1 << 16;
 
 fn idf_bm25(documents: u64, df: u64) -> f64 {

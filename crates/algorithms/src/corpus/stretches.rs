@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 /// The number of terms that one thread processes at a time.
 pub const STRETCH: usize = if cfg!(test) { 300 } else { 1 << 18 };
 
-/// Runs a function for each of this many numbered work items, on any number of threads.
+/// Runs a function once for each work item, on any number of threads. The arguments are the number of items and the function, which
+/// receives the number of an item.
 pub type Spread<'s> = &'s dyn Fn(usize, &(dyn Fn(usize) + Sync));
 
-/// Returns the results of a function for stretches of `len` terms, in order.
+/// Splits `len` terms into stretches, calls a function for each stretch, and returns the results in order.
 pub fn by_stretches<T: Send + Sync>(len: usize, spread: Spread<'_>, each: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let made: Vec<OnceLock<T>> = (0..len.div_ceil(STRETCH)).map(|_| OnceLock::new()).collect();
     spread(made.len(), &|at| {

@@ -1,7 +1,7 @@
 //! The term table: (term, df, cf) sorted by term in a memory-mapped file, so that it takes no anonymous memory.
 //!
 //! Terms are well-mixed 64-bit hashes, so equal ranges contain about equally many terms. An index in a second file stores where each range
-//! of about [`BUCKET`] terms begins, so that a lookup accesses memory twice, far less often than a binary search. A record is three
+//! of about [`BUCKET`] terms begins, so a lookup accesses memory twice, far less often than a binary search would. A record is three
 //! little-endian 64-bit numbers, and an index entry is one such number. A third file contains the ranks (`ranks.rs`).
 
 use std::fs::File;
@@ -125,7 +125,7 @@ impl TermTable {
         Ok(table)
     }
 
-    /// Writes where the terms of each range begin, followed by the number of terms.
+    /// Writes the position at which the terms of each range begin, followed by the number of terms.
     fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
@@ -176,7 +176,7 @@ impl TermTable {
             stretch.for_each(|at| by_width[width(self.entry(at).1)] += 1);
             by_width
         });
-        // Chooses either all or none of the terms whose df has the same number of bits, because the exact number of terms does not matter.
+        // Terms whose df has the same number of bits are chosen together, because the exact number of chosen terms does not matter.
         let (mut least, mut count) = (65, 0);
         while least > 1 {
             count += widths.iter().map(|by_width| by_width[least - 1]).sum::<usize>();
@@ -216,7 +216,7 @@ impl TermTable {
         }
     }
 
-    /// Returns the rank of the term at an index of the table: its position if terms are sorted by df and hash.
+    /// Returns the rank of the term at position `at` in the table, that is, its position in a list sorted by df, then by hash.
     #[inline]
     pub fn rank(&self, at: usize) -> u64 {
         self.ranks.get(at)
@@ -232,8 +232,8 @@ impl TermTable {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
-    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches the memory that the next step reads, so
-    /// that the waits for memory overlap. In a large table, these waits are nearly the whole cost of a lookup.
+    /// Like [`TermTable::get`], but for many terms, in the given order, and faster: each step prefetches the memory that the next step
+    /// reads, so that the waits for memory overlap. In a large table, these waits are nearly the whole cost of a lookup.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();
@@ -270,13 +270,13 @@ impl TermTable {
         }
     }
 
-    /// Returns where each range begins, followed by the end of the last range.
+    /// Returns the position at which each range begins, followed by the end of the last range.
     #[inline]
     fn index(&self) -> &[[u8; 8]] {
         self.index.as_deref().map_or(&[], |index| index.as_chunks::<8>().0)
     }
 
-    /// Returns the positions at which a term may be.
+    /// Returns the range of positions at which the table may contain a term.
     #[inline]
     fn range(&self, term: u64) -> Option<Range<usize>> {
         let index = self.index();
@@ -324,7 +324,7 @@ enum Place {
     Range(Range<usize>),
 }
 
-/// Returns which of this many equal ranges contains a term.
+/// Returns the number of the range that contains a term if all terms are divided into `ranges` equal ranges.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
     ((u128::from(term) * ranges as u128) >> 64) as usize
@@ -340,7 +340,7 @@ mod tests {
         for count in [0u64, 1, 2, 3, 1000] {
             let folder = tempfile::tempdir().unwrap();
             let mut terms: Vec<u64> = (0..count).map(|n| splitmix64(7, n)).collect();
-            // Badly distributed terms and both ends must be found as well.
+            // Badly distributed terms and the lowest and highest possible terms must be found, too.
             terms.extend([0, 1, 2, 3, u64::MAX, u64::MAX - 1]);
             terms.sort_unstable();
             let mut writer = TermTableWriter::create(&folder.path().join("terms")).unwrap();

@@ -12,7 +12,7 @@ use super::table::{TermTable, check_counts, record};
 use super::term_file::nameless;
 use dupsift_core::error::{Error, Result};
 
-/// How often a waiting thread checks whether to stop.
+/// The interval at which a waiting thread checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Writes a term table in parts. Parts with lower numbers contain lower terms.
@@ -29,7 +29,7 @@ struct Turn {
     next: usize,
     end: u64,
     last: Option<u64>,
-    /// The first part that failed.
+    /// The number of the first part that failed.
     failed: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ impl TermTableParts {
         let mut turn = self.turn();
         while turn.next < at {
             go_on()?;
-            // The thread that failed reports the reason.
+            // The thread of the failed part reports the error.
             if turn.failed.is_some_and(|failed| failed < at) {
                 return Err(Error::Interrupted);
             }
@@ -162,7 +162,7 @@ mod tests {
     use rayon::iter::{IntoParallelIterator, ParallelIterator};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Writes parts on several threads, each keeping this many bytes; the parts with the given numbers fail.
+    /// Writes parts on several threads. Each part keeps up to `keeps` bytes in memory, and the parts whose numbers are in `fails` fail.
     fn write(terms: &[Vec<u64>], threads: usize, keeps: usize, fails: &[usize]) -> (TermTable, Vec<Result<()>>) {
         let folder = tempfile::tempdir().unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -192,7 +192,7 @@ mod tests {
     fn the_table_is_that_of_one_thread() {
         let mut all: Vec<u64> = (0..5000).map(|n| splitmix64(3, n)).collect();
         all.sort_unstable();
-        // Parts of all sizes, including empty parts.
+        // The parts differ in size, and some are empty.
         let parts: Vec<Vec<u64>> = [0, 1, 0, 2000, 7, 2900, 92, 0]
             .iter()
             .scan(0, |from, &size| {
@@ -217,7 +217,7 @@ mod tests {
     fn a_part_that_fails_lets_no_other_wait() {
         let parts: Vec<Vec<u64>> = (0..20).map(|at| (at * 100..at * 100 + 50).collect()).collect();
         let (_, results) = write(&parts, 4, 64, &[3]);
-        // All parts before the failed part are written; no part after it got a position.
+        // All parts before the failed part are written, and no later part has a position.
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 3);
         assert_eq!(results.len(), 20);
     }

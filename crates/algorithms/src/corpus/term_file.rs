@@ -1,4 +1,4 @@
-//! The files of a term table: they have no names, and are mapped after they are written.
+//! The files of a term table, which have no names and are mapped into memory after they are written.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,7 +8,7 @@ use memmap2::Mmap;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// Creates a new file and removes its name immediately, so that nothing remains of it, however the process ends.
+/// Creates a new file and removes its name immediately, so that the file disappears no matter how the process ends.
 pub fn nameless(path: &Path) -> Result<File> {
     private::create_nameless(path).map_err(Error::io("create the term table", path))
 }

@@ -4,8 +4,9 @@
 //! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
 //! distinct gram.
 //!
-//! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So in a long text, numbers that
-//! occur only in the first or last twentieth, and not in the first line, belong to its frame and do not count as facts.
+//! A saved web page has dates, counters and addresses around its text that differ each time the page is saved. In a long text, numbers that
+//! occur only in the first or last twentieth, and not in the first line, therefore belong to the frame of the text and do not count as
+//! facts.
 //!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
@@ -28,13 +29,13 @@ pub const GRAM: usize = 3;
 
 /// The minimum number of tokens for a text to have a frame.
 const LEAST_WITH_FRAME: usize = 500;
-/// The frame is 1/20 of the text at either end.
+/// The frame consists of the first and the last 1/20 of the text.
 const FRAME: usize = 20;
 /// The lowest bit of a number's hash, which is set if the number occurs only in the frame.
 const IN_FRAME: u64 = 1;
 
-/// Appends the contents of a text: the number of distinct numbers and their hashes with `IN_FRAME`, ascending; the length of the title and
-/// the title, as `write_title` writes it; and the hashes of the distinct grams, ascending.
+/// Appends the contents of a text in this order: the number of distinct numbers, their hashes with `IN_FRAME` in ascending order, the
+/// length of the title, the title as `write_title` writes it, and the hashes of the distinct grams in ascending order.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
     write_numbers(document, &mut own);
@@ -102,8 +103,8 @@ pub struct Contained {
     pub facts: Part,
 }
 
-/// Returns how much of `a` is in `b`, and how much of `b` is in `a`. Both texts are given as written by
-/// [`write_contents`].
+/// Returns how much of `a` is in `b`, and how much of `b` is in `a`. `a` and `b` are the contents of the texts as [`write_contents`] writes
+/// them.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));
     let grams = common(grams_a, grams_b) as u64;
@@ -135,7 +136,7 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// Returns how the titles of two texts differ. Both texts are given as written by [`write_contents`].
+/// Returns how the titles of two texts differ. `a` and `b` are the contents of the texts as [`write_contents`] writes them.
 pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     title_difference([a, b].map(|contents| {
         let [_, title, grams] = parts(contents);
@@ -161,7 +162,7 @@ fn parts(contents: &[u64]) -> [&[u64]; 3] {
     [numbers, title, grams]
 }
 
-/// Splits a list with a length prefix from the values that follow it.
+/// Splits a length-prefixed list from the values that follow it.
 fn counted(values: &[u64]) -> (&[u64], &[u64]) {
     let Some((&length, rest)) = values.split_first() else { return (&[], &[]) };
     rest.split_at_checked(length as usize).unwrap_or((rest, &[]))
@@ -211,7 +212,7 @@ mod tests {
         let [a, b] = of("今天下雨", "今天下雨了");
         assert_eq!((a.grams, b.grams, a.numbers), (part(2, 2), part(2, 3), part(0, 0)));
         assert_eq!((a.grams.share(), a.numbers.share(), b.grams.share()), (Some(1.0), None, Some(2.0 / 3.0)));
-        // A text with fewer tokens than a gram is one gram; a text without tokens has none.
+        // A text with fewer tokens than a gram is one gram; a text without tokens has no gram.
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));

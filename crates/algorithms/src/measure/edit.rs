@@ -1,18 +1,19 @@
 //! Similarity by the minimum number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
-//! The value equals the result of Myers' O(ND) algorithm, but it is computed bit-parallel within the band that the threshold allows
-//! ([`super::subsequence`]). A [`Profile`] gives an upper bound at the cost of two lookups.
+//! The value equals the result of Myers' O(ND) algorithm, but it is computed with bit-parallel operations within the band that the
+//! threshold allows ([`super::subsequence`]). A [`Profile`] gives an upper bound at the cost of two lookups.
 
 use super::subsequence::{Decided, common_in_order};
 
-/// The maximum cost of one comparison: about a second. Any two sequences of 200,000 elements stay below this cost at any threshold (their
-/// widest band has 626 million blocks). Longer sequences stay below it if they are nearly equal or have few elements in common.
+/// The maximum number of steps in one comparison, which take about a second. Any two sequences of 200,000 elements stay below this number
+/// at any threshold (their widest band has 626 million blocks). Longer sequences stay below it if they are nearly equal or have few
+/// elements in common.
 pub const MOST_STEPS: u64 = 700_000_000;
 
 /// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
 ///
 /// # Errors
-/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison takes more than `MOST_STEPS` steps.
+/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison would take more than `MOST_STEPS` steps.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
     lcs_similarity_within(a, b, threshold, MOST_STEPS)
 }
@@ -26,23 +27,23 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
     if !may_reach(a.len().min(b.len()), all, threshold) {
         return Ok(None);
     }
-    // One less than the threshold requires, so that rounding in this step never rejects a pair; the last line compares exactly.
+    // This is one less than the threshold requires, so that rounding in this step never rejects a pair; the last line compares exactly.
     let least = ((threshold * all as f64 / 2.0).floor() as usize).saturating_sub(1);
     let common = common_in_order(a, b, least, most_steps)?;
     let similarity = common.map(|common| 2.0 * common as f64 / all as f64);
     Ok(similarity.filter(|similarity| *similarity >= threshold))
 }
 
-/// Returns whether two sequences with `all` elements in total and at most `common` in common may reach the threshold.
+/// Returns whether two sequences may reach the threshold if they have `all` elements in total and share at most `common` elements.
 pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }
 
-/// Holds the number of a sequence's elements in each of 256 hash classes.
+/// Counts the elements of a sequence in each of 256 hash classes.
 ///
-/// In each class, two sequences have at most the smaller of the two counts in common, in any order, so the sum of these minima bounds their
-/// LCS. This rejects most pairs of unrelated Chinese texts without an alignment, but few pairs of Russian or English texts, which all use
-/// the same letters.
+/// In each class, two sequences share at most as many elements as the smaller of their two counts, so the sum of these minima is an upper
+/// bound on the LCS. This rejects most pairs of unrelated Chinese texts without an alignment, but few pairs of Russian or English texts,
+/// which all use the same letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile(pub [u32; 256]);
 
@@ -50,7 +51,7 @@ impl Profile {
     /// Returns the profile of a sequence. Takes O(n) time.
     pub fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
         let mut counts = [0; 256];
-        // The upper bits of a product with the golden ratio spread neighboring values, such as the letters of an alphabet.
+        // Multiplying by the golden ratio spreads neighboring values, such as the letters of an alphabet, over the upper bits.
         elements.into_iter().for_each(|element| counts[(element.wrapping_mul(0x9E37_79B9) >> 24) as usize] += 1);
         Profile(counts)
     }
@@ -80,7 +81,7 @@ mod tests {
         let exact = if all == 0 { 1.0 } else { 2.0 * common as f64 / all as f64 };
         let expected = (exact >= threshold).then_some(exact);
         proptest::prop_assert_eq!(lcs_similarity(a, b, threshold), Ok(expected));
-        // With any limit, the result is either the same or undecided.
+        // A step limit never changes a result; it can only leave a pair undecided.
         for most_steps in [0, 1 << 10, 1 << 12, 1 << 14] {
             let bounded = lcs_similarity_within(a, b, threshold, most_steps);
             proptest::prop_assert!(bounded.is_err() || bounded == Ok(expected), "{:?}", bounded);
@@ -91,7 +92,7 @@ mod tests {
         Ok(())
     }
 
-    /// A sequence and an edited copy: pairs near and above typical thresholds.
+    /// Generates a sequence and an edited copy of it; the similarity is near or above typical thresholds.
     fn edited() -> impl proptest::strategy::Strategy<Value = (Vec<u32>, Vec<u32>)> {
         use proptest::prelude::*;
         let change = (0usize..400, 0u32..3, 0u32..60);

@@ -1,4 +1,5 @@
-//! Jaccard similarity (resemblance, Broder 1997): the number of common elements of two sets divided by the number of all their elements.
+//! Jaccard similarity (resemblance, Broder 1997): the number of elements that two sets share, divided by the number of elements in their
+//! union.
 
 /// Returns |A n B| / |A u B| of two sorted slices of distinct values, or 1 for two empty sets. Takes O(|A| + |B|) time.
 ///
@@ -11,10 +12,10 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// Returns how many values two sorted slices share. Repeated values count as often as they occur in both. Takes O(|A| + |B|) time.
+/// Returns how many values two sorted slices share. Repeated values count as often as they occur in both slices. Takes O(|A| + |B|) time.
 ///
-/// Each step of a merge depends on the previous step. So both slices are split at the middle value of the first slice, and the two halves
-/// are merged in parallel, so that their latencies overlap.
+/// Each step of a merge depends on the previous step. Both slices are therefore split at the middle value of the first slice, and one loop
+/// merges both halves, so that the latencies of their steps overlap.
 pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let Some(&middle) = a.get(a.len() / 2) else { return 0 };
     let (a, upper_a) = a.split_at(a.partition_point(|x| *x < middle));
@@ -44,8 +45,8 @@ fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
 }
 
 /// Returns [`common`] of two sorted slices of distinct values if it is at least `least`. Stops as soon as too many values of the smaller
-/// set are missing. For dissimilar sets of hashes, this happens after a fraction of the smaller set has been read, regardless of the
-/// size of the larger set.
+/// set are missing from the larger set. If the values are hashes and the sets are dissimilar, this happens after a fraction of the smaller
+/// set has been read, regardless of the size of the larger set.
 pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut may_miss = small.len().checked_sub(least)?;

@@ -1,9 +1,9 @@
 //! The similarity of two partitions of the same documents: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert, Arabie
 //! 1985).
 //!
-//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. So no lists of labels
-//! are needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory does not grow with the number
-//! of documents. Documents that are alone in their clusters count like all other documents.
+//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. Lists of labels are
+//! therefore not needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory does not grow with
+//! the number of documents. Documents that are alone in their clusters count like all other documents.
 //!
 //! Pairwise measures are dominated by giant clusters, in which the number of pairs grows with the square of the size; B-cubed weighs each
 //! document equally.
@@ -68,8 +68,8 @@ impl Partitions {
     }
 
     /// Returns B-cubed. Precision is the mean, over all documents, of the share of a document's predicted cluster that is also in its true
-    /// cluster. Recall is the mean of the share of its true cluster that is also in its predicted cluster. Both are undefined if there are
-    /// no documents.
+    /// cluster. Recall is the mean, over all documents, of the share of a document's true cluster that is also in its predicted cluster.
+    /// Both are undefined if there are no documents.
     pub fn b_cubed(&self) -> Retrieval {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         Retrieval::of(mean(self.precision), mean(self.recall))
@@ -110,7 +110,7 @@ mod tests {
         assert!(came.is_some_and(|came| (came - expected).abs() < 1e-12), "{came:?} is not {expected}");
     }
 
-    /// Truth {0 1 2} {3 4} {5}, predicted {0 1} {2 3 4} {5}.
+    /// The true partition is {0 1 2} {3 4} {5}, and the predicted partition is {0 1} {2 3 4} {5}.
     #[test]
     fn worked_by_hand() {
         let sums = Partitions::of_labels(&[7, 7, 7, 8, 8, 9], &[1, 1, 2, 2, 2, 3]);
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Computes the definitions, document by document and pair by pair, in O(n^2) time.
+    /// Computes the figures from their definitions, document by document and pair by pair, in O(n^2) time.
     fn naive(truth: &[u64], predicted: &[u64]) -> (f64, f64, f64) {
         let n = truth.len();
         let share = |of: &[u64], d: usize| {

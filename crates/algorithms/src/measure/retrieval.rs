@@ -3,7 +3,7 @@
 //!
 //! A figure whose denominator is 0 is undefined rather than 0 or 1: an algorithm that reports nothing has no precision.
 
-/// Holds the four figures. Each figure is `None` if it is undefined.
+/// Holds precision, recall, F and gamma. Each figure is `None` if it is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Retrieval {
     /// Precision P: correct items divided by found items.
@@ -48,7 +48,7 @@ mod tests {
         assert!((some.f.unwrap() - 0.6).abs() < 1e-15 && (some.gamma.unwrap() - 0.3).abs() < 1e-15);
         let all = Retrieval::of_counts(5, 5, 5);
         assert_eq!((all.precision, all.recall, all.f, all.gamma), (Some(1.0), Some(1.0), Some(1.0), Some(0.5)));
-        // The table in the 2007 study: 0.96 and 0.95 give 0.95, 0.60 and 0.94 give 0.73.
+        // The table in the 2007 study has F = 0.95 for a recall of 0.96 and a precision of 0.95, and F = 0.73 for 0.60 and 0.94.
         let f = |r, p| (Retrieval::of(Some(p), Some(r)).f.unwrap() * 100.0).round() as u32;
         assert_eq!((f(0.96, 0.95), f(0.60, 0.94), f(0.84, 0.80)), (95, 73, 82));
     }

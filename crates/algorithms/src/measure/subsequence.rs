@@ -1,10 +1,10 @@
-//! The length of the longest common subsequence, bit-parallel, even for long sequences.
+//! Computes the length of the longest common subsequence with bit-parallel operations, even for long sequences.
 //!
-//! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 where the
-//! subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first sequence contains it,
-//! and the blocks that a carry passes through. So a text of many different words costs a few steps per word, regardless of the width of
-//! the band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many differences are
-//! abandoned as soon as that is clear.
+//! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 at each
+//! position where the subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first
+//! sequence contains it, and the blocks that a carry passes through. A text of many different words therefore takes a few steps per word,
+//! regardless of the width of the band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many
+//! differences are abandoned as soon as that is clear.
 //!
 //! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair that would take more steps is [`Undecided`].
 
@@ -14,10 +14,10 @@ use hashbrown::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 
-/// Holds the result of a comparison if it reaches a threshold, or `None` if it does not.
+/// Holds the result of a comparison, or `None` if it is below a threshold.
 pub type Decided<T> = Result<Option<T>, Undecided>;
 
-/// The minimum number of elements off the diagonal that the first band covers: a few blocks.
+/// The minimum number of elements off the diagonal that the first band covers, which is a few blocks.
 const NARROW: usize = 1024;
 /// The factor by which each band is wider than the previous band.
 const WIDEN: usize = 2;
@@ -25,7 +25,7 @@ const WIDEN: usize = 2;
 const LETTERS: usize = 1 << 11;
 /// The number of steps per row, not counting its blocks.
 const ROW_STEPS: u64 = 4;
-/// The number of steps to number an element and enter it in the tables; a new element also costs a wait for memory.
+/// The number of steps to number an element and enter it in the tables. A new element also waits for memory.
 const ENTRY_STEPS: u64 = 16;
 const NUMBER_STEPS: u64 = 128;
 /// The number of steps up to which positions and numbers fit in 32 bits.
@@ -75,7 +75,7 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
 struct Numbered {
     first: Vec<u32>,
     second: Vec<u32>,
-    /// The number of distinct numbers, including unused numbers.
+    /// The number of assigned numbers, including numbers that do not remain in the sequences.
     numbers: usize,
 }
 
@@ -100,7 +100,7 @@ impl Numbered {
         *steps += u64::from(numbers.count) * NUMBER_STEPS;
         let first: Vec<u32> = first.iter().filter_map(|element| numbers.known(*element)).collect();
         let (mut second, numbers) = (by_number, numbers.count as usize);
-        // For each number, how often it occurs in the first and in the second sequence.
+        // `counts[number]` holds how often the element with this number occurs in the first and in the second sequence.
         let mut counts = vec![(0u32, 0u32); numbers];
         first.iter().for_each(|&number| counts[number as usize].0 += 1);
         second.iter().for_each(|&number| counts[number as usize].1 += 1);
@@ -109,7 +109,7 @@ impl Numbered {
         Ok((common >= least as u64).then_some(Numbered { first, second, numbers }))
     }
 
-    /// Returns the maximum cost of the rows in a band that covers this many elements.
+    /// Returns the maximum number of steps for all rows if the band covers `band` elements.
     fn most_steps(&self, band: usize) -> u64 {
         let blocks = (band / 64 + 2).min(self.first.len().div_ceil(64));
         // One more step per row checks whether `least` can still be reached.
@@ -206,7 +206,7 @@ impl Table {
         // Positions farther from their row than this cannot contribute to a subsequence of length `least`.
         let (left, right) = (self.places - least, second.len() - least);
         let mut state = State { ones: vec![u64::MAX; self.blocks], top: 0 };
-        // For each number, its first entry within the band; the entries advance with the rows.
+        // `from[number]` is the first entry of the number within the band; the entries advance with the rows.
         let mut from = self.begins.clone();
         let (mut settled, mut found, mut next_look) = (0, 0, 64);
         for (row, &number) in second.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Titles that follow the same pattern: the names of two functions, or the rules of two counties.
+//! Titles that follow the same pattern, such as the names of two functions or the titles of the rules of two counties.
 //!
 //! A version with a different title still contains the phrases of the old title in its text. If two pages from one template have different
 //! titles, each page has a phrase of its own title that the other page lacks, and usually repeats this phrase. If two titles are names
-//! without white space, any difference counts, because a version does not rename a function.
+//! without white space, any difference counts, because two versions of a page do not name different functions.
 //!
 //! ```text
 //! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
@@ -11,7 +11,7 @@
 //! u "dba_open\n..."   v "dba_popen\n..."   -> another name
 //! ```
 //!
-//! Source: dupsift's own rule, found by experiment; docs/versions.md has its results. Cost: some 80 values per document, under a
+//! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: some 80 values per document, under a
 //! microsecond per pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
 use super::contained::GRAM;
@@ -21,12 +21,12 @@ use dupsift_text::{Analysis, first_title, is_han};
 
 /// The maximum number of tokens in a title; a longer first line is a paragraph.
 const LONGEST: usize = 40;
-/// Two words with the same first letters are forms of one word.
+/// The number of first letters that two forms of the same word share.
 const STEM: usize = 4;
 /// The number of leading values: the name, the mask of repeated phrases, and the number of tokens.
 const HEAD: usize = 3;
 
-/// Describes how the titles of two texts name different things.
+/// Describes why two titles name different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TitleDifference {
     /// Both titles are names without white space, and differ.
@@ -64,7 +64,7 @@ pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) 
             out.push(hash64(stem(letters).as_bytes()));
         }
     }
-    // Words may be split differently from tokens if they mix Han characters and letters.
+    // Words that mix Han characters and letters may be split differently from tokens.
     if out.len() - start != tokens.len() {
         out.truncate(start);
         out.extend(tokens.iter().map(|token| token.hash));
@@ -78,8 +78,8 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name, or 0 for several words, for Han text, which has no white space, and for a date or
-/// another number.
+/// Returns the hash of a title that is a single name. Returns 0 for several words, for Han text (which has no white space), and for a date
+/// or another number.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     let is_number = name.contains(char::is_numeric) && !name.contains(char::is_alphabetic);
@@ -110,8 +110,8 @@ impl<'t> Title<'t> {
         2 * self.stems.iter().filter(|stem| other.stems.contains(stem)).count() >= self.stems.len()
     }
 
-    /// Returns two values: whether this title has a phrase that the other text lacks and that contains a word missing in the other title,
-    /// and whether this text repeats such a phrase.
+    /// Returns two values. The first is true if this title has a phrase that the other text lacks and that contains a word missing from the
+    /// other title. The second is true if this text repeats such a phrase.
     fn own_phrase(&self, other: &Title<'_>, in_other: impl Fn(u64) -> bool) -> (bool, bool) {
         let windows = self.stems.windows(GRAM).zip(self.phrases).enumerate();
         let own = windows
@@ -120,8 +120,8 @@ impl<'t> Title<'t> {
     }
 }
 
-/// Returns how the titles of two texts differ, or `None` if they do not differ or if one text has no title. Each text is given as its title
-/// and its distinct 3-grams in ascending order.
+/// Returns how the titles of two texts differ, or `None` if they do not differ or if one text has no title. Each text is represented by its
+/// title and its distinct 3-grams in ascending order.
 pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
     let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
     if title_a.name != 0 && title_b.name != 0 {
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(of("# [\nCompares", "# [[\nCompares"), Some(Name));
         assert_eq!(of("# chdir\nChanges", "# CHDIR\nChanges"), None);
         assert_eq!(of("CommonMark\\Render\nReturns", "CommonMark\\Render\\Man\nReturns"), Some(Name));
-        // Several words are not a name, and neither is a line of Chinese or a date.
+        // A title of several words, a line of Chinese and a date are not names.
         assert_eq!(of("2026-11-01\nA fire broke out", "2026-11-11\nA fire broke out"), None);
         assert_eq!(of("v1.2\nFixes a bug", "v1.3\nFixes a bug"), Some(Name));
         assert_eq!(of("Install\nRun it", "Install it\nRun it"), None);

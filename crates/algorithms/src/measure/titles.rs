@@ -1,18 +1,18 @@
 //! Titles that name different things: the last check before a document is removed in favor of another document.
 //!
-//! Two texts can share nearly everything and still be about different things: the rules of two committees, the pages of two functions.
-//! Often only the title distinguishes them. So a document is kept if its first line has a word that is far rarer in the other text, unless
-//! the two texts share rare words. Texts about the same thing share rare words; pages from one template do not. More rare words are needed
-//! if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is exempt. Two different names,
-//! or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
+//! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages of two
+//! functions. Often only the title distinguishes them. A document is therefore kept if its first line has a word that is far rarer in the
+//! other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from one template do not. More
+//! rare words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is
+//! exempt. Two different names, or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ
 //! v "Rules of the Yilan committee ..."    words of at most 10 documents in both: none
 //! ```
 //!
-//! Source: dupsift's own rule, found by experiment; docs/versions.md has its results. Cost: about a microsecond per pair. Limits: two pages
-//! with the same title are not distinguished, nor are two pages that share rare words and differ in one other word of a long title.
+//! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: about a microsecond per pair. Limits: two
+//! pages with the same title are not distinguished, nor are two pages that share rare words and differ in one other word of a long title.
 
 use super::versions::{Both, HAIR};
 use super::{TitleDifference, Versions};
@@ -24,7 +24,7 @@ pub const LONGEST_TITLE: u64 = 40;
 const NAME: u64 = 2;
 /// The minimum number of different shared rare words. In a short text, a single rare word has a large share of the weight.
 const RARE_WORDS: u64 = 3;
-/// If the missing word is repeated in the text, the share of shared rare words must be this many times as large.
+/// The factor by which the required share of shared rare words is larger if the text repeats the missing word.
 const REPEATED: f64 = 5.0;
 
 /// Holds the comparison of one text's first line with another text.
@@ -33,7 +33,7 @@ pub struct TitleWords {
     /// The largest share by which a word of the first line is less frequent in the other text than in this text. The value is 1 if the
     /// other text lacks the word, and 0 if there is no title.
     pub missing: f64,
-    /// The word with that share, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
+    /// The number of the word with that share, as in [`Surplus`](super::Surplus), or 0 if no word is missing.
     pub word: u64,
     /// The number of different words in the first line.
     pub words: u64,
@@ -41,14 +41,14 @@ pub struct TitleWords {
     pub repeated: bool,
     /// Whether the first line is the complete text.
     pub complete: bool,
-    /// The share of the text's weight in rare words that both texts have.
+    /// The share of the text's weight that comes from rare words in both texts.
     pub rare: f64,
     /// The number of different rare words that both texts have.
     pub rare_words: u64,
 }
 
 impl Versions {
-    /// Returns whether the title of one text names something that is not the other text's subject. If one text contains the other, only the
+    /// Returns whether the title of one text names something that the other text is not about. If one text contains the other, only the
     /// title of the contained text counts; for two versions, both titles count.
     ///
     /// Two texts are about the same thing if their near group has no third document and their cosine exceeds the next best cosine by twice
@@ -95,7 +95,7 @@ mod tests {
     use crate::measure::{Contained, FirstLine, Part, Surplus};
     use dupsift_core::row::Why;
 
-    /// Two texts; the second text contains the first, and no other text is as similar.
+    /// Returns the data about two texts. The second text contains the first, and no other text is as similar.
     fn both() -> Both {
         let contained = |common| Contained { grams: Part { common, all: 100 }, ..Contained::default() };
         Both {

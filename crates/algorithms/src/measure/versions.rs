@@ -1,13 +1,12 @@
 //! Versions, contained texts and pages with the same template: a rule with six conditions, for pairs found by cosine.
 //!
-//! Source: dupsift's own rule, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions.
-//! Cost: a few microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
+//! Source: dupsift's own rule, found by experiment; docs/versions.md describes its results, the effect of each condition, and open
+//! questions. Cost: a few microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
 //!
-//! 1. The facts agree: at least the share `numbers` of the distinct numbers in the text with fewer numbers is in the other text, or at
-//!    least the share `both` of the 3-grams of each text is in the other.
-//! 2. No single word distinguishes the two texts: in neither text does a word occur so much more often than in the other that its surplus
-//!    exceeds the share `word` of the text's weight (in a short text, `short` average words). This condition is skipped if the first lines
-//!    are equal.
+//! 1. The facts agree. The text with fewer distinct numbers has at least the share `numbers` of them in common with the other text, or each
+//!    text has at least the share `both` of its 3-grams in common with the other text.
+//! 2. No single word distinguishes the two texts. The surplus of a word in one text over the other text is at most the share `word` of the
+//!    text's weight or, in a short text, `short` average words. This condition is skipped if the first lines are equal.
 //! 3. A pair that passes conditions 1 and 2 is a version if one text is contained in the other: at least the share `contained` of its
 //!    3-grams is in the other text. In this case, condition 2 applies only to the better contained text, because the other text may add
 //!    anything.
@@ -15,9 +14,8 @@
 //!    `gap`. The near group consists of the two documents and all documents with a cosine of at least `near` to either of them.
 //! 5. A pair is also a version if both texts have the same title and no document outside the near group is more similar. All other pairs
 //!    share only a template.
-//! 6. Documents from the same template share the text of the template. Suppose that more than ten other documents are about as similar to
-//!    the better contained text as its partner, that is, less than `gap` below. Then at least the share `crowd` of the 3-grams of this text
-//!    must be in the partner.
+//! 6. Documents from the same template share the text of the template. If more than ten other documents are about as similar to the better
+//!    contained text as its partner (less than `gap` below), at least the share `crowd` of this text's 3-grams must be in the partner.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -29,7 +27,7 @@ use dupsift_core::row::{Related, RelationKind, Why};
 
 /// If less than this share of the larger text is in the other text, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
-/// The tolerance in comparisons, because similarities are Float32.
+/// The tolerance of comparisons, which is needed because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
 /// The maximum number of other documents about as similar as the partner in a pair; a larger number is a crowd.
@@ -40,17 +38,17 @@ pub const CROWD: usize = 10;
 pub struct Versions {
     /// The minimum cosine of a pair, which is also used as the next best cosine if there is no other partner.
     pub least: f64,
-    /// The minimum share of numbers that must also be in the other text, for the text with fewer numbers.
+    /// The minimum share of numbers that must also be in the other text. The share refers to the text with fewer numbers.
     pub numbers: f64,
     /// The share of each text's 3-grams that must be in the other text if the numbers differ.
     pub both: f64,
-    /// The maximum share of a text's weight that the surplus of one word may have.
+    /// The maximum surplus of one word, as a share of the text's weight.
     pub word: f64,
     /// The maximum surplus in a short text, in average words.
     pub short: f64,
-    /// The minimum share of 3-grams that must be in the other text for a text to be contained.
+    /// The minimum share of a text's 3-grams that must be in the other text for the text to count as contained.
     pub contained: f64,
-    /// The minimum share of 3-grams if many other documents are about as similar.
+    /// The minimum share of a text's 3-grams that must be in the other text if many other documents are about as similar.
     pub crowd: f64,
     /// The minimum difference between the cosine of a pair and the next best cosine.
     pub gap: f64,
@@ -92,7 +90,7 @@ pub struct Surplus {
 pub struct Both {
     /// The cosine of the two documents.
     pub cosine: f64,
-    /// How much of a is in b, and how much of b is in a.
+    /// The part of a that is in b, and the part of b that is in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
@@ -102,7 +100,7 @@ pub struct Both {
     pub next_best: f64,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether many other documents are about as similar to a, and to b.
+    /// Whether many other documents are about as similar to a, and whether many are about as similar to b.
     pub crowded: [bool; 2],
 }
 
@@ -112,7 +110,7 @@ impl Both {
         self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
     }
 
-    /// Returns the text that is better contained in the other text: 0 for the first text, 1 for the second; 0 if both are equal.
+    /// Returns which text is better contained in the other text: 0 for the first, 1 for the second, or 0 if both are equally contained.
     pub fn inner(&self) -> usize {
         let [a, b] = self.shares();
         usize::from(a < b)
@@ -179,7 +177,7 @@ impl Versions {
         }
     }
 
-    /// Returns the maximum share of a text's weight that the surplus of one word may have.
+    /// Returns the maximum surplus of one word, as a share of the text's weight.
     pub fn most(&self, surplus: Surplus) -> f64 {
         self.word.max(self.short / surplus.words.max(1) as f64)
     }
@@ -204,8 +202,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that distinguishes them, and other
-    /// documents that are nearly as similar.
+    /// Returns the data about two texts of 1000 words. They have 500 of 1000 3-grams in common, no numbers, and no word that distinguishes
+    /// them. Other documents are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));
@@ -233,8 +231,8 @@ mod tests {
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
-        // If three quarters of each text is also in the other text, different numbers do not matter. A text without numbers has no different
-        // numbers.
+        // If three quarters of each text are also in the other text, different numbers do not matter. If a text has no numbers, no numbers
+        // differ.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
         assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));
     }
@@ -245,11 +243,11 @@ mod tests {
         let alone = Both { next_best: 0.55, ..both() };
         for surplus in [[heavy, alone.surplus[0]], [alone.surplus[0], heavy]] {
             assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Template, Why::Word));
-            // The condition is skipped if the first lines are equal.
+            // Condition 2 is skipped if the first lines are equal.
             let lines = FirstLine { same: true, titles: false };
             assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
         }
-        // In a text of 80 words, 0.025 is allowed.
+        // In a text of 80 words, a share of 0.025 is allowed.
         let short = Surplus { words: 80, ..heavy };
         assert_eq!(outcome(Both { surplus: [short; 2], ..alone }), (RelationKind::Version, Why::Alone));
     }

@@ -1,7 +1,7 @@
-//! The distance of two lists of weights for the same items (Wang, Xie, Lei, Li 2000).
+//! The distance between two lists of weights for the same items (Wang, Xie, Lei, Li 2000).
 
-/// Returns sum (a - b)^2 / (sum a^2 + sum b^2) over all items: 0 for equal weights, 1 if no item has both weights, and 0 if all weights
-/// are 0. The distance depends on the scale: doubling all weights gives a distance of 0.2. Takes O(n) time.
+/// Returns sum (a - b)^2 / (sum a^2 + sum b^2) over all items: 0 for equal weights, 1 if no item has a nonzero weight in both lists, and 0
+/// if all weights are 0. The distance depends on the scale: doubling all weights gives a distance of 0.2. Takes O(n) time.
 ///
 /// ```text
 /// weight_distance([(2.0, 1.0), (1.0, 1.0), (1.0, 1.0)]) == 1.0 / 9.0

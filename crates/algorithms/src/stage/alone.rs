@@ -15,26 +15,27 @@ use dupsift_text::{Pipeline, TextOptions};
 pub struct Signature {
     /// The rows that are matched with the rows of other texts; empty if the text has no signature.
     pub rows: Vec<SignatureRow>,
-    /// The sketch that filters candidate pairs, if the method keeps one.
+    /// The sketch that filters candidate pairs, if the algorithm has one.
     pub sketch: Vec<u64>,
-    /// The reason if the text has no signature.
+    /// The reason why the text has no signature, if it has none.
     pub reason: Option<Reason>,
 }
 
 /// Holds one row of a signature. Texts that share a position and a key are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureRow {
-    /// The index of the key among the algorithm's keys: a table, a band or a rule.
+    /// The number of the table, band or rule that the key belongs to.
     pub position: u32,
     /// The key.
     pub key: u128,
-    /// The value by which rows with the same key are sorted, such as a length; otherwise 0.
+    /// The value by which rows with the same key are sorted, such as a length, or 0 if they are not sorted.
     pub order: u32,
-    /// The sketch.
+    /// The sketch of the row.
     pub sketch: Vec<u8>,
 }
 
-/// Returns the signature of a text for an algorithm in the syntax of `--algorithms`, such as `simhash` or `minhash:bands=20,rows=5`.
+/// Returns the signature that an algorithm computes for a text. `algorithm` has the syntax of `--algorithms`, such as `simhash` or
+/// `minhash:bands=20,rows=5`.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown name or parameter, more than one algorithm, or an algorithm that needs a corpus.
@@ -62,9 +63,9 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     Ok(Signature { rows: rows.collect(), sketch: out.sketch_of_document().to_vec(), reason: out.reason() })
 }
 
-/// Returns the similarity of two texts, from 0 to 1. The measure is `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words;
-/// or `jaccard`, on shingles of five words or of other units, such as `jaccard:words3` or `jaccard:chars8`. Texts without words are similar
-/// to no other text.
+/// Returns the similarity of two texts, from 0 to 1. The measure is `lcs` (2 LCS / (|a| + |b|) on characters), `words` (the same on words)
+/// or `jaccard` (on shingles of five words or of other units, such as `jaccard:words3` or `jaccard:chars8`). Texts without words are
+/// similar to no other text.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown measure, or for texts so long that comparing them would take more than about a second.
@@ -81,7 +82,6 @@ pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
     Ok(similarity.unwrap_or(0.0))
 }
 
-/// Returns a pipeline with the default options.
 fn pipeline() -> Result<&'static Pipeline> {
     static PIPELINE: OnceLock<Pipeline> = OnceLock::new();
     match PIPELINE.get() {

@@ -13,7 +13,7 @@ use dupsift_text::Analysis;
 pub struct Bound<'c> {
     /// The name of the algorithm's output folder.
     pub label: String,
-    /// The method.
+    /// The method that signs documents and finds pairs.
     pub signer: Box<dyn Signer + 'c>,
     /// The layout of the algorithm's signatures.
     pub scheme: SignatureScheme,
@@ -31,7 +31,7 @@ impl<'c> Bound<'c> {
     /// Returns an error for parameters that contradict each other.
     pub fn new(label: String, algorithm: &dyn Algorithm, params: &Params, corpus: &Corpus<'c>) -> Result<Bound<'c>> {
         let signer = algorithm.signer(params, corpus)?;
-        // An algorithm with its own `verify` parameter does this check itself.
+        // An algorithm that has its own `verify` parameter runs this check itself.
         let own = algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
         let check = params.verify(VERIFY.name).filter(|_| !own);
         let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
@@ -83,14 +83,14 @@ impl<'c> Bound<'c> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures, the check runs before the
-    /// rule, because these pairs have no other score.
+    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. If equal signatures are pairs without
+    /// verification, the check runs before the rule, because these pairs have no other score.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
     }
 
-    /// Returns the rule that classifies pairs, with the method that provides the words in which two texts differ, or `None` without
+    /// Returns the rule that classifies pairs, and the method that provides the words in which two texts differ. Returns `None` unless
     /// `relate=true`.
     pub fn relating(&self) -> Option<(&Versions, &dyn TermVectors)> {
         let vectors = self.signer.vectors()?;
@@ -103,7 +103,7 @@ impl<'c> Bound<'c> {
         self.signer.vectors().filter(|_| own && self.signer.verify().is_some())
     }
 
-    /// Returns whether each pair in a window of up to this many rows with this key is judged independently of the other pairs.
+    /// Returns whether each pair is judged independently of the other pairs in a window with this key and at most `rows` rows.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         self.signer.vectors().is_none_or(|vectors| vectors.judges_each(key, rows))
     }
@@ -113,7 +113,7 @@ impl<'c> Bound<'c> {
         self.with_evidence().is_some()
     }
 
-    /// Returns whether equal keys are pairs without verification.
+    /// Returns whether documents with equal keys are pairs without verification.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.verify().is_none() && (self.scheme.is_equivalence() || self.scheme.probe_shape().is_some())
     }
@@ -163,7 +163,7 @@ impl<'b> Check<'b> {
     }
 }
 
-/// Returns the evidence of the first and of the second check; empty for a document that was not read.
+/// Returns the evidence of the first and of the second check. Both are empty for a document that was not read.
 fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }

@@ -1,4 +1,4 @@
-//! classify: applies the rule that distinguishes versions from pages with the same template to each pair, using all data about its two
+//! classify: classifies each pair with the rule that distinguishes versions from pages with the same template, using all data about the two
 //! documents.
 //!
 //! The rule runs after the check of candidates, because the next best partner of a document is chosen among judged pairs, and before
@@ -16,7 +16,7 @@ pub trait Known {
     /// Returns the evidence that the method's check recorded for a document.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;
 
-    /// Returns how much of each document the other contains, and how their titles differ. `None` for copies.
+    /// Returns how much of each document the other contains, and how their titles differ. Returns `None` for copies.
     fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)>;
 
     /// Compares the first lines of two documents.
@@ -28,7 +28,7 @@ pub fn near(rule: &Versions) -> f32 {
     rule.near as f32
 }
 
-/// Returns the minimum similarity at which other documents are about as similar as the documents of this pair.
+/// Returns the minimum similarity at which another document counts as about as similar as the partner in this pair.
 pub fn as_near(rule: &Versions, pair: &Pair) -> f32 {
     pair.score.similarity - rule.gap as f32
 }
@@ -58,7 +58,7 @@ pub fn classify(
     Pair { related: Some(related), ..pair }
 }
 
-/// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not reported.
+/// Returns whether a classified pair is reported. Pages with the same template are not reported if they are too dissimilar.
 pub fn is_reported(rule: &Versions, pair: &Pair) -> bool {
     !pair.is_template() || f64::from(pair.score.similarity) >= rule.templates
 }

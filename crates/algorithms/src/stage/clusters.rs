@@ -1,9 +1,9 @@
-//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of all other
-//! documents to it.
+//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of each other
+//! document to the best document.
 //!
-//! A class of equal documents is one node, identified by its smallest document. The driver provides the arrays, and so decides where they
-//! are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a time numbers the
-//! documents of each component from 0.
+//! A class of equal documents is one node, identified by the document with the smallest number. The driver provides the arrays, and so
+//! decides where they are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a
+//! time numbers the documents of each component from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -17,7 +17,7 @@ use dupsift_core::row::{Docs, Pair, Slots};
 
 /// Provides the classes of one algorithm.
 pub trait Classes {
-    /// Returns the smallest document of the class.
+    /// Returns the document with the smallest number in the class.
     fn representative(&self, doc: u64) -> u64;
 
     /// Returns the documents in the class of a representative, including itself.
@@ -29,9 +29,9 @@ pub struct Clusters<'c, C> {
     classes: &'c C,
     /// `None` if there are no pairs, in which case every class is a cluster.
     forest: Option<Forest<'c>>,
-    /// For each root, one plus the number of the best document in its cluster.
+    /// `best[root]` is one plus the number of the best document in the cluster with this root.
     best: Slots<'c>,
-    /// For each representative, one plus the bits of the similarity to the class of the best document.
+    /// `similarities[representative]` is one plus the bits of the similarity to the class of the best document.
     similarities: &'c mut [u32],
 }
 
@@ -59,8 +59,8 @@ impl<'c, C: Classes> Clusters<'c, C> {
         root
     }
 
-    /// Returns whether a document in a pair is alone in its class. If so, it must be passed to [`Clusters::member`] separately, once;
-    /// larger classes are passed in any case.
+    /// Returns whether a document in a pair is alone in its class. Such a document must be passed to [`Clusters::member`] once; larger
+    /// classes are always passed.
     pub fn is_alone(&self, doc: u64) -> bool {
         self.classes.members(doc).len() == 1
     }

@@ -1,12 +1,13 @@
 //! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
 //!
-//! Only duplicates in the pool (all pairs that at least one algorithm found) are counted (pooling, as in the 2007 study: Spärck Jones and
-//! van Rijsbergen 1975). Duplicates that no algorithm found are missed; the oracle of `compare` covers them.
+//! Only duplicates in the pool are counted; the pool contains all pairs that at least one algorithm found. This is the pooling of Spärck
+//! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the oracle of `compare`
+//! covers them.
 //!
 //! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
-//! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm with
-//! few pairs has a rate of 1. The samples of different algorithms overlap to the extent that their pairs overlap (permanent random numbers:
-//! Brewer, Early and Joyce 1972).
+//! the rate of at least one algorithm that found it, so the probability that it is judged is known beforehand: it is the largest of these
+//! rates. An algorithm with few pairs has a rate of 1. The samples of different algorithms overlap to the extent that their pairs overlap
+//! (permanent random numbers: Brewer, Early and Joyce 1972).
 //!
 //! [`super::estimate`] estimates the number of duplicates in a part of the pool from its judged pairs.
 
@@ -26,8 +27,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling for algorithms with these numbers of pairs; if an algorithm has more than `most` pairs, about `most` of them
-    /// are judged.
+    /// Returns the sampling for algorithms that found these numbers of pairs. If an algorithm found more than `most` pairs, about `most` of
+    /// them are judged.
     pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();
@@ -37,7 +38,7 @@ impl Sampling {
         Sampling { rates, strata, seed }
     }
 
-    /// Returns whether a pair found by the algorithms in these bits is judged.
+    /// Returns whether a pair is judged; the bits in `found` represent the algorithms that found it.
     pub fn takes(&self, a: u64, b: u64, found: u64) -> bool {
         let hash = mix64(combine(combine(self.seed, a), b));
         ((hash >> 11) as f64 / (1u64 << 53) as f64) < self.rate(found)
@@ -58,20 +59,20 @@ const MOST_PENDING: usize = 1 << 16;
 
 /// Counts the pairs of the pool by the algorithms that found them.
 ///
-/// The tally counts the pairs that each set of up to three algorithms has in common. The union of any such set follows from these counts.
-/// So memory depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms and one stratum) and not
-/// on the number of pairs or of different sets of finders.
+/// The tally counts the pairs that each set of up to three algorithms has in common. The size of the union of any such set follows from
+/// these counts. Memory therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms and
+/// one stratum) and not on the number of pairs or of different sets of finders.
 pub struct Tally {
     algorithms: usize,
-    /// For each algorithm, the bits of the related algorithms, including itself: by definition, these algorithms find
-    /// all or some of its pairs.
+    /// `related[i]` holds the bits of the algorithms related to algorithm i, including itself. By definition, these algorithms find all or
+    /// some of the pairs of algorithm i.
     related: Vec<u64>,
     sampling: Sampling,
     /// The counts for each set of finders. In practice there are few such sets.
     pending: BTreeMap<u64, Cell>,
-    /// For each set of up to three algorithms and each stratum, the pairs that all algorithms in the set found.
+    /// The counts of the pairs that all algorithms in a set found, for each set of up to three algorithms and each stratum.
     common: Vec<Cell>,
-    /// For each algorithm and stratum, the pairs that only this algorithm or related algorithms found.
+    /// The counts of the pairs that only one algorithm or its related algorithms found, for each algorithm and stratum.
     alone: Vec<Cell>,
     all: Part,
 }
@@ -184,8 +185,8 @@ fn bits(found: u64) -> impl Iterator<Item = usize> {
         .map(|left| left.trailing_zeros() as usize)
 }
 
-/// Returns the index of a set of one to three ascending numbers among all such sets: its rank among the sets of three (the combinatorial
-/// number system), where two extra numbers pad smaller sets.
+/// Returns the index of a set of one to three numbers, in ascending order, among all such sets. The index is the rank of the set among sets
+/// of three numbers (in the combinatorial number system); two extra numbers pad smaller sets.
 fn place(set: &[usize]) -> usize {
     let mut three = [0, 1, 2];
     let from = 3 - set.len();
@@ -205,10 +206,11 @@ mod tests {
     use dupsift_core::hash::splitmix64;
     use std::collections::BTreeSet;
 
-    /// A pool with the ground truth: (a, b, finders, duplicate).
+    /// Holds a pool with the ground truth. Each pair is (a, b, finders, duplicate).
     type Pool = Vec<(u64, u64, u64, bool)>;
 
-    /// Three algorithms: a precise algorithm, a broad algorithm, and an algorithm that finds nearly everything.
+    /// Returns the pool that three algorithms produce: a precise algorithm, a broad algorithm, and an algorithm that finds nearly
+    /// everything.
     fn pool(pairs: u64) -> Pool {
         let chance = |n: u64, of: u64| splitmix64(7, n) % of;
         let pair = |n: u64| {

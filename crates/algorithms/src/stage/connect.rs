@@ -1,8 +1,8 @@
-//! connect: clusters as connected components, by union-find with the smaller number as the root.
+//! connect: finds clusters as connected components, by union-find with the smallest number as the root.
 //!
-//! The caller provides the slice of parents (a memory-mapped file, so that a billion documents take no anonymous memory). A value of 0
-//! means that a node is its own root, and n + 1 means that its parent is n. Paths are halved during lookups, so a union takes a nearly
-//! constant number of steps; the root is the smallest number of its component, regardless of the order of the unions.
+//! The caller provides the slice of parents, which may be a memory-mapped file so that a billion documents take no anonymous memory. A
+//! value of 0 means that a node is its own root, and n + 1 means that its parent is n. Paths are halved during lookups, so a union takes a
+//! nearly constant number of steps; the root is the smallest number of its component, regardless of the order of the unions.
 
 use dupsift_core::row::Slots;
 

@@ -1,5 +1,5 @@
-//! contest: determines the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
-//! algorithms.
+//! contest: determines the contestants of `compare`. A contestant is an algorithm or a preset; the pairs of a preset are the union of the
+//! pairs of its algorithms.
 //!
 //! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several contestants contain
 //! runs only once.
@@ -22,8 +22,8 @@ pub struct Contestant {
     pub algorithms: Vec<usize>,
     /// Whether the contestant is a preset.
     pub preset: bool,
-    /// The options that select the contestant: `--preset balanced`, `--algorithms minhash`. For a preset with its own removal
-    /// options, only the algorithms.
+    /// The options that select the contestant: `--preset balanced`, `--algorithms minhash`. If a preset has its own removal options, only
+    /// its algorithms are listed.
     pub typed: String,
 }
 
@@ -92,7 +92,7 @@ impl Contest {
             };
             algorithms.push(at);
         }
-        // Other options of a preset, which imitate another tool, were not compared.
+        // The other options of a preset, which imitate another tool, were not compared.
         let typed = match preset.options {
             [] => format!("`preset={}`", preset.name),
             _ => format!("`algorithms={}`", preset.algorithms),
@@ -103,14 +103,14 @@ impl Contest {
 }
 
 impl Contestant {
-    /// Returns whether one of the contestant's algorithms is among these bits.
+    /// Returns whether the bits in `found` include one of the contestant's algorithms.
     pub fn finds(&self, found: u64) -> bool {
         self.algorithms.iter().any(|&at| found >> at & 1 == 1)
     }
 }
 
-/// Returns, for each contestant, the bits of the related contestants, including itself. Two contestants are related if one contains all
-/// algorithms of the other.
+/// Returns a set of bits for each contestant: the contestants related to it, including itself. Two contestants are related if one contains
+/// all algorithms of the other.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {
@@ -120,7 +120,7 @@ pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     contestants.iter().map(of).collect()
 }
 
-/// Returns, as bits, the contestants that have at least one of the algorithms in these bits.
+/// Returns the bits of the contestants that include at least one of the algorithms in `found`.
 pub fn finders(contestants: &[Contestant], found: u64) -> u64 {
     contestants.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.finds(found)) << at)
 }
@@ -133,7 +133,6 @@ pub fn names_preset(typed: &str) -> Result<Option<&'static Preset>> {
     Ok(split_presets(typed)?.1.into_iter().next())
 }
 
-/// Splits the list into algorithms and presets.
 fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     let (mut named, mut presets) = (Vec::new(), Vec::new());
     for (name, values) in split_list(typed)? {
@@ -196,7 +195,7 @@ mod tests {
             related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]
         );
-        // The contestants that find a pair found by the second and the fourth algorithm.
+        // These contestants find a pair that the second and the fourth algorithm found.
         assert_eq!(
             finders(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants, 0b1010),
             0b1110

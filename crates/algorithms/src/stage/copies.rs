@@ -1,4 +1,4 @@
-//! copies: finds exact copies by a hash of their texts. The smallest document of a class represents all its copies.
+//! copies: finds exact copies by a hash of their texts. The document with the smallest number in a class represents all copies.
 //!
 //! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the representative
 //! is processed further; the copies are added back when classes and pairs are written.
@@ -27,7 +27,7 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Processes all rows with one hash, in order; if there are several rows, calls `link` with the smallest document and
+/// Processes all rows with one hash, in order. If there are several rows, calls `link` with the smallest document number and the number of
 /// each document.
 ///
 /// # Errors
@@ -40,8 +40,8 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
     }
 }
 
-/// Returns the documents of a class, without repeats, from all of its links in order; several links may contain the same document. A single
-/// document is not a class.
+/// Returns the distinct documents of a class. `links` holds all of its links in order; several links may contain the same document. A
+/// single document is not a class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;
     let docs = links.chunks_exact(layout.width()).map(move |link| layout.decode(link).1);
@@ -53,7 +53,7 @@ pub trait Copies {
     /// Returns whether a document with a smaller number is equal to this document.
     fn is_extra_copy(&self, doc: u64) -> bool;
 
-    /// Returns the documents equal to this document, including itself, in ascending order. Empty if the document is unique.
+    /// Returns the documents equal to this document, including itself, in ascending order. Returns an empty list if the document is unique.
     fn members(&self, doc: u64) -> Docs<'_>;
 
     /// Returns how many documents have this text.

@@ -10,9 +10,9 @@ pub struct Tally<'f> {
     pub documents: u64,
     /// The number of words in all documents.
     pub tokens: u64,
-    /// Word counts, if an algorithm needs them.
+    /// The word counts, if an algorithm needs them.
     pub words: Option<Counts>,
-    /// Feature counts, if an algorithm needs them.
+    /// The feature counts, if an algorithm needs them.
     pub features: Option<Counts>,
     kinds: &'f [Box<dyn FeatureKind>],
     scratch: Vec<u64>,
@@ -41,7 +41,7 @@ impl Tally<'_> {
         self.add_but_words(document);
     }
 
-    /// Like [`Tally::add`], without the word counts, which are kept elsewhere.
+    /// Like [`Tally::add`], but does not count words, whose counts are kept elsewhere.
     pub fn add_but_words(&mut self, document: &Analysis<'_>) {
         let words = document.words();
         if words.is_empty() {
@@ -57,13 +57,14 @@ impl Tally<'_> {
     }
 }
 
-/// The minimum number of documents that contain a word: every word is kept.
+/// The counts of a word are kept if at least this many documents contain it, that is, always.
 pub const LEAST_WORDS: u64 = 1;
-/// The minimum number of documents that contain a feature: a feature in a single document is equivalent to an unknown feature.
+/// The counts of a feature are kept if at least this many documents contain it. A feature in a single document is equivalent to an unknown
+/// feature.
 pub const LEAST_FEATURES: u64 = 2;
 
-/// Sums all partial counts of one term: the term, its number of documents and its number of occurrences; `None` if fewer than `least`
-/// documents contain it.
+/// Sums all partial counts of one term. Returns the term, the number of documents that contain it, and the number of its occurrences, or
+/// `None` if fewer than `least` documents contain the term.
 pub fn sum(rows: &[u8], least: u64) -> Option<(u64, u64, u64)> {
     let counts = rows.chunks_exact(COUNT_WIDTH).map(decode_count);
     let counts = counts.map(|(term, df, cf)| (term, u64::from(df), u64::from(cf)));

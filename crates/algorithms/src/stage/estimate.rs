@@ -1,15 +1,16 @@
 //! estimate: estimates the number of duplicates from the judged pairs of a sample, with confidence intervals.
 //!
-//! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so its duplicates are
-//! estimated as its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and Smith 1979), and the
-//! estimates of all strata are added up. The same is done for any part of the pool, such as the pairs of one algorithm.
+//! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so the number of its
+//! duplicates is estimated as the number of its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and
+//! Smith 1979). The estimates of all strata are added up. The number of duplicates in a part of the pool, such as the pairs of one
+//! algorithm, is estimated in the same way.
 //!
-//! **The interval.** The confidence level is 95%. The share of a stratum has Wilson's interval (1927), corrected for a finite population.
-//! The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the intervals of
-//! the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates, but its
-//! interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
+//! **The interval.** The confidence level is 95%. The share of duplicates in a stratum has Wilson's interval (1927), corrected for a finite
+//! population. The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the
+//! intervals of the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates,
+//! but its interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
 //!
-//! Pairs of copies, or within one large cluster, are not independent; the intervals ignore this.
+//! Pairs of copies and pairs within one large cluster are not independent; the intervals ignore this.
 
 use dupsift_core::float;
 
@@ -109,8 +110,7 @@ impl Number {
             return None;
         }
         let value = self.value / all;
-        // For the two numbers x and y, the share r solves (1 - r) x = r y; r is in the interval if the interval of the difference
-        // contains 0.
+        // The share r of the numbers x and y solves (1 - r) x = r y; r is in the interval if the interval of (1 - r) x - r y contains 0.
         let end = |apart: &dyn Fn(f64) -> f64| {
             let (mut from, mut to) = (0.0, 1.0);
             for _ in 0..60 {
@@ -144,8 +144,8 @@ impl Cell {
     }
 }
 
-/// Returns the share of `hits` in `seen`, an estimate of the share in a population of this size (`u64::MAX`: infinite), from which the
-/// `seen` items were drawn at random.
+/// Returns the share of `hits` among `seen` items that were drawn at random, as an estimate of the share in the population. `population` is
+/// its size; `u64::MAX` means that it is infinite.
 pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     if seen == 0 {
         return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };
@@ -159,7 +159,7 @@ pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     let (square, scale) = (Z * Z / count, 1.0 / (1.0 + Z * Z / count));
     let middle = (value + square / 2.0) * scale;
     let half = Z * scale * (value * (1.0 - value) / count + square / (4.0 * count)).sqrt();
-    // The judged items are certain.
+    // The results of the judged items are certain.
     let least = hits as f64 / all;
     let most = 1.0 - (seen - hits) as f64 / all;
     Number { value, low: (middle - half).max(least).min(value), high: (middle + half).min(most).max(value) }
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn intervals_of_shares() {
-        // An infinite population gives the textbook interval. If all items are seen, the interval has length 0. For part of a small
-        // population, the interval is narrower, and the judged items are certain.
+        // An infinite population gives the textbook interval. If all items are seen, the interval has length 0. If a part of a small
+        // population is seen, the interval is narrower, and the judged items are certain.
         let open = wilson(9, 10, u64::MAX);
         assert!((open.low - 0.5958).abs() < 1e-4 && (open.high - 0.9821).abs() < 1e-4, "{open:?}");
         assert_eq!(wilson(9, 10, 10), Number { value: 0.9, low: 0.9, high: 0.9 });

@@ -1,7 +1,7 @@
 //! expand: turns classes of equal documents, and pairs of their representatives, into pairs of documents.
 //!
 //! Equal texts form a star: the best document with a text forms a pair with every other document that has the same text, and only the best
-//! document forms pairs with other texts. So the number of pairs of copies grows linearly with the number of documents.
+//! document forms pairs with other texts. The number of pairs of copies therefore grows linearly with the number of documents.
 //!
 //! A class of t different texts represents t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
 //! the best document of the class (the center) are written, but all pairs are counted.
@@ -16,7 +16,7 @@ use super::copies::Copies;
 use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
-/// The bit of a pair of exact copies in [`Pair::matched`], above the bits of any method's rules.
+/// The bit in [`Pair::matched`] that marks a pair of exact copies. This bit is above the bits of every method's rules.
 pub const COPY: u16 = 1 << 15;
 
 /// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact copies

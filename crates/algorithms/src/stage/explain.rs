@@ -1,7 +1,8 @@
-//! explain: computes the result of one algorithm for two documents, without the rest of the corpus, and the reason if they are not a pair.
+//! explain: computes the result of one algorithm for two documents, without the rest of the corpus. If the documents are not a pair, the
+//! result states the reason.
 //!
 //! The rows of the two documents pass through the windows that would exist without other documents, and through verification. Effects of
-//! other documents in a window (a chain of neighbors, a limit on comparisons) are visible only in the tables of the run.
+//! other documents in a window (a chain of neighbors, a limit on comparisons) are visible only in the output tables of the run.
 
 use super::bound::{Bound, Check};
 use super::copies::NoCopies;
@@ -73,7 +74,7 @@ pub struct Look {
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
     /// The last stage that the two documents reach.
     pub ended: Ended,
-    /// The method's own score, if the method rejects the pair but returns a score with a lower threshold.
+    /// The method's own score, if the method rejects the pair but returns a score at a lower threshold.
     pub own: Option<Score>,
     /// The checks on the texts, if both documents have a signature.
     pub checks: Vec<Checked>,
@@ -83,7 +84,7 @@ pub struct Look {
     pub sketches: Option<String>,
     /// The rule that classifies pairs, and the values that it computes from the texts.
     pub classification: Option<Classification>,
-    /// The windows that contain both documents, if each window may be too large to compare the pair.
+    /// The windows that contain both documents, if all of these windows may be too large to compare the pair.
     pub windows: Option<Windows>,
     /// The reason why none of these windows compared the two documents.
     pub cut: Option<String>,
@@ -94,13 +95,13 @@ pub struct Look {
 pub struct Classification {
     /// The rule that classifies pairs.
     pub rule: Versions,
-    /// For each text, the word with the largest surplus over the other text.
+    /// The words with the largest surplus over the other text, one for each text.
     pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
-    /// For each text, the word of its first line that is rarest in the other text.
+    /// The first-line words that are rarest in the other text, one for each text.
     pub titles: [MissingWord; 2],
-    /// How the titles differ as names or phrases, if they differ.
+    /// The difference between the titles as names or phrases, if there is one.
     pub difference: Option<TitleDifference>,
 }
 
@@ -122,7 +123,7 @@ pub struct SurplusWord {
     pub word: Option<String>,
 }
 
-/// Compares two different documents, the document with the smaller number first, in a corpus with this many rows. `loose` is the same
+/// Compares two different documents in a corpus with `rows` rows. The document with the smaller number comes first. `loose` is the same
 /// algorithm with low thresholds, to get scores below the threshold.
 pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
@@ -204,7 +205,6 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
     Ok(rows)
 }
 
-/// Returns the sketch of a document.
 fn sketch(bound: &Bound<'_>, text: &Analysis<'_>) -> Vec<u64> {
     let mut out = Signatures::default();
     bound.signer.sign(text, &mut out);
@@ -236,7 +236,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     }
     let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
     for rows in of_rows(encoded, layout.group_width()) {
-        // This cannot fail in memory.
+        // This cannot fail, because everything is in memory.
         _ = keys.group(&rows, true, &mut out);
     }
     if out.linked {
@@ -245,7 +245,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// Holds the results of equal keys for two documents.
+/// Holds the results for the equal keys of two documents.
 #[derive(Default)]
 struct EqualRows {
     /// Whether the two documents are in the same class.
@@ -276,7 +276,7 @@ fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, O
         let mut docs = rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
         let first = docs.next();
         met |= docs.any(|doc| Some(doc) != first);
-        // This cannot fail in memory.
+        // This cannot fail, because everything is in memory.
         _ = windows.group(&rows, &mut scratch, |_| false);
     }
     windows.finish();

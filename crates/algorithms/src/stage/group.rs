@@ -1,13 +1,13 @@
 //! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
 //! There are three ways, depending on the method:
-//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
-//! * equal keys are duplicates without verification, and similar keys (by Hamming distance) may be duplicates too:
-//!   second-round rows are emitted for one document of each class;
+//! * documents with equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
+//! * documents with equal keys are duplicates without verification, and documents with similar keys (by Hamming distance) may be duplicates
+//!   too: second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
-//! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any
-//! blocks). Extra copies that were signed are skipped at this stage; they are added back when pairs are written.
+//! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from
+//! arbitrary blocks). Extra copies that were signed are skipped at this stage; they are added back when pairs are written.
 
 use super::bound::Bound;
 use super::copies::Copies;
@@ -16,15 +16,15 @@ use crate::algorithm::Signer;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, Pairs, Row, RowLayout, Signatures, Window};
 
-/// Returns whether equal keys are processed on their own, before or instead of a comparison.
+/// Returns whether rows with equal keys are processed separately, before or instead of a comparison.
 pub fn folds(bound: &Bound<'_>) -> bool {
     bound.equal_keys_are_pairs() || bound.scheme.probe_shape().is_some()
 }
 
-/// Receives the results of equal keys.
+/// Receives the results for rows with equal keys.
 pub trait Equal {
-    /// Receives a document in a class of two or more documents. The class is identified by its smallest document, which is also passed, as
-    /// are all copies of each document. A document may be passed twice.
+    /// Receives a document in a class of two or more documents. The class is identified by its smallest document number. That document is
+    /// also passed, as are all copies of each document. A document may be passed twice.
     ///
     /// # Errors
     /// Returns an error if the driver cannot write.
@@ -40,7 +40,7 @@ pub trait Equal {
 /// Turns groups of equal keys into classes (unless verification needs each pair) and second-round rows.
 pub struct EqualKeys<'g, C> {
     signer: &'g dyn Signer,
-    /// Whether equal keys are pairs without verification.
+    /// Whether documents with equal keys are pairs without verification.
     collapse: bool,
     layout: RowLayout,
     probes: Option<RowLayout>,
@@ -63,7 +63,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         }
     }
 
-    /// Processes all rows with one key; `links` enables the links of classes.
+    /// Processes all rows with one key. Classes are linked only if `links` is set.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -182,13 +182,13 @@ impl<'g, C: Copies> Windows<'g, C> {
         Ok(())
     }
 
-    /// Ends the input and returns the costs.
+    /// Ends the input and returns the numbers of comparisons.
     pub fn finish(self) -> Compared {
         Compared { made: self.out.compared, left_out: self.out.left_out, far: self.out.far }
     }
 }
 
-/// Returns the window without the rows of extra copies. If there are any, the remaining rows are copied to scratch memory.
+/// Returns the window without the rows of extra copies. If there are extra copies, the remaining rows are copied to scratch memory.
 fn without_surplus<'r>(
     layout: RowLayout,
     rows: &'r [u8],

@@ -20,7 +20,7 @@ pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
 const NOTHING_READ: &str = "nothing-read";
 const MAX_REJECTED_SHARE: &str = "max-rejected-share";
 
-/// A guard of earlier versions that only wrote a note.
+/// The name of a guard in earlier versions of dupsift, which only wrote a note.
 const NOTE_ONLY: &str = "removed-share";
 
 /// Describes a guard that fired.
@@ -115,7 +115,8 @@ pub fn holds(name: &str) -> bool {
     name != NOTE_ONLY
 }
 
-/// Checks whether the filter of a stream holds more keys than it was created for. The guard fires at `TIMES_RATE` times the rate.
+/// Checks whether the filter of a stream holds more keys than it was created for. The guard fires at `TIMES_RATE` times the planned rate,
+/// or at 0.5 if that is lower.
 pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     let limit = (TIMES_RATE * rate).min(0.5);
     (measured >= limit).then(|| Fired {
@@ -130,8 +131,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because half of a few rows is
-/// easily removed.
+/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because it is not unusual
+/// that half of a few rows are removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
@@ -158,7 +159,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// A removed document looks like a page from a template if it has more near-duplicates than this that are about as similar as the kept
+/// A removed document looks like a page from a template if more than this many of its near-duplicates are about as similar as the kept
 /// document. In three collections with one template each, 30% to 43% of the documents that `minhash` removes have more such
 /// near-duplicates; in six collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;

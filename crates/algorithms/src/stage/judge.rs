@@ -3,9 +3,9 @@
 //! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
 //!
-//! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold 0.85: 2 LCS / (|a| +
-//! |b|) on characters ([`crate::measure::lcs_similarity`]), applied to the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
-//! that lengths and character counts do not decide. `lcs` counts pages with the same template and different facts as duplicates.
+//! `lcs` is the judge in the 2007 study by Zelenkov and Segalovich: Perl's String::Similarity with the threshold 0.85. The similarity is
+//! 2 LCS / (|a| + |b|) on the characters of the canonical text ([`crate::measure::lcs_similarity`]). Cost: O(|a| |b| / 64) within a band,
+//! for pairs that lengths and character counts do not decide. `lcs` counts pages with the same template and different facts as duplicates.
 //!
 //! Paraphrases are not recognized. `lcs` and `words` also do not recognize texts with reordered sentences.
 
@@ -123,7 +123,7 @@ impl Judge {
         }
     }
 
-    /// Returns whether the two documents may be duplicates, by a cheap upper bound on their similarity.
+    /// Returns whether the two documents may be duplicates, according to a cheap upper bound on their similarity.
     pub fn may(&self, a: &[u64], b: &[u64]) -> bool {
         if a.is_empty() || b.is_empty() {
             return false;
@@ -188,7 +188,7 @@ impl fmt::Display for Judge {
 /// Holds the unpacked evidence of one document.
 struct Units<'e> {
     profile: &'e [u32],
-    /// Empty if there are too many characters, or if they are not needed.
+    /// The characters; empty if there are too many, or if they are not needed.
     characters: &'e [u32],
     words: &'e [u32],
 }
@@ -238,7 +238,8 @@ mod tests {
         assert_eq!(judged("lcs:0.9", "a b c d", "a b c e"), (None, false));
         assert_eq!(judged("words:0.7", "one two three four", "one two three five"), (Some(0.75), false));
         assert_eq!(judged("words:0.8", "one two three four", "one two three five"), (None, false));
-        // The texts share one of three five-word shingles: a b c d e, b c d e f; b c d e f, c d e f g.
+        // The first text has the five-word shingles abcde and bcdef, and the second text has bcdef and cdefg, so the texts share one of
+        // three shingles.
         assert_eq!(judged("jaccard:0.3", "a b c d e f", "b c d e f g").0, Some(1.0 / 3.0));
         assert_eq!(judged("jaccard:0.4", "a b c d e f", "b c d e f g").0, None);
         for judge in ["versions:0.01", "lcs:0.01", "words:0.01", "jaccard:0.01"] {
@@ -276,7 +277,7 @@ mod tests {
         /// The bound never rejects a pair that the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Created only once, because creating it takes longer than all tests in this module.
+            // The pipeline is created only once, because creating it takes longer than all tests in this module.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

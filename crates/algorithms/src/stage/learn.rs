@@ -11,7 +11,7 @@ pub const ROW: usize = 24;
 /// The number of bytes in the hash.
 pub const GROUP: usize = 16;
 
-/// Returns the row of a document's note, to be written as often as the note counts. An empty note has no row.
+/// Returns the row of a document's note. Write this row as often as the note counts. An empty note has no row.
 pub fn row(document: &Analysis<'_>, place: u64) -> [u8; ROW] {
     let mut row = [0; ROW];
     // The first of the 128 bits is 0, which leaves 127 bits.

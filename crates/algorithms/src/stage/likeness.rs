@@ -45,7 +45,7 @@ pub struct Likeness {
     pub lcs: Option<(f64, LcsOf)>,
 }
 
-/// Measures two texts.
+/// Computes the similarity of two texts by each measure.
 pub fn likeness(a: &Analysis<'_>, b: &Analysis<'_>) -> Likeness {
     let shingles = |ngram, chars| {
         let cut = |document: &Analysis<'_>| {
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn worked_values() {
         let found = between("a b c d e f", "A b c d e!");
-        // Windows of five words: abcde, bcdef; and abcde.
+        // The first text has the five-word windows abcde and bcdef; the second text has only abcde.
         assert_eq!(found.five_words, Overlap { jaccard: 0.5, a_in_b: Some(0.5), b_in_a: Some(1.0) });
         assert_eq!(found.words, Overlap { jaccard: 5.0 / 6.0, a_in_b: Some(5.0 / 6.0), b_in_a: Some(1.0) });
         assert_eq!(found.common_words, 5);
         assert!((found.cosine - 5.0 / 30f64.sqrt()).abs() < 1e-12);
-        // Eleven and nine characters; the longer text contains the shorter one.
+        // The texts have eleven and nine characters; the longer text contains the shorter one.
         assert_eq!(found.lcs, Some((18.0 / 20.0, LcsOf::Characters)));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A fold over the judged pairs of representatives computes the best similarity of each document; each pair is then checked against the
 //! margin. If clusters are to stay complete (`M:D`), the pairs within the margin connect documents to components, and a pair within one
-//! component is also kept if it is similar enough by itself.
+//! component is also kept if its own similarity is high enough.
 
 use super::connect::Forest;
 use crate::algorithm::Margin;
@@ -10,7 +10,7 @@ use crate::algorithm::kit::margin::{keeps_whole, within};
 use dupsift_core::row::{Pair, Slots};
 
 /// Returns the contribution of a pair to the best similarity of each of its documents. The best similarity of a document is the maximum of
-/// these numbers, in any order, or 0 if the document is in no pair.
+/// these numbers over all of its pairs, or 0 if the document is in no pair.
 #[inline]
 pub fn best(pair: &Pair) -> [(u64, u32); 2] {
     // Similarities are not negative, so their bits sort in the same order.

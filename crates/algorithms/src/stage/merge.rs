@@ -2,7 +2,7 @@
 //!
 //! A pair occurs in each window that contains both documents. The result has the best similarity, with its distance, and all the rules that
 //! found the pair. Among equal similarities, the first occurrence provides the distance, so the occurrences of a pair must be sorted **by
-//! all their bytes**, not only by the two documents. The result then depends only on the occurrences.
+//! all their bytes**, not only by their two documents. The result then depends only on the occurrences.
 
 use dupsift_core::row::{Pair, PairLayout};
 

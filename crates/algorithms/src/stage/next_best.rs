@@ -1,8 +1,7 @@
-//! The next best partner of a pair: it distinguishes a pair without other matches from a pair among many similar
-//! documents.
+//! The next best partner of a pair. The similarity of this partner distinguishes an isolated pair from a pair among many similar documents.
 //!
-//! The partners of a document have a fixed order: first the near partners by number, then all other partners by descending similarity. So
-//! the best partner outside a near group is found by a scan of these other partners from the front. Each skipped partner costs a lookup
+//! The partners of a document have a fixed order: first the near partners by number, then all other partners by descending similarity. A
+//! scan of these other partners from the front therefore finds the best partner outside a near group. Each skipped partner costs a lookup
 //! among the near partners.
 //!
 //! ```text
@@ -15,7 +14,8 @@ use std::ops::Range;
 
 use crate::measure::CROWD;
 
-/// The number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside.
+/// The number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside the
+/// group.
 pub const MOST_PASSED: usize = 128;
 
 /// Holds a partner: the document and its similarity.
@@ -38,7 +38,8 @@ pub struct NextBest {
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and to the second document.
+    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and whether this is also true of the second
+    /// document.
     pub crowded: [bool; 2],
 }
 
@@ -67,8 +68,8 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64,
     }
 }
 
-/// Returns whether more than [`CROWD`] of a document's first `most` partners have at least this similarity, not
-/// counting the other document of the pair.
+/// Returns whether more than [`CROWD`] of a document's first `most` partners have a similarity of at least `least`, not counting the other
+/// document of the pair.
 fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), least: f32) -> bool {
     let mut count = 0;
     for (partner, similarity) in partners.range(doc).take(most).map(|at| partners.get(at)) {
@@ -109,7 +110,7 @@ fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool 
     at < near.end && partners.get(at).0 == partner
 }
 
-/// Returns the first position at which `so` holds, or the end if there is no such position.
+/// Returns the first position at which `so` returns true, or the end if there is no such position.
 fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
     let Range { mut start, mut end } = places;
     while start < end {
@@ -154,7 +155,7 @@ mod tests {
         Lists(begins, all)
     }
 
-    /// Computes the definition: all partners of both documents, except the near group.
+    /// Finds the next best partner by its definition, among all partners of both documents outside the near group.
     fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> NextBest {
         let links = |doc: u64| {
             pairs.iter().filter_map(move |(&(x, y), &similarity)| {
@@ -182,7 +183,8 @@ mod tests {
 
     #[test]
     fn a_crowd_is_more_than_ten_others_about_as_similar() {
-        // 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more make a crowd.
+        // Documents 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more make a
+        // crowd.
         let crowded = |others: &[f32]| {
             let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
             let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();
@@ -195,8 +197,8 @@ mod tests {
         assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
-    /// Two groups, each with near documents, that are similar to each other: for a pair across the groups, the search visits all of the
-    /// other group first.
+    /// Two groups of near documents are similar to each other. If the documents of a pair are in different groups, the search first visits
+    /// all documents of the other group.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);

@@ -64,10 +64,10 @@ const NONE: usize = 5;
 /// Holds the first bytes of a text, and two more bytes.
 type Beginning = [u8; LOOKED_AT + 2];
 
-/// Returns the number of characters at the beginning of a text by script, from Han to other letters.
+/// Counts the characters at the beginning of a text by script, from Han to other letters.
 ///
-/// The first bytes of most characters determine the script and are counted many at a time; if there are other characters, each
-/// character is examined.
+/// The first bytes of most characters determine their script, so many characters are counted at a time; if the text has other characters,
+/// each character is examined.
 fn counts(text: &str) -> [u64; 5] {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut bytes = [0; LOOKED_AT + 2];
@@ -253,8 +253,8 @@ mod tests {
         }
     }
 
-    /// Letters of all lengths next to each other, up to and beyond the last byte that is examined. Bytes alone determine the script of
-    /// some of these letters, but not of others.
+    /// Checks letters of all lengths next to each other, up to and beyond the last byte that is examined. Bytes alone determine the script
+    /// of some of these letters, but not of others.
     #[test]
     fn as_many_characters_count_as_are_looked_at() {
         for letters in ["網a。ж½か𠀀ñ ", "網a。ж½かñ ", "αж한"] {

@@ -1,5 +1,6 @@
-//! passes: describes a plan: the passes, which algorithms take part in each, and approximately how much each pass reads from the corpus and
-//! writes to temporary files. The description is made before any work. `--dry-run` prints it, and the estimate is the sum over its passes.
+//! passes: describes the passes of a plan: which algorithms take part in each pass, and approximately how much the pass reads from the
+//! corpus and writes to temporary files. The description is made before any work begins. `--dry-run` prints it, and the estimate is the sum
+//! over its passes.
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
@@ -10,7 +11,7 @@ use dupsift_core::row::RowLayout;
 const NOTED: u64 = 120;
 /// The number of bytes per document for the classes of an algorithm and the decision.
 const RELATED: u64 = 48;
-/// In measured web pages, a tenth of the bytes is main text.
+/// The measured number of bytes in a web page for each byte of its main text.
 const OF_PAGES: u64 = 10;
 
 /// Holds the size of a corpus, as known before it is read.
@@ -20,7 +21,7 @@ pub struct Size {
     pub documents: u64,
     /// The estimated number of bytes in their texts.
     pub text_bytes: u64,
-    /// How many of these bytes belong to web pages.
+    /// The number of these bytes that belong to web pages.
     pub page_bytes: u64,
 }
 
@@ -33,9 +34,9 @@ pub struct Pass {
     pub does: String,
     /// Whether the pass reads the whole corpus.
     pub is_reading: bool,
-    /// Bytes of text that the pass reads; 0 if only some documents are looked up.
+    /// The number of bytes of text that the pass reads; 0 if only some documents are looked up.
     pub reads: u64,
-    /// Approximate bytes that the pass writes to temporary files, not counting candidates.
+    /// The approximate number of bytes that the pass writes to temporary files, not counting candidates.
     pub writes: u64,
     /// The names of the stages, without the names of algorithms.
     pub stages: Vec<&'static str>,
@@ -43,7 +44,7 @@ pub struct Pass {
     pub count: usize,
 }
 
-/// Returns the passes of a plan over a corpus of this size, in order; `bound` are the algorithms of the recipe.
+/// Returns the passes of a plan over a corpus of this size, in order; `bound` holds the algorithms of the recipe.
 pub fn passes(plan: &Plan, recipe: &Recipe, bound: &[Bound<'_>], size: Size) -> Vec<Pass> {
     let all = Passes { plan, recipe, bound, size };
     let passes = all.readings().into_iter().chain(all.relations());
@@ -102,7 +103,7 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("save their words".into());
-                // In measured corpora, the words take a fifth to a third of the size of the text, or more if few words repeat.
+                // In measured corpora, the size of the words is a fifth to a third of the size of the text, or more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
         }
@@ -111,7 +112,7 @@ impl Passes<'_> {
         (does.join("; "), writes + rows)
     }
 
-    /// Returns the algorithms that sign at this time, and the number of bytes in their rows and in the evidence that they record.
+    /// Returns the algorithms that sign at the time `when`, and the number of bytes in their rows and in the evidence that they record.
     fn signing(&self, when: Signs) -> (String, u64) {
         let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
         if at.is_empty() {

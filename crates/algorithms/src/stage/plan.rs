@@ -1,4 +1,4 @@
-//! plan: the passes of a run and the work in each, determined from the recipe and the options before any work.
+//! plan: determines the passes of a run and the work in each pass from the recipe and the options, before any work begins.
 //!
 //! ```text
 //! copies first   [statistics that count each text once] exact copies, in a separate pass
@@ -17,20 +17,20 @@ use dupsift_core::error::Result;
 /// Defines when an algorithm signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
-    /// In the first pass.
+    /// The algorithm signs in the first pass.
     First,
-    /// From the kept words.
+    /// The algorithm computes signatures from the kept words.
     Kept,
-    /// In a later pass.
+    /// The algorithm signs in a later pass.
     Again,
 }
 
-/// Defines the counts of the first pass.
+/// Describes what the first pass counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// The statistics.
+    /// The statistics that the algorithms need.
     pub needs: Stats,
-    /// `None` if words are not kept; otherwise, whether the words of first lines are kept too.
+    /// Whether the words of first lines are kept, or `None` if no words are kept.
     pub keeps: Option<bool>,
 }
 
@@ -45,12 +45,12 @@ pub struct Plan {
     pub learns: Vec<usize>,
     /// Whether rows are prefiltered.
     pub prefilters: bool,
-    /// When each algorithm signs.
+    /// The time at which each algorithm signs.
     pub signs: Vec<Signs>,
 }
 
 impl Plan {
-    /// Returns the plan of a recipe over this many documents. If statistics and models are `known`, nothing is counted or learned.
+    /// Returns the plan of a recipe for this many documents. If statistics and models are `known`, nothing is counted or learned.
     ///
     /// # Errors
     /// Returns an error for parameters of an algorithm that contradict each other.

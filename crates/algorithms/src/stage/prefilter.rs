@@ -1,4 +1,4 @@
-//! prefilter: removes signature rows that match no other row, with a counting Bloom filter.
+//! prefilter: uses a counting Bloom filter to remove signature rows that match no other row.
 //!
 //! A first pass inserts the group (position and key) of every row into a filter; the second pass keeps only rows whose group was inserted
 //! at least twice. A filter never undercounts, so no pair is lost. Grouping is exact, so no pair is added. Most documents are unique, and
@@ -18,8 +18,8 @@ pub struct Prefilter {
 }
 
 impl Prefilter {
-    /// Returns empty filters for this many documents, with at most this many bytes in total. There is no filter for an algorithm with a
-    /// second round, because its unmatched rows are needed.
+    /// Returns empty filters for `documents` documents. The filters take at most `most_bytes` bytes in total. An algorithm with a second
+    /// round has no filter, because its unmatched rows are needed.
     pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Prefilter {
         let rows = |bound: &Bound<'_>| match bound.scheme.probe_shape() {
             Some(_) => 0,
@@ -33,7 +33,7 @@ impl Prefilter {
         Prefilter { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
     }
 
-    /// Inserts the groups of the rows that an algorithm emitted for a document, in the first pass.
+    /// Inserts the groups of the rows that an algorithm emitted for a document. The first pass calls this for each document.
     pub fn insert(&self, algorithm: usize, signatures: &Signatures) {
         if let Some(filter) = &self.filters[algorithm] {
             // A document that emits a group twice must not match itself.
@@ -49,7 +49,7 @@ impl Prefilter {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }
 
-    /// Returns the description of an algorithm's filter for run.json, after this many rows, or `None` if it has no filter.
+    /// Returns the description of an algorithm's filter for run.json, or `None` if it has no filter. `rows` is the number of rows so far.
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);

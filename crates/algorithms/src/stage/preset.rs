@@ -10,7 +10,7 @@ pub struct Preset {
     pub name: &'static str,
     /// The algorithms, in the syntax of `--algorithms`.
     pub algorithms: &'static str,
-    /// Options of the preset, each as it could be typed. An explicit option overrides the value in the preset.
+    /// The options of the preset, as you would type them. An explicit option overrides the value in the preset.
     pub options: &'static [(&'static str, &'static str)],
     /// The purpose of the preset.
     pub summary: &'static str,

@@ -1,5 +1,5 @@
-//! `--purify METHOD[:name=value,...]`: how pages are cleaned. The value is typed like an algorithm, checked once, and
-//! printed back in full.
+//! `--purify METHOD[:name=value,...]`: selects how pages are cleaned. The value is typed like an algorithm, checked once, and printed back
+//! in full.
 //!
 //! ```text
 //! docview:max_depth=100  ->  docview:max_bytes=8388608,max_depth=100,max_elements=500000,max_links=10000,other=visible
@@ -107,7 +107,7 @@ pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
     })
 }
 
-/// Returns the options as they could be typed, every parameter by name; [`parse_purify`] parses the result.
+/// Returns the options as you would type them, with the name of every parameter; [`parse_purify`] parses the result.
 pub fn purify_name(options: &PurifyOptions) -> String {
     let PurifyOptions { method, fallback, max_bytes, max_elements, max_depth, max_links } = options;
     let name = PURIFY_METHODS.iter().find(|known| known.method == *method).map_or("", |known| known.name);

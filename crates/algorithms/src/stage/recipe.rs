@@ -1,4 +1,4 @@
-//! The recipe: the algorithms, their parameters, and how text becomes words. Both drivers use this object.
+//! The recipe: the algorithms, their parameters, and the options that determine how text becomes words. Both drivers use this object.
 //!
 //! A recipe is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed,
 //! so that a run can record its recipe.
@@ -15,7 +15,7 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label. With a prefix and a suffix, a label is the name of a folder or file, which has at most 255 bytes.
+/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which has at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.
@@ -25,7 +25,7 @@ pub struct Chosen {
     pub algorithm: &'static dyn Algorithm,
     /// The name of the algorithm's output folder: its own name, or the value of `as=`.
     pub label: String,
-    /// Checked parameters.
+    /// The checked parameters.
     pub params: Params,
 }
 
@@ -40,7 +40,7 @@ impl Chosen {
         self.algorithm.name() == "exact" && self.params.word("form") == "url"
     }
 
-    /// Returns whether the algorithm classifies pairs as versions, contained texts or the same template.
+    /// Returns whether the algorithm classifies pairs as versions, contained texts or pages with the same template.
     pub fn relates(&self) -> bool {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
@@ -56,17 +56,16 @@ impl Chosen {
 pub struct Recipe {
     /// The algorithms, in the order given, with unique labels.
     pub algorithms: Vec<Chosen>,
-    /// How text becomes words.
+    /// The options that determine how text becomes words.
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all
-    /// documents.
+    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. If this is `None`, all documents are compared.
     pub within: Option<String>,
-    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents. Signatures do
-    /// not depend on this column.
+    /// The column of `scope=across:COLUMN`: only documents with different values are compared. If this is `None`, all documents are
+    /// compared. Signatures do not depend on this column.
     pub across: Option<String>,
-    /// How pages become texts, if the corpus has pages.
+    /// The options that determine how pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
 }
 
@@ -132,8 +131,8 @@ impl Recipe {
     }
 
     /// Returns whether the words of first lines are kept, or `None` if words are not kept while they are counted. If words are kept,
-    /// signing does not need to read the texts a second time. Words are kept if all algorithms that need counts use only counted words, and
-    /// no other pass is needed: no algorithm learns, and rows are not prefiltered.
+    /// signing does not read the texts a second time. Words are kept if all algorithms that need counts use only counted words, and no
+    /// other pass is needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {
@@ -145,12 +144,12 @@ impl Recipe {
         })
     }
 
-    /// Returns whether an algorithm classifies pairs as versions, contained texts or the same template.
+    /// Returns whether an algorithm classifies pairs as versions, contained texts or pages with the same template.
     pub fn relates(&self) -> bool {
         self.algorithms.iter().any(Chosen::relates)
     }
 
-    /// Returns the features that the first pass counts, each kind once.
+    /// Returns the kinds of features that the first pass counts, without duplicates.
     pub fn features(&self) -> Vec<Box<dyn FeatureKind>> {
         let mut kinds: Vec<Box<dyn FeatureKind>> = Vec::new();
         for kind in self.algorithms.iter().filter_map(|chosen| chosen.algorithm.needs(&chosen.params).features) {
@@ -187,7 +186,7 @@ impl Recipe {
         self.bind_where(corpus, models, |_| true)
     }
 
-    /// Like [`Recipe::bind`], for the algorithms whose positions in the recipe satisfy `passes`.
+    /// Like [`Recipe::bind`], but only for the algorithms whose positions in the recipe satisfy `passes`.
     ///
     /// # Errors
     /// Returns the same errors as [`Recipe::bind`].
@@ -211,8 +210,8 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus has pages, the hash includes how pages
-    /// become texts.
+    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus has pages, the hash covers the options
+    /// that determine how pages become texts.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())

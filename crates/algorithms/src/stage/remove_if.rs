@@ -1,8 +1,9 @@
 //! The condition under which a document is removed in favor of a kept partner (`--remove-if`).
 //!
 //! A pair means that two documents are similar. Similarity alone is no reason to remove one of them: two notices with the same template are
-//! similar but state different facts. So a document is removed only in favor of a kept document that contains its text: at least a share of
-//! its distinct 3-grams, and a share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is always removed.
+//! similar but state different facts. A document is therefore removed only in favor of a kept document that contains its text, that is, a
+//! minimum share of its distinct 3-grams and a minimum share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is
+//! always removed.
 //!
 //! The direction matters. If one text is another text with an addition, only the smaller text may be removed.
 //!
@@ -70,8 +71,8 @@ impl Bounds {
         contained.grams.share().is_some_and(|share| share >= self.grams)
     }
 
-    /// Returns why a document is kept although it forms a pair with a kept document, given how much of each document the other
-    /// contains. Returns `None` if it may be removed.
+    /// Returns the reason why a document is kept although it forms a pair with a kept document, given how much of each document the other
+    /// contains. Returns `None` if the document may be removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,
@@ -174,7 +175,7 @@ mod tests {
         assert!(
             !bounds.hold(contained((0, 0), (0, 0))) && !Bounds { grams: 0.0, numbers: 0.0 }.hold(Contained::default())
         );
-        // Shares are compared as written: 7 of 100 is 0.07.
+        // Shares are compared as decimal numbers: 7 of 100 equals 0.07.
         assert!(Bounds { grams: 0.07, numbers: 0.0 }.hold(contained((7, 100), (0, 0))));
     }
 }

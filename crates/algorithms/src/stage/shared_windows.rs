@@ -5,14 +5,14 @@ use super::bound::Bound;
 /// Holds the windows that two documents share.
 #[derive(Clone, Debug)]
 pub struct Windows {
-    /// Position and key of each window.
+    /// The position and key of each window.
     pub keys: Vec<(u32, u128)>,
     sketches: [Vec<u64>; 2],
 }
 
 impl Windows {
-    /// Returns the reason why the two documents are not compared in any window, or `None` if they are compared in one. `rows` holds the number
-    /// of rows in each window.
+    /// Returns the reason why no window compares the two documents, or `None` if a window compares them. `rows` holds the number of rows in
+    /// each window.
     pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let vectors = bound.signer.vectors()?;
         let [a, b] = &self.sketches;
@@ -21,7 +21,7 @@ impl Windows {
             .iter()
             .zip(rows)
             .map(|(&(_, key), &rows)| vectors.describe_window(key, rows, a, b).map(|told| (rows, told)));
-        // The smallest window came closest to comparing them.
+        // The smallest window came closest to comparing the two documents.
         let told = each.collect::<Option<Vec<_>>>()?;
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }

@@ -1,15 +1,15 @@
 //! survive: decides which documents are kept, and which kept document each removed document duplicates.
 //!
 //! Documents are visited in order of preference. A document is removed if it may be removed in favor of a document kept before it;
-//! otherwise, it is kept. So no kept document may be removed in favor of another document kept before it, and each removed document has a
-//! kept partner. The partners of a document are the documents with which it forms a pair, and a rule selects one of them (`choose`): the
-//! best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
+//! otherwise, it is kept. This guarantees that no kept document may be removed in favor of a document kept before it, and that each removed
+//! document has a kept partner. The partners of a document are the documents with which it forms a pair, and a rule selects one of them
+//! (`choose`): the best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
 //! form a linked list, so a document reads the lists of its own class and of the linked classes.
 //!
-//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only the algorithms with the shortest
-//! lists are searched, and the remaining algorithms only check the documents that were found. With `--decide all`, a class of a hundred
+//! If K of n algorithms must agree, at least one of any n - K + 1 algorithms finds each pair. Only the algorithms with the shortest lists
+//! are therefore searched, and the remaining algorithms only check the documents that were found. With `--decide all`, a class of a hundred
 //! thousand documents that are all kept costs nothing if another algorithm distinguishes them.
 
 use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
@@ -21,13 +21,14 @@ pub const MOST_LISTED: u64 = 100_000;
 
 /// Provides the relations of documents in one algorithm.
 pub trait Relation {
-    /// Returns the document's class, identified by its smallest document. A document without a signature is in a class with its copies.
+    /// Returns the document's class, identified by its smallest document number. A document without a signature is in a class with its
+    /// copies.
     fn class(&self, doc: u64) -> u64;
     /// Calls `each` with every class that forms pairs with this class, and the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
-    /// Returns the scope of a document if only documents of different scopes form pairs, or `None` if any documents may form pairs.
+    /// Returns the scope of a document if only documents of different scopes form pairs, or `None` if all documents may form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
         None
     }
@@ -35,7 +36,7 @@ pub trait Relation {
     fn are_copies(&self, _x: u64, _y: u64) -> bool {
         false
     }
-    /// Returns whether a class has documents of several scopes; used only if there are scopes.
+    /// Returns whether a class contains documents of several scopes; used only if there are scopes.
     fn is_of_several(&self, _class: u64) -> bool {
         false
     }
@@ -53,8 +54,8 @@ pub enum Settled {
     Kept,
     /// The document was removed.
     Removed,
-    /// The document is new, and a document with the same text was removed in favor of this kept document. So it is removed as well: in
-    /// favor of the partner that the rule selects, or else in favor of this kept document.
+    /// The document is new, and a document with the same text was removed in favor of this kept document. The new document is removed as
+    /// well: in favor of the partner that the rule selects or, if there is none, in favor of this kept document.
     Copy(u64),
 }
 
@@ -75,7 +76,7 @@ pub struct Removal {
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
-    /// How much of the document the kept document contains, if that was computed.
+    /// The part of the document that the kept document contains, if that was computed.
     pub contained: Option<Contained>,
 }
 
@@ -84,14 +85,14 @@ pub struct Removal {
 pub struct Partner {
     /// The kept document.
     pub kept: u64,
-    /// See [`Removal::found`].
+    /// The algorithm and similarity, as in [`Removal::found`].
     pub found: (usize, f32),
 }
 
-/// Holds the linked lists of kept documents: for each algorithm, a head for each class and a next document for each document. 0 means none,
+/// Holds the linked lists of kept documents. Each algorithm has a head for each class and a next document for each document. 0 means none,
 /// and n + 1 means document n. The arrays have one element per document, all 0 at the start.
 ///
-/// If one algorithm is enough for a pair and a pair is enough for removal, no two documents of a class are ever both listed: then only the
+/// If one algorithm is enough for a pair and a pair is enough for removal, a class never has two listed documents. In this case, only the
 /// heads are used, and the other two arrays are empty.
 pub struct Lists<'l> {
     /// The heads, by algorithm and class.
@@ -167,7 +168,7 @@ impl Lists<'_> {
 enum Place {
     /// The document is listed.
     Listed,
-    /// Enough documents are listed before it.
+    /// Enough other documents are already listed.
     Beyond,
     /// A listed document has the same text and scope, so it forms the same pairs.
     Again,
@@ -180,8 +181,7 @@ pub struct Finder<'f, R> {
     most: u64,
     /// The number of comparisons skipped because more than `most` documents were found for one document.
     pub left_out: u64,
-    /// For each relation, the number of listed documents that it links to the current document, and the index of the
-    /// relation; in ascending order.
+    /// The number of listed documents that each relation links to the current document, and the index of the relation, in ascending order.
     lengths: Vec<(u64, usize)>,
     met: Vec<(u64, usize, f32)>,
     partners: Vec<Partner>,
@@ -198,7 +198,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how many more
     /// kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
-        // With a single relation, its lists are searched in any case: no lengths are needed.
+        // The lists of a single relation are searched in any case, so no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
             self.lengths.clear();
             self.lengths.push((u64::MAX, 0));
@@ -309,7 +309,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         Ok(())
     }
 
-    /// Calls `union` for enough pairs of the relation to connect everything that its pairs connect.
+    /// Calls `union` for enough pairs to produce the same connected components as all pairs.
     pub fn connect(&mut self, order: Docs<'_>, lists: &mut Lists<'_>, mut union: impl FnMut(u64, u64)) {
         if self.needed == 1
             && self

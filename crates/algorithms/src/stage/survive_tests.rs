@@ -72,7 +72,7 @@ proptest::proptest! {
             relations.iter().filter(|relation| relation.is_pair(x as usize, y as usize)).count() >= needed
         };
         let rank = |doc: u64| order.iter().position(|&other| other == doc);
-        // The definition.
+        // This loop applies the definition.
         let (mut kept, mut expected) = (Vec::new(), Vec::new());
         for &doc in &order {
             match kept.iter().copied().find(|&other| is_pair(doc, other)) {
@@ -90,7 +90,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // The same test, if a document is removed only in favor of a document that contains it.
+        // This loop applies the definition if a document is removed only in favor of a document that contains it.
         let (mut kept, mut expected) = (Vec::new(), Vec::new());
         for &doc in &order {
             let partners = || kept.iter().copied().filter(|&other| is_pair(doc, other));
@@ -139,8 +139,8 @@ proptest::proptest! {
     }
 }
 
-/// A hundred documents that one algorithm finds equal and the other distinguishes, then a copy of each: every copy is found, although at
-/// most ten listed documents may be compared.
+/// One algorithm finds a hundred documents equal, and the other distinguishes them. A copy of each document follows. Every copy is found,
+/// although at most ten listed documents may be compared.
 #[test]
 fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     let docs = 200;
@@ -164,7 +164,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     (0..30).for_each(|doc| (0..2).for_each(|relation| all.insert(relation, 0, doc)));
     assert_eq!(finder.gather(&all, 30), 20);
 
-    // The same test with a single algorithm, whose lists are not measured.
+    // This repeats the test with a single algorithm, whose lists are not measured.
     let links = (1..=30).map(|doc| (0, doc)).collect();
     let relations = [Plain { class: (0..200).collect(), links }];
     let (mut finder, mut memory) = (Finder::new(&relations, 1, 10), vec![vec![0; 200]; 1]);
@@ -173,7 +173,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
 }
 
-/// Thirty documents of one class that are all kept: the first three are listed, and the remaining documents are only counted.
+/// All of the thirty documents in one class are kept. The first three are listed, and the remaining documents are only counted.
 #[test]
 fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     let relations = [Plain { class: vec![0; 40], links: vec![] }];
@@ -205,7 +205,7 @@ fn gone(
 
 #[test]
 fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
-    // 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and these form
+    // 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and both form
     // a pair with 5.
     let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
     let settled = |doc| match doc {
@@ -219,8 +219,9 @@ fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
 }
 
 proptest::proptest! {
-    /// Processing each component separately gives the same survivors, and so does processing in rounds; the run may stop after any
-    /// round. Each round removes documents with a kept better partner, then keeps documents whose better partners were all removed.
+    /// Processing each component separately gives the same survivors, and so does processing in rounds; the run may stop after any round.
+    /// Each round removes the documents that have a better partner that was kept, then keeps the documents whose better partners were all
+    /// removed.
     #[test]
     fn components_alone_and_rounds_leave_the_same_survivors(
         labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),
@@ -233,7 +234,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // Components over links of any relation. These components may be larger than the components over pairs.
+        // The components are computed over the links of all relations, so they may be larger than the components over pairs.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

@@ -9,7 +9,6 @@ use crate::algorithm::params::THRESHOLDS;
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
 
-/// The name of the parameter.
 const THRESHOLD: &str = "threshold";
 /// The names of similar parameters that do not limit a similarity.
 const OTHERS: [&str; 2] = ["distance", "ratio"];
@@ -88,7 +87,7 @@ fn has_threshold(algorithm: &dyn Algorithm) -> bool {
         || algorithm.facts().shorthands.iter().any(|short| is_similarity(short.name, short.kind))
 }
 
-/// Formats the list as it could be typed.
+/// Formats the list as you would type it.
 fn typed(named: &[Named]) -> String {
     let one = |(name, values): &Named| {
         let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();

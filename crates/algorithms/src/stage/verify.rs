@@ -8,13 +8,13 @@ use super::bound::Check;
 use crate::measure::Undecided;
 use dupsift_core::row::Pair;
 
-/// Returns the two documents of a pair, whose evidence is needed.
+/// Returns the two documents whose evidence is needed to check a pair.
 pub fn documents(pair: &Pair) -> [u64; 2] {
     [pair.a, pair.b]
 }
 
-/// Returns the pair if the check accepts the evidence of its two documents. A pair that would take too long is rejected and counted with
-/// `undecided`.
+/// Returns the pair if the check accepts the evidence of its two documents. If the comparison would take too long, calls `undecided` and
+/// rejects the pair.
 #[inline]
 pub fn judge(check: Check<'_>, [a, b]: [&[u64]; 2], pair: Pair, undecided: impl FnOnce()) -> Option<Pair> {
     check.judge(a, b, pair).unwrap_or_else(|Undecided| {

@@ -2,14 +2,14 @@
 //!
 //! Three conditions must all hold; docs/versions.md describes the corpora on which the shares were measured:
 //!
-//! 1. The texts share enough: one contains at least the share T of the distinct 3-grams of the other.
-//! 2. The facts agree: the other text contains at least the share `NUMBERS` of the distinct numbers in the text with fewer numbers, or at
-//!    least the share `GRAMS` of the 3-grams of each text is in the other.
-//! 3. No single word distinguishes them: in the text that is contained better, no word occurs so much more often than in the other text
-//!    that the surplus is more than the share `SURPLUS` of the words.
+//! 1. The texts share enough: one text contains at least the share T of the other text's distinct 3-grams.
+//! 2. The facts agree: the other text contains at least the share `NUMBERS` of the distinct numbers in the text with fewer numbers, or each
+//!    text contains at least the share `GRAMS` of the other text's 3-grams.
+//! 3. No single word distinguishes them: in the better contained text, the surplus of each word over the other text is at most the share
+//!    `SURPLUS` of the words.
 //!
-//! Not covered: evidence that only the corpus shows, such as another page from the same template that is equally similar; and short
-//! texts in which one word was changed, because one word in fewer than fifty exceeds that share.
+//! The conditions do not consider evidence that only the corpus shows, such as another page from the same template that is equally similar.
+//! The conditions reject short texts in which one word was changed, because one word in fewer than fifty exceeds the share `SURPLUS`.
 
 use crate::measure::{
     Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
@@ -54,7 +54,7 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     if few == 0 || common as f64 / few as f64 >= NUMBERS {
         return true;
     }
-    // The smaller number of 3-grams divided by the larger number bounds one of the shares.
+    // The smaller number of 3-grams divided by the larger number is an upper bound on one of the shares.
     let (x, y) = (grams_of(a), grams_of(b));
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }

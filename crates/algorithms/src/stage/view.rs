@@ -25,13 +25,13 @@ impl<'v, C: Copies> View<'v, C> {
         View { pipeline, stats: None, copies: None }
     }
 
-    /// Returns the view of a pass after counting: word frequencies are known.
+    /// Returns the view of a pass that follows counting, so word frequencies are known.
     pub fn after_count(pipeline: &'v Pipeline, stats: &'v CorpusStats) -> View<'v, C> {
         View { pipeline, stats: Some(stats), copies: None }
     }
 
-    /// Returns the view of a pass after copies were found. If copies count in the statistics, each document records how often its text is
-    /// counted.
+    /// Returns the view of a pass that runs after copies were found. If copies count in the statistics, each document records how often its
+    /// text is counted.
     pub fn with_copies<'w>(self, copies: Option<&'w C>, count_copies: bool) -> View<'w, C>
     where
         'v: 'w,

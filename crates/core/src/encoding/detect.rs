@@ -99,8 +99,8 @@ pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> 
 }
 
 /// Returns whether the bytes are Mac Cyrillic, which the detector does not support. In Mac Cyrillic, lowercase letters except я have the
-/// same bytes as in Windows-1251. The letter я has the byte of the capital letter Я in Windows-1251, where capitals do not follow lowercase
-/// letters. The bytes of capital letters are punctuation marks in Windows-1251.
+/// same bytes as in Windows-1251. The byte of я in Mac Cyrillic is the capital letter Я in Windows-1251, and within a word, a capital
+/// letter does not follow a lowercase letter. The bytes of capital letters are punctuation marks in Windows-1251.
 fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
     let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();

@@ -16,7 +16,7 @@ pub enum Encoding {
     Named(&'static encoding_rs::Encoding),
 }
 
-/// Names for spelling suggestions; all labels of the WHATWG Encoding Standard are accepted.
+/// The names for spelling suggestions; all labels of the WHATWG Encoding Standard are accepted.
 const USUAL: [&str; 12] = [
     "utf-8",
     "auto",

@@ -1,4 +1,4 @@
-//! The parameters of the rule that distinguishes versions from pages with the same template, [`crate::measure::Versions`].
+//! The parameters of [`crate::measure::Versions`], the rule that distinguishes versions from pages with the same template.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::measure::Versions;
@@ -69,7 +69,7 @@ const fn share(name: &'static str, default: &'static str, help: &'static str) ->
     ParamSpec { name, kind: Kind::Real(0.0, 1.0), default, help }
 }
 
-/// Returns the rule if `relate=true`, for pairs with a cosine of at least `least`.
+/// Returns the rule for pairs with a cosine of at least `least`, or `None` if `relate=false`.
 ///
 /// # Errors
 /// Returns an error if the near group begins below `least`, or if a bound of the rule is given although the rule is off. A bound with its
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of("0.92", 0.95), None);
     }
 
-    /// A printed recipe can be used as input: bounds with their default values are not a contradiction.
+    /// Checks that a printed recipe is valid input: bounds with their default values are not a contradiction.
     #[test]
     fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
         let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);

@@ -1,4 +1,4 @@
-//! Tests `versions` on worked examples, and compares it with the definition.
+//! Tests `versions` on worked examples, and compares its results with the definition.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
 use crate::measure::cosine;
 use dupsift_core::hash::hash64;
 
-/// Checks that a note describes the pairs that the threshold excludes, and names the algorithm that finds them, if there are at least a
-/// thousand documents.
+/// Checks that a corpus of at least a thousand documents gets a note about the pairs that the threshold excludes, and that the note names
+/// the algorithm that finds these pairs.
 #[test]
 fn texts_inside_of_much_longer_ones_are_named() {
     let stats = crate::corpus::CorpusStats::none();
@@ -24,7 +24,8 @@ fn texts_inside_of_much_longer_ones_are_named() {
     );
 }
 
-/// Compares the results with (1 - H) cosine + H cosine of the first lines, with weights from the whole corpus.
+/// Compares the results with (1 - H) times the cosine of the texts plus H times the cosine of their first lines, where H is the value of
+/// `head` and the weights come from the whole corpus.
 #[test]
 fn the_share_of_the_first_line_keeps_the_join_exact() {
     // The first three words are on a separate line.
