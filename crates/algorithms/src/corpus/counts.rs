@@ -190,11 +190,6 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns how many terms may be counted between two drains. Count a document with more terms separately.
-    pub fn limit(&self) -> usize {
-        self.limit
-    }
-
     /// Returns whether the memory is full, or a 32-bit partial count could overflow, so that the counts must be drained.
     pub fn is_full(&self) -> bool {
         self.terms >= self.limit || self.occurrences >= 1 << 31
