@@ -54,7 +54,7 @@ impl Pair {
         self.related.is_some_and(|related| related.other_title)
     }
 
-    /// Merges two occurrences of a pair: keeps the better score and all rules.
+    /// Merges two occurrences of a pair: keeps the better score and the rules of both occurrences.
     pub fn merge(self, other: Pair) -> Pair {
         let better = if other.score.similarity > self.score.similarity { other.score } else { self.score };
         Pair { score: better, matched: self.matched | other.matched, ..self }
@@ -144,15 +144,15 @@ pub struct Pairs<'p> {
 /// The number of documents whose sketches are loaded together for comparison.
 const BLOCK: usize = 1 << 13;
 
-/// The maximum number of rows in a window whose words are held in memory.
+/// The maximum number of rows in a window for [`Pairs::compare_some`] to hold the words of the rows in memory.
 const MOST_WORDS: usize = 1 << 20;
 
 /// The maximum number of rows in a window in which [`Pairs::compare_nearest`] compares all pairs.
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
-/// The number of documents that are compared with all other documents in a large window: those with the smallest document numbers. This
-/// ensures that a document that is similar to many others is compared with a document that is kept.
+/// The number of documents in a large window that are compared with all other documents in the window. These are the documents with the
+/// smallest numbers. A document that is similar to many others is thus compared with a document that is kept.
 pub const FIRST: usize = 4;
 
 /// Returns the number of following rows with which [`Pairs::compare_nearest`] compares each row in a window of this many rows. In a large
@@ -176,7 +176,7 @@ pub fn firsts(window: &Window<'_>) -> Vec<usize> {
 }
 
 impl<'p> Pairs<'p> {
-    /// Passes pairs to a sink, with a limit on the comparisons in one group.
+    /// Passes pairs to `sink` and limits the comparisons in one group to `max_candidates`.
     pub fn new(max_candidates: u64, sink: &'p mut dyn FnMut(Pair)) -> Pairs<'p> {
         Pairs {
             sink,
@@ -353,7 +353,7 @@ impl<'p> Pairs<'p> {
         let rows = rows as u64;
         let all = rows * rows.saturating_sub(1) / 2;
         let reach = if all <= self.max_candidates { rows } else { (self.max_candidates / rows).max(1) };
-        // The last rows have fewer following rows.
+        // Rows near the end have fewer following rows.
         let short = reach.min(rows.saturating_sub(1));
         let compared = rows * short - short * (short + 1) / 2;
         self.compared += compared;

@@ -1,10 +1,10 @@
 //! Creates and opens files so that a name prepared by another user cannot redirect them.
 //!
 //! In a folder to which other users may write, a name can be a link to any file. Therefore, functions that write never follow a link at the
-//! end of a path: a new file is created exclusively (`O_EXCL`) and replaces any file or link with the same name, and a file that is opened
-//! must be a regular file. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this
-//! user alone; the functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of
-//! file (`clippy.toml`).
+//! end of a path. They create new files exclusively (`O_EXCL`), replacing any file or link with the same name, and they open only regular
+//! files. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this user alone; the
+//! functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of file
+//! (`clippy.toml`).
 
 pub mod private;
 
@@ -196,8 +196,8 @@ fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the reason if a folder must not be used for writing because all users may write to it and may have created its contents. Returns
-/// `None` if the folder may be used, and on file systems without permissions.
+/// Returns the reason why a folder must not be used for writing: all users may write to it and may have created its contents. Returns
+/// `None` if the folder may be used or if the file system does not support permissions.
 ///
 /// # Errors
 /// Returns the error of the system.

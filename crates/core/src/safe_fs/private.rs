@@ -1,7 +1,7 @@
-//! Accesses the files of a private folder: this user owns it, and nobody else may write to it.
+//! Accesses the files in private folders. A private folder belongs to this user, and nobody else may write to it.
 //!
-//! A folder is created with mode 0700. Each function opens the folder without following a link, checks its owner and mode through the
-//! handle, and creates, opens, renames or removes the file through the same handle. Therefore, a folder that another user prepared or
+//! Private folders are created with mode 0700. Each function opens the folder without following a link, checks its owner and mode through
+//! the handle, and creates, opens, renames or removes the file through the same handle. Therefore, a folder that another user prepared or
 //! swapped in is refused, and a link inside the private folder is not followed. The parent folder, such as `/tmp`, may be writable by other
 //! users.
 //!
@@ -24,7 +24,7 @@ use rustix::process::geteuid;
 /// Write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// Private folders on a file system that does not record owners, by device and inode number.
+/// Private folders on file systems that do not record owners, identified by device and inode number.
 static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
 fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
@@ -39,8 +39,8 @@ pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Returns the reason if a folder is not private: a different owner, write permission for other users, or a link. Returns `None` if the
-/// folder is private.
+/// Returns the reason why a folder is not private: it has a different owner, other users may write to it, or it is a link. Returns `None`
+/// if the folder is private.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -188,7 +188,7 @@ fn others_write(there: &Stat) -> bool {
     Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
 }
 
-/// Returns the reason if a folder is not private.
+/// Returns the reason why a folder is not private, or `None` if it is private.
 fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
         Some(format!("it belongs to another user (user ID {})", there.st_uid))

@@ -8,7 +8,7 @@ use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Holds a recorded span. Rows are grouped by document and item, and sorted by position.
+/// The row that records a span. Rows are grouped by document and item, and sorted by position.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Row {
@@ -74,7 +74,7 @@ impl Finding {
         writer.push(row.as_bytes())
     }
 
-    /// Ends the collection.
+    /// Finishes the collection and returns all spans.
     pub fn finish(self) -> Result<Found> {
         Ok(Found { rows: self.rows.finish()?, rest: self.rest.freeze()? })
     }

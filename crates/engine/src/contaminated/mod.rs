@@ -68,7 +68,7 @@ pub struct ContaminatedOptions {
     pub suite: ItemColumn,
     /// The number of tokens in an n-gram.
     pub ngram: u32,
-    /// The lowest score at which a document is contaminated.
+    /// The lowest score at which a document counts as contaminated.
     pub threshold: f64,
     /// Whether spans are cut from documents that are otherwise kept.
     pub cut_spans: bool,

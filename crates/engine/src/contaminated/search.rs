@@ -30,7 +30,6 @@ pub struct Searched {
     pub lost: LostValues,
 }
 
-/// Holds the state of one thread.
 struct Thread<'t> {
     search: Search<'t>,
     spans: Writer<'t>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::thread_times::ThreadTimes;
 
-/// How often memory is sampled.
+/// The interval between memory samples.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
 /// The stage that the process started most recently.
@@ -44,7 +44,7 @@ pub struct StageReport {
 /// Whether finished stages are logged at INFO.
 static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 
-/// The minimum duration, in seconds, of a stage that is logged. In a small run, lines for shorter stages would hide everything else.
+/// The minimum duration, in seconds, of a stage that is logged. In a small run, lines for shorter stages would obscure all other lines.
 const WORTH_A_LINE: f64 = 1.0;
 
 /// Enables INFO lines for subsequent stages that take at least one second, for example in the log of an unattended run.
@@ -157,7 +157,7 @@ impl Drop for Clock {
 }
 
 impl Running<'_> {
-    /// Ends the stage.
+    /// Ends the stage and records its numbers.
     pub fn end(self, rows_in: u64, rows_out: u64, spilled_bytes: u64) {
         self.clock.sampler.sample();
         if let Some(before) = &self.threads {

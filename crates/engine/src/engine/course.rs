@@ -45,7 +45,7 @@ impl Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
-    /// Returns the progress of the job when this share of a stage is done. `now` is the time since an arbitrary fixed moment.
+    /// Returns the progress of the job if this share of the stage is done. `now` is the time since an arbitrary fixed moment.
     pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
@@ -72,7 +72,7 @@ impl Course {
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {
             Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
-            // The job has started over without a damaged file, and this is its first stage.
+            // This is the first stage of a job that has started over without a damaged file.
             None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
                 (self.at, self.entered, self.before) = (0, 1, None);
             }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(place(&mut job, "group exact", 0.0, 65), (2, Some(40)));
         assert_eq!(place(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
         assert_eq!(place(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
-        // A stage that belongs to none of the later legs does not change the current leg.
+        // A stage that belongs to no later leg does not change the current leg.
         assert_eq!(place(&mut job, "group minhash", 0.0, 90), (3, Some(15)));
         assert_eq!(place(&mut job, "another one", 0.5, 95).0, 3);
         assert_eq!(place(&mut job, "write tables", 1.0, 105), (4, Some(0)));

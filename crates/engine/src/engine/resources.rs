@@ -37,8 +37,8 @@ impl Resources {
         Ok(Resources { clock, budget, pool: pool(threads)?, long_documents })
     }
 
-    /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, which leaves the
-    /// other half for other data.
+    /// Returns an engine with temporary files in this folder. If `halves` is set, shuffle rows use only half of their share; the other half
+    /// is left for other data.
     pub fn engine<'e>(
         &'e self,
         halves: bool,
