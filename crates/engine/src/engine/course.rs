@@ -1,7 +1,7 @@
-//! Estimates the progress of a whole job from its legs, whose approximate work is known in advance.
+//! Estimates the progress of a whole job from its legs. The work and the number of stages in each leg are known approximately in advance.
 //!
-//! The name of the current stage determines the current leg. The number of stages in each leg is also known approximately. The remaining
-//! time is estimated from the work done since the first stage began, so the work of an earlier run does not count in a resumed job.
+//! The name of the current stage determines the current leg. The remaining time is estimated from the work done since the first stage of
+//! this process began. Therefore, if a job is resumed, the work of the earlier process does not count.
 
 use std::time::Duration;
 

@@ -41,7 +41,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Checks that neither folder contains the other.
+    /// Checks that neither folder contains the other folder.
     fn is_apart(&self, other: &Folder) -> Result<()> {
         let (here, there) = (&self.real, &other.real);
         let how = match (here == there, here.starts_with(there), there.starts_with(here)) {

@@ -33,7 +33,7 @@ pub use run_report::*;
 pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::stage::passes::Pass;
-/// How a process ends after a request to stop.
+/// Functions that end a process after a request to stop.
 pub use dupsift_files::io::unfinished::{end, ends_by_itself, left};
-/// Removal of temporary files left by unfinished runs.
+/// The function that removes temporary files left by unfinished runs.
 pub use dupsift_files::io::{Cleared, clean};

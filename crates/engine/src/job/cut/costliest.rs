@@ -1,4 +1,4 @@
-//! Finds the passages with the highest cost: bytes times copies. Templates are among these passages.
+//! Finds the passages with the highest cost, which is the number of bytes times the number of copies. These passages include templates.
 
 use std::collections::HashMap;
 

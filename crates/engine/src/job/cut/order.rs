@@ -1,4 +1,4 @@
-//! Orders the kept documents by `--keep`.
+//! Sorts the kept documents in the order that `--keep` specifies.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Orders the documents that have a text and are not removed.
+    /// Sorts the documents that have a text and are not removed.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

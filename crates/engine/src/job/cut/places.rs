@@ -22,7 +22,7 @@ pub struct Cuts {
     /// The offset of each document's passages, plus one; 0 for a document without passages.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
-    /// Documents with the first copy of a passage that is cut elsewhere.
+    /// The documents that contain the first copy of a passage that is cut from another document.
     firsts: AtomicBits,
 }
 

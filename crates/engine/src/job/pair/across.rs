@@ -16,7 +16,7 @@ use dupsift_spill::shuffle::AtomicCells;
 /// Represents several scopes in [`Across::of_class`]. No single scope has this value.
 const SEVERAL: u64 = 0;
 
-/// Holds the scope of each document, and of each class of one algorithm.
+/// Holds the scope of each document, and the scope of each class of one algorithm.
 #[derive(Debug)]
 pub struct Across {
     scopes: Noted,
@@ -25,7 +25,7 @@ pub struct Across {
 }
 
 impl Across {
-    /// Returns the scopes of these classes; `None` if documents are not compared across scopes.
+    /// Returns the scopes of these classes, or `None` if documents are not compared across scopes.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.

@@ -30,7 +30,7 @@ pub struct Known<'k> {
     pub headings: &'k Headings,
     /// The documents whose first line is too common to identify a title.
     pub common: &'k AtomicBits,
-    /// The pairs of these documents from earlier runs.
+    /// The pairs that earlier runs found for documents of this run.
     pub earlier: Option<&'k Sorted>,
 }
 
@@ -48,8 +48,8 @@ impl Facts for Known<'_> {
     }
 }
 
-/// Classifies each pair. All pairs must already have been accepted by the algorithm's own score. Pairs that share a template but are too
-/// dissimilar to report are dropped and counted.
+/// Classifies each pair. Each pair must already have passed the threshold for the algorithm's own score. Pairs that share a template but
+/// are too dissimilar to report are dropped and counted.
 pub fn classify(
     session: &Session<'_>,
     label: &str,

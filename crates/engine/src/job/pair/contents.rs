@@ -22,7 +22,7 @@ use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 
-/// Holds the documents whose contents have to be recorded. The first document of each class of copies represents the class.
+/// Holds the documents whose contents must be recorded. The first document of each class of copies represents the class.
 pub struct Alike {
     copies: Arc<Classes>,
     bits: AtomicBits,
@@ -90,7 +90,7 @@ impl TakingContents {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents of the documents in a batch whose contents are still missing. Returns the number of characters that were
+    /// Records the contents of those documents in a batch whose contents are still missing. Returns the number of characters that were
     /// segmented into words for this purpose.
     pub fn take_batch(
         &self,
@@ -263,7 +263,7 @@ impl Looking {
     }
 }
 
-/// Holds the pair data for the pair table.
+/// Holds the data for the table of pairs.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,

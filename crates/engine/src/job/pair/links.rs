@@ -182,8 +182,8 @@ pub trait Earlier: Sync {
     /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// Returns, for each first line in one partition, the number of indexed documents with this line. `records` holds the partition's
-    /// records, the partition's number and the number of partitions.
+    /// Maps each first line in one partition to the number of indexed documents with this line. `records` holds the partition's records,
+    /// the partition's number and the number of partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 

@@ -57,7 +57,7 @@ pub struct Took {
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
-    /// Values other than texts that count as null.
+    /// The values, other than texts, that count as null.
     pub lost: LostValues,
 }
 
@@ -83,7 +83,7 @@ pub struct Taken {
     pub ids_seen: IdsSeen,
     /// The number of rows with the same id as an earlier row.
     pub duplicate_ids: u64,
-    /// Values other than texts that count as null.
+    /// The values, other than texts, that count as null.
     pub lost: LostValues,
     /// The number of documents with a text.
     pub used: u64,
@@ -98,7 +98,7 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Returns the values other than texts that count as null, including values of `--keep` columns.
+    /// Returns the values, other than texts, that count as null. These include values of `--keep` columns.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.columns.keep.lost());
@@ -169,7 +169,7 @@ impl<'j> Intake<'j> {
         RowRecorder { indexed: true, ..self.recorder() }
     }
 
-    /// Records everything about a row of a batch except its text. Returns the text if it can be used.
+    /// Records all data about a row of a batch except the text. Returns the text if it is usable.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.indexed) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;

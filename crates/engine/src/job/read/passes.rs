@@ -75,7 +75,7 @@ pub struct Before<'n> {
 }
 
 impl<'n> Before<'n> {
-    /// Returns the inputs of the first pass, with the frozen statistics and models of another run if there are any. Otherwise, the
+    /// Returns the inputs of the first pass, including the frozen statistics and models of another run if there are any. Otherwise, the
     /// statistics are `none`, which no algorithm uses, and table schemes are chosen for `documents_planned` documents.
     pub fn new(
         session: &'n Session<'n>,
