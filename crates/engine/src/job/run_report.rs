@@ -57,19 +57,19 @@ pub struct RunReport {
     /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// The number of files in the inputs that are not read, by file extension.
+    /// The number of unread files in the input folders, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
-    /// Folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
+    /// The folders inside the inputs that were skipped because dupsift wrote them. The value describes the contents of the folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The numbers of used documents, rejected rows and copies.
     pub documents: DocumentsReport,
-    /// Counts of extracted HTML pages, if the corpus has any.
+    /// The counts of extracted HTML pages, if the corpus has such pages.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values other than texts that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not a
-    /// number` or `not text`.
+    /// The values, other than texts, that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not
+    /// a number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
@@ -192,7 +192,7 @@ pub struct InputReport {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
     /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file is the
-    /// same. Null if no process read the complete file.
+    /// same. The hash is null if no process read the complete file.
     #[serde(default)]
     pub contents: Option<String>,
     /// The encoding of the file, if `--encoding auto` had to detect it.
@@ -380,8 +380,8 @@ pub struct AlgorithmReport {
     pub left_out_of_large_groups: u64,
     /// The number of distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
-    /// The number of candidates that the check left undecided, because comparing two such long and different texts would take more than
-    /// about a second. These candidates do not count as pairs.
+    /// The number of candidates that the check left undecided, because comparing such long and different texts would take more than about a
+    /// second. These candidates do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
     /// The number of pairs that passed every check but were removed by `margin=`. Exact copies are counted once.
@@ -409,12 +409,12 @@ pub struct AlgorithmReport {
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest_cluster: u64,
-    /// The expected number of pairs of unrelated documents whose signatures are equal by chance, computed from the number of bits. Present
-    /// only for algorithms that compare signatures for equality.
+    /// The expected number of pairs of unrelated documents whose signatures are equal by chance, computed from the number of bits. This
+    /// number is present only for algorithms that compare signatures for equality.
     pub expected_chance_collisions: Option<f64>,
     /// A hash of the learned model, in hexadecimal; null for algorithms that learn nothing.
     pub model: Option<String>,
-    /// For algorithms with MinHash bands, the share of pairs that become candidates, by Jaccard similarity of the shingles.
+    /// The share of pairs that become candidates, by Jaccard similarity of the shingles, if the algorithm uses MinHash bands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_recall: Option<BTreeMap<String, f64>>,
     /// The choices that the algorithm made automatically.
@@ -456,11 +456,11 @@ pub struct RelationsReport {
 /// Records the removed documents.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
-    /// The pairs that decide on removal.
+    /// The pairs on which removal is based.
     pub decide: String,
     /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// How each `keep` column is compared: as `numbers` or as `text`.
+    /// The way in which each `keep` column is compared: as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
     /// The number of removed documents.

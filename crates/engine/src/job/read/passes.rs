@@ -138,8 +138,8 @@ struct FirstStates<'n> {
 impl<'n> FirstStates<'n> {
     /// Restores the results that earlier processes have saved.
     ///
-    /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents. With an
-    /// index, the pass is therefore either restored or repeated as a whole.
+    /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents.
+    /// Therefore, if the run uses an index, the pass is either restored or repeated as a whole.
     fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
         let Some(meeting) = meeting else { return Ok(states) };
@@ -193,7 +193,7 @@ impl<'n> FirstStates<'n> {
         Ok(FirstStates { notes, copies, counts, words, algorithms, unsigned, stored, copy_keys: None })
     }
 
-    /// Returns the results that the first pass still has to produce.
+    /// Returns the results that the first pass must still produce.
     fn missing(&self, passes: Passes<'_>) -> Made {
         Made {
             notes: self.notes.is_none() || self.copies.is_none(),
@@ -290,8 +290,8 @@ impl Passes<'_> {
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
 
-    /// Signs documents with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe
-    /// order, and the index entries of the algorithms that had to wait.
+    /// Computes the signatures of the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in
+    /// recipe order, and the index entries of the algorithms that had to wait.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
@@ -383,8 +383,8 @@ impl Passes<'_> {
         Ok((Some(counts), words))
     }
 
-    /// Restores the latest state of each of these algorithms, and returns the remaining algorithms separately. With an index, a state is
-    /// restored only together with the algorithm's index entry.
+    /// Restores the latest state of each of these algorithms, and returns the remaining algorithms separately. If the run uses an index, a
+    /// state is restored only together with the algorithm's index entry.
     fn restore_algorithms<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
         let (mut algorithms, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
