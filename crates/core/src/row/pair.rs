@@ -48,8 +48,8 @@ impl Pair {
         self.related.is_some_and(|related| related.relation == RelationKind::Template)
     }
 
-    /// Returns whether one title refers to something that the other text is not about. In this case, neither document is removed in favor
-    /// of the other.
+    /// Returns whether the title of one document refers to something that the other document is not about. In this case, neither document
+    /// is removed in favor of the other.
     pub fn has_other_title(&self) -> bool {
         self.related.is_some_and(|related| related.other_title)
     }
@@ -144,7 +144,7 @@ pub struct Pairs<'p> {
 /// The number of documents whose sketches are loaded together for comparison.
 const BLOCK: usize = 1 << 13;
 
-/// The maximum number of rows in a window for [`Pairs::compare_some`] to hold the words of the rows in memory.
+/// [`Pairs::compare_some`] holds the words of a window's rows in memory only if the window has at most this many rows.
 const MOST_WORDS: usize = 1 << 20;
 
 /// The maximum number of rows in a window in which [`Pairs::compare_nearest`] compares all pairs.
@@ -152,7 +152,7 @@ pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
 /// The number of documents in a large window that are compared with all other documents in the window. These are the documents with the
-/// smallest numbers. A document that is similar to many others is thus compared with a document that is kept.
+/// smallest numbers. Therefore, a document that is similar to many others is compared with a document that is kept.
 pub const FIRST: usize = 4;
 
 /// Returns the number of following rows with which [`Pairs::compare_nearest`] compares each row in a window of this many rows. In a large
@@ -207,8 +207,8 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Compares all pairs in the window with `judge`. If the number of pairs exceeds `max_candidates`, the number of following rows with
-    /// which each row is compared is limited accordingly (to at least one), and the skipped comparisons are counted.
+    /// Compares all pairs in the window with `judge`. If the number of pairs exceeds `max_candidates`, each row is compared with a limited
+    /// number of following rows (at least one), and the skipped comparisons are counted.
     pub fn compare_all(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
         let reach = self.reach(window.len());
         for i in 0..window.len() {
@@ -244,7 +244,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // Neighboring rows have already been compared, and so have the first documents that precede this document.
+                // The neighboring rows and the first documents before this document have already been compared with this document.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -260,7 +260,7 @@ impl<'p> Pairs<'p> {
         self.compared += compared;
     }
 
-    /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row. `some` appends, in order, the
+    /// Like [`Pairs::compare_all`], for methods that can rule out pairs based on one eight-byte word per row. `some` appends, in order, the
     /// positions of the words that may form a pair with the first word, and only the rows at these positions are passed to `judge`. The
     /// counts and the pairs are the same, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
@@ -292,9 +292,9 @@ impl<'p> Pairs<'p> {
         (self.words, self.places) = (words, places);
     }
 
-    /// Like [`Pairs::compare_all`], for documents that are compared by the first `N` words of their sketches. Each document is compared
-    /// with the following documents up to the position that `last` returns; pairs that are `near` are passed to `judge`. Sketches are read
-    /// in blocks, so memory does not grow with the length of the list.
+    /// Like [`Pairs::compare_all`], for documents that are compared based on the first `N` words of their sketches. Each document is
+    /// compared with the following documents up to the position that `last` returns; pairs that are `near` are passed to `judge`. Sketches
+    /// are read in blocks, so memory does not grow with the length of the list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],
@@ -482,7 +482,7 @@ mod tests {
         }
     }
 
-    /// Checks that ruling out pairs by their words does not change the result.
+    /// Checks that ruling out pairs based on their words does not change the result.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);

@@ -79,8 +79,8 @@ pub struct Related {
     pub why: Why,
     /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,
-    /// Whether one title refers to something that the other text is not about. In this case, neither document is removed in favor of the
-    /// other.
+    /// Whether the title of one document refers to something that the other document is not about. In this case, neither document is
+    /// removed in favor of the other.
     pub other_title: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Creates and opens files so that a name prepared by another user cannot redirect them.
+//! Creates and opens files in such a way that a name prepared by another user cannot redirect the access to a different file.
 //!
 //! In a folder to which other users may write, a name can be a link to any file. Therefore, functions that write never follow a link at the
 //! end of a path. They create new files exclusively (`O_EXCL`), replacing any file or link with the same name, and they open only regular

@@ -199,8 +199,8 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner that a new folder gets on the same file system, and is writable by other users only if new
-/// folders are as well.
+/// Compares a folder with a newly created folder on the same file system. Returns whether both folders have the same owner, and whether
+/// other users can write to the folder only if they can also write to the new folder.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);

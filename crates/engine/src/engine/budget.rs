@@ -2,9 +2,9 @@
 //!
 //! Anonymous memory is guaranteed to stay below the sum of three amounts, regardless of the number of threads: the budget, 150 MB (for the
 //! program itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows
-//! before they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
-//! and the half of the budget that holds rows; the rows spill to make room. Arrays that grow with the number of documents are in
-//! memory-mapped temporary files and are not anonymous.
+//! before they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another
+//! 32 MiB and the half of the budget that holds rows; rows are then spilled to make room. Arrays that grow with the number of documents are
+//! in memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -81,13 +81,13 @@ impl Budget {
         PAGES / self.threads as u64
     }
 
-    /// Returns the maximum size of a piece whose pages do not have to be checked one by one.
+    /// Returns the maximum size of a piece whose pages need not be checked one by one.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
 
-    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the share
-    /// of the rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
+    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the memory
+    /// for rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
     /// freed.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
         bytes <= self.room_for_page(longest)

@@ -23,7 +23,7 @@ pub struct Whole {
     pub leg: usize,
     /// The number of legs.
     pub legs: usize,
-    /// The estimated number of remaining seconds, once an estimate is possible.
+    /// The estimated number of remaining seconds, if an estimate is possible.
     pub seconds_left: Option<f64>,
 }
 
@@ -34,7 +34,6 @@ pub(super) struct Course {
     at: usize,
     /// The number of stages entered in this leg.
     entered: usize,
-    /// The current stage.
     stage: String,
     /// The amount of work that precedes the first stage, and the time when that stage began.
     before: Option<(f64, Duration)>,
@@ -80,7 +79,6 @@ impl Course {
         }
     }
 
-    /// Returns the amount of work that is done.
     fn done(&self, share: f64) -> f64 {
         let before: f64 = self.legs.iter().take(self.at).map(|leg| leg.work).sum();
         let leg = &self.legs[self.at];

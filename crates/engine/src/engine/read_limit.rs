@@ -174,7 +174,6 @@ impl<T> ReadLimit<T> {
     }
 }
 
-/// Calls a function when dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {

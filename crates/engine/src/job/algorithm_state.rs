@@ -97,7 +97,7 @@ impl<'c> AlgorithmState<'c, SignedRows> {
     }
 }
 
-/// Returns the expected number of unrelated document pairs whose signatures are equal by chance, among this many signed documents.
+/// Returns the expected number of pairs of unrelated documents, among this many signed documents, whose signatures are equal by chance.
 pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
     let documents = signed as f64;
     let pairs = documents * (documents - 1.0).max(0.0) / 2.0;

@@ -136,7 +136,7 @@ fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: 
     shrunk(of(now), of(before), is_incremental, factor)
 }
 
-/// Returns the guards that fired on the input, and the guards in `others`.
+/// Returns the guards that fired on the input, and the guard in `others`, if any.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,

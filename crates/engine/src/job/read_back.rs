@@ -1,8 +1,8 @@
 //! Reads the statistics and models that a finished run used for its signatures, from `stats/`.
 //!
-//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses this data in place of its own
-//! counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different batches can
-//! be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
+//! Commands that inspect a run use this data to compute the same signatures. If `--stats` is given, another run uses this data in place of
+//! its own counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different
+//! batches can be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
 
 use std::path::Path;
 
@@ -146,7 +146,7 @@ pub struct Frozen {
     pub stats: CorpusStats,
     /// The statistics tables that exist.
     pub tables: Stats,
-    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
+    /// The learned model of each algorithm. The model is empty for an algorithm that learns nothing.
     pub models: Vec<Vec<u64>>,
     /// The output from which the counts and models were taken, and the number of documents for which table schemes are chosen.
     pub report: FrozenReport,
@@ -192,7 +192,6 @@ fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
     Error::wrong("stats", format!("{}: {why}", dir.display()))
 }
 
-/// Reads the record of a finished run.
 fn record(dir: &Path) -> Result<RunReport> {
     let path = dir.join("run.json");
     let json = match safe_fs::read(&path, MOST_JSON) {

@@ -74,7 +74,7 @@ pub struct RunReport {
     pub lost_values: LostValues,
     /// The ids of the corpus.
     pub ids: IdsReport,
-    /// Counts from the first pass, if there was one, or from the run in `frozen`.
+    /// The counts from the first pass, if there was one, or the counts from the run in `frozen`.
     pub statistics: Option<StatisticsReport>,
     /// The run from which the counts, the models and the planned size were taken, if they were taken from another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -198,7 +198,7 @@ pub struct InputReport {
     /// The encoding of the file, if `--encoding auto` had to detect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether the format prevents copying the file without some of its rows. `corpus` and `dupsift apply` reject such a file.
+    /// Whether the format makes it impossible to copy only some of the file's rows. `corpus` and `dupsift apply` reject such a file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
     /// The number of removed documents in the file.
@@ -279,7 +279,7 @@ pub struct FolderReport {
     pub bytes: u64,
 }
 
-/// Counts documents. `rows = used + rejected`.
+/// Holds the numbers of documents. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
     /// The number of rows in all usable files, or in the sample.
@@ -472,8 +472,8 @@ pub struct RemovalReport {
     /// The number of near-duplicates: removed documents that are not exact copies of the kept document.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// The number of removed near-duplicates that look like pages from the same template, because they have so many near-duplicates
-    /// themselves.
+    /// The number of removed near-duplicates that have so many near-duplicates of their own that they look like pages from the same
+    /// template.
     #[serde(default)]
     pub of_templates: u64,
     /// The number of comparisons with kept documents that were skipped because of `--max-candidates` (only for `all` and `at-least:K`).

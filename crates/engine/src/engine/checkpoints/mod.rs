@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The key of a checkpoint is a hash of everything that affects the checkpoint ([`Key`]). Checkpoints with a different key are ignored. A
-//! checkpoint is saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run writes none. Before a
-//! checkpoint is restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
+//! checkpoint is saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run saves no checkpoints.
+//! Before a checkpoint is restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -58,7 +58,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that describe everything that affects the checkpoint.
+    /// Returns the key of the checkpoint `what`. The key contains a hash of `lines`, which describe everything that affects the checkpoint.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
@@ -99,7 +99,7 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Holds the checkpoints of an earlier process, for a run that does not change them.
+/// Holds the checkpoints of an earlier process for read-only access.
 #[derive(Default)]
 pub struct Left(Ledger);
 
@@ -264,7 +264,7 @@ impl<'w> Checkpoints<'w> {
         self.state().matched = Some(LedgerMatch { content: content.to_owned(), base });
     }
 
-    /// Returns a line that identifies the index and the numbering on which checkpoints depend, or `None` without an index.
+    /// Returns a line that identifies the index and the numbering on which checkpoints depend, or `None` if the run uses no index.
     pub fn matched(&self) -> Option<String> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }

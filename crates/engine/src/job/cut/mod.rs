@@ -105,7 +105,6 @@ pub fn cut(
     Ok(Some((cuts, report)))
 }
 
-/// Finds the repeats in the texts of the kept documents.
 fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) -> Result<repeats::Repeats> {
     let rows = match recurring::find(session, order, rule.cut, text_bytes)? {
         Some(anchors) => rows::of_runs(session, order, &anchors, text_bytes)?,

@@ -13,7 +13,6 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Holds the kept documents in order, best first.
 pub struct Order {
     kept: Arc<AtomicBits>,
-    /// The documents in order.
     documents: Numbers,
     /// The position of each document in the order.
     places: Numbers,

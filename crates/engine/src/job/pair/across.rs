@@ -69,7 +69,7 @@ impl Across {
         a != b || a == SEVERAL
     }
 
-    /// Returns the pairs of classes in which at least one document of one class is compared with a document of the other class.
+    /// Filters pairs of classes. Keeps a pair if at least one document of one class is compared with a document of the other class.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.

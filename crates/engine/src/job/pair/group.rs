@@ -210,8 +210,8 @@ impl Equal for EqualRows<'_> {
 /// The minimum number of rows in a window that is looked up among earlier windows; see [`Met`].
 const LARGE_WINDOW: usize = 1000;
 
-/// Records which large windows were already compared, identified by a hash of their documents. Slightly different copies of a text share
-/// all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
+/// Records the large windows that were already compared. A window is identified by a hash of its documents. Slightly different copies of a
+/// text share all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,

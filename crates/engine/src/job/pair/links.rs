@@ -142,7 +142,6 @@ impl Linked {
         }
     }
 
-    /// Sorts a range in place.
     fn sort(&mut self, range: Range<usize>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) {
         match self {
             Linked::Narrow(links) => links[range].sort_unstable_by(|x, y| order(&narrow(x), &narrow(y))),

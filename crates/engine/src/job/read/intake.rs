@@ -105,7 +105,8 @@ impl Taken {
         lost
     }
 
-    /// Returns the kinds of ids in the output tables. The result covers all readable rows or, with `attributes/`, all rows.
+    /// Returns the kinds of ids in the output tables. The result covers all rows if the run writes `attributes/`, and otherwise all
+    /// readable rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }

@@ -62,7 +62,7 @@ enum Place {
     InHeap(u64),
 }
 
-/// The minimum total size in bytes of a row's values that are recorded only once if several rows share them.
+/// If several rows share the same values, and the total size of the values is at least this many bytes, the values are recorded only once.
 const LONG_BYTES: usize = 64 << 10;
 /// The maximum number of long values whose positions are kept.
 const MOST_LONG: usize = 4096;
@@ -264,7 +264,6 @@ pub struct KeepOrder {
     batches: Vec<u64>,
 }
 
-/// Holds the values of the columns.
 struct Values {
     /// The keys, most important first, each with a flag that is set if larger values come first.
     keys: Vec<(Compared, bool)>,

@@ -104,7 +104,7 @@ pub struct Waiting<'c> {
     pub copies: &'c Arc<Classes>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
-    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
+    /// The learned model of each algorithm. The model is empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],
     /// The total size of all texts in bytes.
     pub text_bytes: u64,

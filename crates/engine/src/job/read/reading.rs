@@ -34,7 +34,7 @@ pub struct Asked<'a> {
     pub signing: Option<&'a Signing<'a>>,
     /// The exact copies, if they are known. Extra copies are recorded but not processed further.
     pub copies: Option<&'a Classes>,
-    /// The check of indexed documents, if the pass reads indexed documents.
+    /// The object that checks indexed documents, if the pass reads indexed documents.
     pub indexed: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints, if partial checkpoints are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
@@ -246,7 +246,7 @@ pub struct FirstPass<'a> {
     pub copies: Option<&'a Classes>,
     /// The prefilter, which drops rows that match no other row.
     pub prefilter: Option<&'a Prefilter>,
-    /// The matching with documents from earlier runs, if the run uses an index.
+    /// The object that matches documents from earlier runs, if the run uses an index.
     pub meeting: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints.
     pub partials: (&'a SavedState<'a>, &'a Partials),

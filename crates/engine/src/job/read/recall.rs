@@ -145,7 +145,6 @@ struct Rests<'r> {
     signing: &'r Signing<'r>,
     partials: Option<(&'r SavedState<'r>, &'r Partials)>,
     name: u64,
-    /// The number of blocks.
     blocks: usize,
     so_far: Mutex<SoFar>,
 }
