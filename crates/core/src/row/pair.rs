@@ -135,7 +135,7 @@ pub struct Pairs<'p> {
     pub left_out: u64,
     /// The number of comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
-    /// Buffers for the current window: one word per row, and the positions of the rows with which the current row is compared.
+    /// The buffers for the current window: one word per row, and the positions of the rows with which the current row is compared.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,

@@ -21,10 +21,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::process::geteuid;
 
-/// Write permissions for anyone but the owner.
+/// The write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// Private folders on file systems that do not record owners, identified by device and inode number.
+/// The private folders on file systems that do not record owners, identified by device and inode number.
 static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
 fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
@@ -158,7 +158,7 @@ pub(super) fn regular(file: File) -> io::Result<File> {
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
 const NEW: OFlags =
     OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Flags for opening a file without following a link or waiting for the writer of a pipe.
+/// The flags for opening a file without following a link or waiting for the writer of a pipe.
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 fn open_folder(folder: &Path) -> rustix::io::Result<OwnedFd> {

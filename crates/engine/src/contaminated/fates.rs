@@ -12,9 +12,9 @@ const PLACE: usize = 8;
 
 /// Holds the decision for each document.
 pub struct Fates {
-    /// Contaminated documents, that is, documents in which an item's score reaches the threshold.
+    /// The contaminated documents, that is, documents in which an item's score reaches the threshold.
     pub contaminated: AtomicBits,
-    /// Contaminated documents that are removed.
+    /// The contaminated documents that are removed.
     pub removed: AtomicBits,
     cuts: FrozenHeap,
     /// The offset of each document's ranges to cut, plus one.

@@ -54,7 +54,7 @@ pub struct ItemColumn {
 pub struct ContaminatedOptions {
     /// The options for columns, resources and the corpus.
     pub run: RunOptions,
-    /// Files, folders or globs of the evaluation set.
+    /// The files, folders or globs of the evaluation set.
     pub against: Vec<String>,
     /// The column with the texts to search for.
     pub item: ItemColumn,
@@ -64,7 +64,7 @@ pub struct ContaminatedOptions {
     pub choices: ItemColumn,
     /// The column with the answers.
     pub answer: ItemColumn,
-    /// The column with the names of evaluation sets. For a row without a name, the file name is used.
+    /// The column with the names of evaluation sets. If a row has no name, the file name is used.
     pub suite: ItemColumn,
     /// The number of tokens in an n-gram.
     pub ngram: u32,

@@ -16,7 +16,7 @@ pub struct ContaminationReport {
     pub schema_version: u32,
     /// The version of the program.
     pub dupsift: String,
-    /// Files, folders or globs of the evaluation set.
+    /// The files, folders or globs of the evaluation set.
     pub against: Vec<String>,
     /// The number of tokens in an n-gram.
     pub ngram: u32,
@@ -26,7 +26,7 @@ pub struct ContaminationReport {
     pub cut_spans: bool,
     /// The text options that affect tokens.
     pub text: String,
-    /// Input files that could not be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The files of the evaluation set.
     pub other_inputs: Vec<OtherInputReport>,
@@ -37,7 +37,7 @@ pub struct ContaminationReport {
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files of the corpus.
     pub rows: u64,
-    /// Rejected rows; see `rejected/`.
+    /// The rejected rows; see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of documents that were searched.
@@ -59,7 +59,7 @@ pub struct ContaminationReport {
     pub corpus: Option<CorpusReport>,
     /// The items with the highest scores in each evaluation set.
     pub examples: Vec<ExampleReport>,
-    /// Public items, that is, items in more than 100 documents, most frequent first.
+    /// The public items, that is, items in more than 100 documents, most frequent first.
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
@@ -67,9 +67,9 @@ pub struct ContaminationReport {
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
-    /// Wall-clock seconds of the run.
+    /// The wall-clock seconds of the run.
     pub seconds: f64,
-    /// User and system CPU seconds of the process.
+    /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
     /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,

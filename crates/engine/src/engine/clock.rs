@@ -33,9 +33,9 @@ pub struct StageReport {
     pub rows_out: u64,
     /// The number of bytes written to temporary files.
     pub spilled_bytes: u64,
-    /// Wall-clock seconds.
+    /// The wall-clock seconds.
     pub seconds: f64,
-    /// User and system CPU seconds.
+    /// The user and system CPU seconds.
     pub cpu_seconds: f64,
     /// The highest anonymous memory sampled while the stage ran, in bytes.
     pub peak_memory_bytes: u64,
@@ -88,7 +88,7 @@ pub struct Running<'c> {
     name: String,
     started: Instant,
     cpu: f64,
-    /// Thread times, which are read only if DEBUG lines are enabled, because reading them opens one file per thread.
+    /// The thread times, which are read only if DEBUG lines are enabled, because reading them opens one file per thread.
     threads: Option<ThreadTimes>,
 }
 

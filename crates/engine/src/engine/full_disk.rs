@@ -38,7 +38,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// Describes how much space is missing. `now` is the number of bytes that are free at present.
+    /// Describes the amount of space that is missing. `now` is the number of bytes that are free at present.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {

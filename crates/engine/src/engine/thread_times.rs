@@ -14,11 +14,11 @@ pub struct ThreadTimes {
 /// Holds the CPU seconds spent between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// CPU seconds of the calling thread, which does the serial work.
+    /// The CPU seconds of the calling thread, which does the serial work.
     pub serial: f64,
-    /// CPU seconds of the busiest other thread.
+    /// The CPU seconds of the busiest other thread.
     pub busiest: f64,
-    /// CPU seconds of all threads.
+    /// The CPU seconds of all threads.
     pub all: f64,
 }
 

@@ -34,7 +34,7 @@ pub struct Engine<'e> {
     pub dir: &'e Path,
     /// The receiver of progress reports.
     pub progress: &'e Progress,
-    /// A flag that is set when the work should stop.
+    /// The flag that is set when the work should stop.
     pub cancel: &'e AtomicBool,
     /// The clock, which records the stages.
     pub clock: &'e Clock,
@@ -42,7 +42,7 @@ pub struct Engine<'e> {
     pub long_documents: &'e Gate,
     /// Whether a damaged input file ends the work immediately.
     pub strict: bool,
-    /// Files that turned out to be damaged while they were read.
+    /// The files that turned out to be damaged while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
 }
 

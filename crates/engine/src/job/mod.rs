@@ -29,7 +29,7 @@ pub use guards::{Guarded, stands_in};
 pub use run::{Finish, run};
 pub use run_report::*;
 
-/// Document counts by script and length.
+/// The document counts by script and length.
 pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::stage::passes::Pass;

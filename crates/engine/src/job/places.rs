@@ -24,8 +24,8 @@ impl RunReport {
     }
 
     /// Returns the current path of an input file from this record. `dir` is the current folder of the result. Only a file with the recorded
-    /// size is accepted, because a different corpus may be next to a copied result. A file with the recorded stamp is preferred, followed
-    /// by the file at the recorded path. Returns `None` if no file is accepted.
+    /// size is accepted, because there may be a different corpus next to a copied result. A file with the recorded stamp is preferred,
+    /// followed by the file at the recorded path. Returns `None` if no file is accepted.
     pub fn input_file(&self, file: &InputReport, dir: &Path) -> Option<PathBuf> {
         let recorded = Path::new(&self.folder).join(&file.path);
         let mut there = self.places(&file.path, dir);

@@ -52,7 +52,7 @@ pub struct RunReport {
     /// The counts for each value of `--source-column`, if the option is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceReport>,
-    /// Input files that could not be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,7 +87,7 @@ pub struct RunReport {
     /// The index against which the run was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// Document counts by script and length, for all documents and for removed documents; null in records from versions without these
+    /// The document counts by script and length, for all documents and for removed documents; null in records from versions without these
     /// counts.
     #[serde(default)]
     pub parts: Option<PartsReport>,
@@ -117,9 +117,9 @@ pub struct RunReport {
     pub accepted: Option<AcceptedReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
-    /// Wall-clock seconds of the run.
+    /// The wall-clock seconds of the run.
     pub seconds: f64,
-    /// User and system CPU seconds of the process.
+    /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
     /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
@@ -289,7 +289,7 @@ pub struct DocumentsReport {
     pub sampled_from: Option<u64>,
     /// The number of rows with a text.
     pub used: u64,
-    /// Rejected rows.
+    /// The rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of extra copies: exact copies, not counting the first document of each set.
@@ -401,7 +401,7 @@ pub struct AlgorithmReport {
     /// The number of written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// The number of groups with more texts than `--max-group`. For such a group, only pairs with the best document are written.
+    /// The number of groups with more texts than `--max-group`. Only the pairs of such a group that contain its best document are written.
     pub large_groups: u64,
     /// The number of clusters of two or more documents.
     pub clusters: u64,

@@ -133,8 +133,8 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// Returns the path of the file from which this code was loaded, as reported by the loader. For a program, the loader reports the path that
-/// was typed.
+/// Returns the path of the file from which this code was loaded, as reported by the loader. If the file is a program, the loader reports
+/// the path that was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();

@@ -70,7 +70,7 @@ pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
     /// The minimum time between checkpoints; `None` if checkpoints are disabled.
     every: Option<Duration>,
-    /// CPU seconds that earlier processes spent on the saved work.
+    /// The CPU seconds that earlier processes spent on the saved work.
     before: f64,
     state: Mutex<State>,
 }
@@ -86,7 +86,7 @@ struct State {
 /// Describes the saved work, which the next run need not repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
-    /// CPU seconds spent on this work.
+    /// The CPU seconds spent on this work.
     pub cpu_seconds: f64,
     /// The size of this work in the temporary folder, in bytes.
     pub bytes: u64,

@@ -25,8 +25,8 @@ pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
 }
 
 /// Holds two Bloom filters with one word per key: one for anchors seen once, and one for anchors seen again. The second filter contains
-/// every anchor that occurs at least twice. By chance, the second filter may also contain an anchor that occurs once, which creates
-/// unnecessary rows but does not change results.
+/// every anchor that occurs at least twice. The second filter may also contain, by chance, an anchor that occurs only once. Such an anchor
+/// creates unnecessary rows but does not change results.
 pub struct Recurring {
     /// The rule that chooses the anchors.
     pub winnow: Winnow,

@@ -24,7 +24,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct Known<'k> {
     /// The data that the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
-    /// Document contents.
+    /// The contents of documents.
     pub contents: &'k Contents,
     /// The first lines of documents.
     pub headings: &'k Headings,

@@ -196,7 +196,7 @@ impl PairList {
         Ok(())
     }
 
-    /// Calls `each` with all pairs, until an error occurs. This method costs less per pair than [`PairList::iter`], which has to keep track
+    /// Calls `each` with all pairs, until an error occurs. This method costs less per pair than [`PairList::iter`], which must keep track
     /// of its position.
     pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))

@@ -96,7 +96,7 @@ impl<'j> Counting<'j> {
         }
     }
 
-    /// Counts a document.
+    /// Adds a document to the counts.
     pub fn count(&self, thread: &mut CountingThread<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
         let CountingThread { tally, words, features, forward, scratch } = thread;
         scratch.clear();

@@ -55,7 +55,7 @@ pub struct Took {
     pub used: u64,
     /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// Document counts by script and length.
+    /// The document counts by script and length.
     pub parts: Parts,
     /// The values, other than texts, that count as null.
     pub lost: LostValues,
@@ -75,7 +75,7 @@ impl Merge for Took {
 pub struct Taken {
     /// The values of all documents.
     pub columns: DocumentColumns,
-    /// Rejected rows.
+    /// The rejected rows.
     pub rejected: Rejected,
     /// The hashes of all texts, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
@@ -89,7 +89,7 @@ pub struct Taken {
     pub used: u64,
     /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// Document counts by script and length.
+    /// The document counts by script and length.
     pub parts: Parts,
     /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
