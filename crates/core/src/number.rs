@@ -1,4 +1,4 @@
-//! Formats numbers for sentences: `1,627 documents`, `1 file`.
+//! Formats numbers for use in sentences: `1,627 documents`, `1 file`.
 
 /// Formats a number with thousands separators: `1,234,567`.
 pub fn thousands(number: u64) -> String {

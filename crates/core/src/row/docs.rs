@@ -48,7 +48,7 @@ impl<'d> Docs<'d> {
     }
 }
 
-/// A mutable array of numbers, usually all 0 initially.
+/// A mutable array of numbers, all of which are usually 0 at first.
 #[derive(Debug)]
 pub enum Slots<'s> {
     /// Numbers of four bytes.

@@ -37,7 +37,7 @@ impl Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
 
-    /// Returns the pair with a different similarity.
+    /// Returns the pair with its similarity replaced.
     #[inline]
     pub fn with_similarity(self, similarity: f32) -> Pair {
         Pair { score: Score { similarity, ..self.score }, ..self }

@@ -6,7 +6,7 @@
 pub enum RelationKind {
     /// The same text, but reworded, corrected, or in a different page layout.
     Version,
-    /// One text contains nearly all of the other and adds text of its own.
+    /// One text contains nearly all of the other text and adds text of its own.
     Contained,
     /// The same template with different facts, or two unrelated texts: not duplicates.
     Template,

@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(read_beginning(&at("link"), 3).expect("read"), b"123");
         assert_eq!(read(&at("link"), 4).expect("read"), b"1234");
         assert!(read(&at("file"), 3).expect_err("too long").to_string().contains("4 bytes; expected at most 3"));
-        // A sparse file reports a size of a terabyte.
+        // A sparse file has a nominal size of 1 TiB.
         File::options().write(true).open(at("file")).and_then(|file| file.set_len(1 << 40)).expect("made longer");
         assert!(read(&at("file"), MOST_JSON).is_err());
     }

@@ -147,7 +147,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     Ok(unlinkat(&folder, name, AtFlags::empty())?)
 }
 
-/// Returns the file if it is a regular file.
+/// Returns the file if it is a regular file, and an error otherwise.
 pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);

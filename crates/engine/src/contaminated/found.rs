@@ -27,7 +27,7 @@ const GROUP: usize = 12;
 /// The size in bytes of the numbers at the start of the span's other data.
 const NUMBERS: usize = 8;
 
-/// Describes a span of a document that the search found.
+/// Describes a span that the search found in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The position of the first token, and the position after the last token.

@@ -242,7 +242,7 @@ mod tests {
             let reading = scope.spawn(|| {
                 read_limit.hold(&mut (), 1, &|| Ok(()), &each, |thread, reader| {
                     (0..9).try_for_each(|thing| {
-                        // Wait until the other thread is waiting.
+                        // Waits until the other thread is waiting.
                         while thing == 0 && read_limit.idle.load(SeqCst) == 0 {
                             std::thread::yield_now();
                         }

@@ -62,7 +62,7 @@ impl Resources {
     }
 }
 
-/// Starts this many threads, or as many as the system allows.
+/// Starts this many threads. If this fails, halves the number and tries again.
 fn pool(asked: usize) -> Result<rayon::ThreadPool> {
     let (mut threads, mut alone) = (asked, 0);
     loop {
@@ -78,7 +78,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
                 return Err(Error::table("start a thread (is there a process limit, ulimit -u?)")(error));
             }
             Err(_) => {
-                // Wait until the threads that did start have ended.
+                // Waits until the threads that were started have ended.
                 std::thread::sleep(A_MOMENT);
                 alone += usize::from(threads == 1);
                 threads = (threads / 2).max(1);

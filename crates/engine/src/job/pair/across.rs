@@ -61,7 +61,7 @@ impl Across {
         !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
     }
 
-    /// Returns whether at least one document of one class is compared with a document of the other class. Each class is given by its
+    /// Returns whether at least one document of one class is compared with a document of the other class. Each class is identified by its
     /// representative.
     fn meet(&self, classes: &Classes, a: u64, b: u64) -> bool {
         let scope = |doc: u64| if classes.is_alone(doc) { self.scope(doc) } else { self.of_class.load(doc as usize) };

@@ -1,5 +1,5 @@
 //! Classifies the pairs of one algorithm with the rule that distinguishes versions from pages with the same template. The result is the
-//! relation of each pair and the reason for it.
+//! relation of each pair and the reason for this relation.
 
 use std::borrow::Cow;
 use std::ops::Range;

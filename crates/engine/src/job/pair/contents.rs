@@ -178,7 +178,7 @@ impl Contents {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Works like `of`, but also returns how the titles differ.
+    /// Works like `of`, but also returns the difference between the titles.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }

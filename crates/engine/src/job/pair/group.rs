@@ -116,7 +116,7 @@ pub fn classes(
         return Ok((None, equal.finish()?.spilled_bytes()));
     }
     let (link, mut writer) = (Link::new(session), equal.writer());
-    // Copies are already in order.
+    // The classes of copies are already in order.
     for class in copies.of(0..session.documents()) {
         session.engine.go_on()?;
         link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;

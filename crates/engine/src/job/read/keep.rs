@@ -280,7 +280,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns the recorded bytes of a document. These bytes hold one value per column, for [`parts`].
+    /// Returns the recorded bytes of a document. These bytes hold one value per column; [`parts`] takes the values from the bytes.
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];

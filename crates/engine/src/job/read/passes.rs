@@ -31,7 +31,7 @@ use dupsift_spill::shuffle::Sorted;
 /// An algorithm with its position in the recipe.
 type Placed<'c> = (usize, AlgorithmState<'c, Step>);
 
-/// An algorithm that has not signed yet.
+/// An algorithm that has not signed any documents yet.
 type Unsigned<'c> = (usize, Bound<'c>);
 
 /// The part of an algorithm's index entry that is known once all documents have signatures.
@@ -44,8 +44,8 @@ pub struct Stored {
     pub noted: Option<Sorted>,
 }
 
-/// Holds the algorithms with a known state, the algorithms that have not signed yet, and the index entries of the algorithms with a known
-/// state.
+/// Holds the algorithms with a known state, the algorithms that have not signed any documents yet, and the index entries of the algorithms
+/// with a known state.
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
@@ -136,7 +136,7 @@ struct FirstStates<'n> {
 }
 
 impl<'n> FirstStates<'n> {
-    /// Restores the results that earlier processes have saved.
+    /// Restores the results that earlier processes saved.
     ///
     /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents.
     /// Therefore, if the run uses an index, the pass is either restored or repeated as a whole.
@@ -170,7 +170,7 @@ impl<'n> FirstStates<'n> {
         }
     }
 
-    /// Restores each state that earlier processes have saved.
+    /// Restores each state that earlier processes saved.
     fn restore_each(passes: Passes<'_>, before: &Before<'n>, is_indexed: bool) -> Result<FirstStates<'n>> {
         let Passes { session, saved } = passes;
         let plan = saved.plan();
@@ -419,7 +419,7 @@ impl Passes<'_> {
         Ok(is_whole.then(|| Stored { label: bound.label.clone(), keys, noted }))
     }
 
-    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns their index entries.
+    /// Saves the rows of algorithms that have signed the documents, if a checkpoint is due. Also returns their index entries.
     fn save_rows<'c>(
         self,
         due: bool,
@@ -450,7 +450,7 @@ impl Passes<'_> {
     }
 }
 
-/// Holds algorithms that have signed, and the data for their records.
+/// Holds algorithms that have signed the documents, and the data for the records of these algorithms.
 struct Signed<'s, I> {
     signed: I,
     models: &'s [Vec<u64>],

@@ -160,7 +160,7 @@ struct SoFar {
     signed: Vec<Signed>,
     /// The results of earlier processes.
     restored: SignTallies,
-    /// The number of documents that earlier processes have signed.
+    /// The number of documents that earlier processes signed.
     documents: u64,
     /// Whether the disk had no room for a partial checkpoint.
     is_full: bool,
