@@ -1,4 +1,4 @@
-//! Formats numbers for sentences: `1,627 documents`, `1 file`.
+//! Formats numbers for use in sentences: `1,627 documents`, `1 file`.
 
 /// Formats a number with thousands separators: `1,234,567`.
 pub fn thousands(number: u64) -> String {
@@ -13,12 +13,12 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Formats a count with its noun, whose plural ends in s: `2 files`, `1 file`.
+/// Formats a count followed by a noun: `2 files`, `1 file`. The plural of the noun must end in "s".
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// Formats a count as the subject of a sentence: `1 file was`, `2 files were`, from `file was|files were`.
+/// Formats a count followed by the singular or plural form of a phrase: for `file was|files were`, returns `1 file was` or `2 files were`.
 pub fn counted_as(number: u64, one_or_many: &str) -> String {
     let (one, many) = one_or_many.split_once('|').unwrap_or((one_or_many, one_or_many));
     format!("{} {}", thousands(number), if number == 1 { one } else { many })

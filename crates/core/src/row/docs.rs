@@ -15,7 +15,7 @@ pub enum Docs<'d> {
 }
 
 impl<'d> Docs<'d> {
-    /// No documents.
+    /// The empty list.
     pub const NONE: Docs<'static> = Docs::Wide(&[]);
 
     /// Returns the number of documents.
@@ -32,7 +32,7 @@ impl<'d> Docs<'d> {
         self.len() == 0
     }
 
-    /// Returns the document at an index below [`Docs::len`].
+    /// Returns the document at an index, which must be below [`Docs::len`].
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         match self {
@@ -48,7 +48,7 @@ impl<'d> Docs<'d> {
     }
 }
 
-/// A mutable array of numbers, usually all 0 initially.
+/// A mutable array of numbers, all of which are usually 0 at first.
 #[derive(Debug)]
 pub enum Slots<'s> {
     /// Numbers of four bytes.

@@ -40,7 +40,7 @@ pub struct RowShape {
 }
 
 impl RowShape {
-    /// The shape with one 64-bit key per document and nothing else, which most algorithms with a single signature use.
+    /// The shape of rows that contain only one 64-bit key per document. Most algorithms with a single signature use this shape.
     pub const KEY64: RowShape = RowShape { positions: 1, key_bits: 64, ordered: false, sketch: 0 };
 }
 
@@ -88,8 +88,8 @@ impl RowLayout {
         }
     }
 
-    /// Returns the layout, with a scope before the key if `scoped` is set. Rows with the same key then match only if they have the same
-    /// scope.
+    /// Returns the layout. If `scoped` is set, rows contain a scope before the key. Rows with the same key then match only if they have the
+    /// same scope.
     pub fn scoped(self, scoped: bool) -> RowLayout {
         RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
@@ -109,12 +109,12 @@ impl RowLayout {
         self.position_width + self.scope_width + self.key_width
     }
 
-    /// Appends the bytes of a row in scope 0.
+    /// Appends the bytes of a row with scope 0.
     pub fn encode(&self, row: &Row<'_>, out: &mut Vec<u8>) {
         self.encode_in(0, row, out);
     }
 
-    /// Appends the bytes of a row in this scope; the scope is omitted if the layout has no scope.
+    /// Appends the bytes of a row with the given scope, which is omitted if the layout has no scope.
     pub fn encode_in(&self, scope: u64, row: &Row<'_>, out: &mut Vec<u8>) {
         debug_assert_eq!(row.sketch.len(), self.shape.sketch);
         out.extend_from_slice(&(row.position as u16).to_be_bytes()[2 - self.position_width..]);
@@ -149,8 +149,8 @@ impl RowLayout {
     }
 }
 
-/// Returns a value for [`Row::order`] by which documents that share further keys are next to each other. The value consists of one byte
-/// from each of the next four keys; the byte of the nearest key is first.
+/// Returns a value for [`Row::order`]. Sorting by this value puts documents that share further keys next to each other. The value consists
+/// of one byte from each of the next four keys, in the order of these keys.
 pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     let bytes = next.map(|key| (key >> 56) as u32).chain(std::iter::repeat(0));
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
@@ -174,7 +174,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// Holds the result of signing one document: flags, and rows or the reason why there are no rows.
+/// Holds the result of signing one document: flags, and either rows or the reason why there are no rows.
 #[derive(Debug, Default)]
 pub struct Signatures {
     rows: Vec<(u32, u128, u32)>,
@@ -238,7 +238,7 @@ impl Signatures {
         self.flags.push(what);
     }
 
-    /// Returns the reason why there is no signature; a general reason if no row was added and no specific reason was given.
+    /// Returns the reason why there is no signature. The reason is a general one if no row was added and no specific reason was given.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }
@@ -248,7 +248,7 @@ impl Signatures {
         &self.flags
     }
 
-    /// Returns the rows of the document `doc`; empty if there is a [`Signatures::reason`].
+    /// Returns the rows of the document `doc`; there are none if [`Signatures::reason`] returns a reason.
     pub fn rows(&self, doc: u64) -> impl Iterator<Item = Row<'_>> {
         let count = if self.none.is_some() { 0 } else { self.rows.len() };
         let sketch = self.sketches.len().checked_div(self.rows.len()).unwrap_or(0);
@@ -262,7 +262,8 @@ impl Signatures {
     }
 }
 
-/// The rows with the same position and key, ordered by (order, doc). A window is a view, so a group of a million rows takes no memory.
+/// The rows with the same position and key, ordered by (order, doc). A window is a view, so even a window of a million rows takes no
+/// additional memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'w> {
     layout: RowLayout,
@@ -270,7 +271,7 @@ pub struct Window<'w> {
 }
 
 impl<'w> Window<'w> {
-    /// Returns a window over complete rows.
+    /// Returns a window over `bytes`, which must consist of complete rows.
     pub fn new(layout: RowLayout, bytes: &'w [u8]) -> Window<'w> {
         debug_assert_eq!(bytes.len() % layout.width(), 0);
         Window { layout, bytes }

@@ -37,7 +37,7 @@ impl Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
 
-    /// Returns the pair with a different similarity.
+    /// Returns the pair with its similarity replaced.
     #[inline]
     pub fn with_similarity(self, similarity: f32) -> Pair {
         Pair { score: Score { similarity, ..self.score }, ..self }
@@ -48,13 +48,13 @@ impl Pair {
         self.related.is_some_and(|related| related.relation == RelationKind::Template)
     }
 
-    /// Returns whether one title refers to something that the other text is not about. In this case, neither document is removed in favor
-    /// of the other.
+    /// Returns whether the title of one document refers to something that the other document is not about. In this case, neither document
+    /// is removed in favor of the other.
     pub fn has_other_title(&self) -> bool {
         self.related.is_some_and(|related| related.other_title)
     }
 
-    /// Merges two occurrences of a pair: keeps the better score and all rules.
+    /// Merges two occurrences of a pair: keeps the better score and the rules of both occurrences.
     pub fn merge(self, other: Pair) -> Pair {
         let better = if other.score.similarity > self.score.similarity { other.score } else { self.score };
         Pair { score: better, matched: self.matched | other.matched, ..self }
@@ -135,7 +135,7 @@ pub struct Pairs<'p> {
     pub left_out: u64,
     /// The number of comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
-    /// Buffers for the current window: one word per row, and the positions of the rows with which the current row is compared.
+    /// The buffers for the current window: one word per row, and the positions of the rows with which the current row is compared.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,
@@ -144,15 +144,15 @@ pub struct Pairs<'p> {
 /// The number of documents whose sketches are loaded together for comparison.
 const BLOCK: usize = 1 << 13;
 
-/// The maximum number of rows in a window whose words are held in memory.
+/// [`Pairs::compare_some`] holds the words of a window's rows in memory only if the window has at most this many rows.
 const MOST_WORDS: usize = 1 << 20;
 
 /// The maximum number of rows in a window in which [`Pairs::compare_nearest`] compares all pairs.
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
-/// The number of documents that are compared with all other documents in a large window: those with the smallest document numbers. This
-/// ensures that a document that is similar to many others is compared with a document that is kept.
+/// The number of documents in a large window that are compared with all other documents in the window. These are the documents with the
+/// smallest numbers. Therefore, a document that is similar to many others is compared with a document that is kept.
 pub const FIRST: usize = 4;
 
 /// Returns the number of following rows with which [`Pairs::compare_nearest`] compares each row in a window of this many rows. In a large
@@ -176,7 +176,7 @@ pub fn firsts(window: &Window<'_>) -> Vec<usize> {
 }
 
 impl<'p> Pairs<'p> {
-    /// Passes pairs to a sink, with a limit on the comparisons in one group.
+    /// Passes pairs to `sink` and limits the comparisons in one group to `max_candidates`.
     pub fn new(max_candidates: u64, sink: &'p mut dyn FnMut(Pair)) -> Pairs<'p> {
         Pairs {
             sink,
@@ -207,8 +207,8 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Compares all pairs in the window with `judge`. If the number of pairs exceeds `max_candidates`, the number of following rows with
-    /// which each row is compared is limited accordingly (to at least one), and the skipped comparisons are counted.
+    /// Compares all pairs in the window with `judge`. If the number of pairs exceeds `max_candidates`, each row is compared with a limited
+    /// number of following rows (at least one), and the skipped comparisons are counted.
     pub fn compare_all(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
         let reach = self.reach(window.len());
         for i in 0..window.len() {
@@ -244,7 +244,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // Neighboring rows have already been compared, and so have the first documents that precede this document.
+                // The neighboring rows and the first documents before this document have already been compared with this document.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -260,7 +260,7 @@ impl<'p> Pairs<'p> {
         self.compared += compared;
     }
 
-    /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row. `some` appends, in order, the
+    /// Like [`Pairs::compare_all`], for methods that can rule out pairs based on one eight-byte word per row. `some` appends, in order, the
     /// positions of the words that may form a pair with the first word, and only the rows at these positions are passed to `judge`. The
     /// counts and the pairs are the same, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
@@ -292,9 +292,9 @@ impl<'p> Pairs<'p> {
         (self.words, self.places) = (words, places);
     }
 
-    /// Like [`Pairs::compare_all`], for documents that are compared by the first `N` words of their sketches. Each document is compared
-    /// with the following documents up to the position that `last` returns; pairs that are `near` are passed to `judge`. Sketches are read
-    /// in blocks, so memory does not grow with the length of the list.
+    /// Like [`Pairs::compare_all`], for documents that are compared based on the first `N` words of their sketches. Each document is
+    /// compared with the following documents up to the position that `last` returns; pairs that are `near` are passed to `judge`. Sketches
+    /// are read in blocks, so memory does not grow with the length of the list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],
@@ -353,7 +353,7 @@ impl<'p> Pairs<'p> {
         let rows = rows as u64;
         let all = rows * rows.saturating_sub(1) / 2;
         let reach = if all <= self.max_candidates { rows } else { (self.max_candidates / rows).max(1) };
-        // The last rows have fewer following rows.
+        // Rows near the end have fewer following rows.
         let short = reach.min(rows.saturating_sub(1));
         let compared = rows * short - short * (short + 1) / 2;
         self.compared += compared;
@@ -482,7 +482,7 @@ mod tests {
         }
     }
 
-    /// Checks that ruling out pairs by their words does not change the result.
+    /// Checks that ruling out pairs based on their words does not change the result.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);

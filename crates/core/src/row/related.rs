@@ -4,9 +4,9 @@
 /// The relation between two similar documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelationKind {
-    /// The same text twice: reworded, corrected, or in a different page layout.
+    /// The same text, but reworded, corrected, or in a different page layout.
     Version,
-    /// One text contains nearly all of the other and adds text of its own.
+    /// One text contains nearly all of the other text and adds text of its own.
     Contained,
     /// The same template with different facts, or two unrelated texts: not duplicates.
     Template,
@@ -31,8 +31,7 @@ pub enum Why {
     Near,
     /// No other document is similar, but the two documents are not similar enough to be versions.
     Far,
-    /// Many other documents are about as similar to the text that is contained to a greater degree, and too little of that text is
-    /// contained.
+    /// The text that is contained to a greater degree is about as similar to many other documents, and too little of it is contained.
     Crowd,
 }
 
@@ -80,8 +79,8 @@ pub struct Related {
     pub why: Why,
     /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,
-    /// Whether one title refers to something that the other text is not about. In this case, neither document is removed in favor of the
-    /// other.
+    /// Whether the title of one document refers to something that the other document is not about. In this case, neither document is
+    /// removed in favor of the other.
     pub other_title: bool,
 }
 
@@ -89,15 +88,15 @@ pub struct Related {
 const OTHER_TITLE: u8 = 0x80;
 
 impl Related {
-    /// Returns the similarity of the next best partner; `None` for equal texts, for which it is not computed.
+    /// Returns the similarity of the next best partner, or `None` for equal texts, for which this similarity is not computed.
     pub fn next_best(self) -> Option<f32> {
         (self.why != Why::Same).then_some(self.next_best)
     }
 
-    /// The number of bytes in temporary files.
+    /// The number of bytes that a classification takes in temporary files.
     pub const WIDTH: usize = 6;
 
-    /// Appends the bytes; zeros for a pair without a relation.
+    /// Appends the encoded classification; a pair without a relation is encoded as zeros.
     pub fn encode(related: Option<Related>, out: &mut Vec<u8>) {
         let Some(related) = related else { return out.extend([0; Related::WIDTH]) };
         let other_title = if related.other_title { OTHER_TITLE } else { 0 };
@@ -105,7 +104,7 @@ impl Related {
         out.extend(related.next_best.to_be_bytes());
     }
 
-    /// Decodes the bytes.
+    /// Decodes a classification, or returns `None` for a pair without a relation.
     pub fn decode(bytes: &[u8]) -> Option<Related> {
         let [relation, why, next @ ..] = bytes else { return None };
         let (other_title, relation) = (relation & OTHER_TITLE != 0, relation & !OTHER_TITLE);

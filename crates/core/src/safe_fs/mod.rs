@@ -1,10 +1,10 @@
-//! Creates and opens files so that a name prepared by another user cannot redirect them.
+//! Creates and opens files in such a way that a name prepared by another user cannot redirect the access to a different file.
 //!
 //! In a folder to which other users may write, a name can be a link to any file. Therefore, functions that write never follow a link at the
-//! end of a path: a new file is created exclusively (`O_EXCL`) and replaces any file or link with the same name, and a file that is opened
-//! must be a regular file. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this
-//! user alone; the functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of
-//! file (`clippy.toml`).
+//! end of a path. They create new files exclusively (`O_EXCL`), replacing any file or link with the same name, and they open only regular
+//! files. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this user alone; the
+//! functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of file
+//! (`clippy.toml`).
 
 pub mod private;
 
@@ -196,8 +196,8 @@ fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the reason if a folder must not be used for writing because all users may write to it and may have created its contents. Returns
-/// `None` if the folder may be used, and on file systems without permissions.
+/// Returns the reason why a folder must not be used for writing: all users may write to it and may have created its contents. Returns
+/// `None` if the folder may be used or if the file system does not support permissions.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(read_beginning(&at("link"), 3).expect("read"), b"123");
         assert_eq!(read(&at("link"), 4).expect("read"), b"1234");
         assert!(read(&at("file"), 3).expect_err("too long").to_string().contains("4 bytes; expected at most 3"));
-        // A sparse file reports a size of a terabyte.
+        // A sparse file has a nominal size of 1 TiB.
         File::options().write(true).open(at("file")).and_then(|file| file.set_len(1 << 40)).expect("made longer");
         assert!(read(&at("file"), MOST_JSON).is_err());
     }

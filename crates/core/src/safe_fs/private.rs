@@ -1,7 +1,7 @@
-//! Accesses the files of a private folder: this user owns it, and nobody else may write to it.
+//! Accesses the files in private folders. A private folder belongs to this user, and nobody else may write to it.
 //!
-//! A folder is created with mode 0700. Each function opens the folder without following a link, checks its owner and mode through the
-//! handle, and creates, opens, renames or removes the file through the same handle. Therefore, a folder that another user prepared or
+//! Private folders are created with mode 0700. Each function opens the folder without following a link, checks its owner and mode through
+//! the handle, and creates, opens, renames or removes the file through the same handle. Therefore, a folder that another user prepared or
 //! swapped in is refused, and a link inside the private folder is not followed. The parent folder, such as `/tmp`, may be writable by other
 //! users.
 //!
@@ -21,10 +21,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::process::geteuid;
 
-/// Write permissions for anyone but the owner.
+/// The write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// Private folders on a file system that does not record owners, by device and inode number.
+/// The private folders on file systems that do not record owners, identified by device and inode number.
 static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
 fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
@@ -39,8 +39,8 @@ pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Returns the reason if a folder is not private: a different owner, write permission for other users, or a link. Returns `None` if the
-/// folder is private.
+/// Returns the reason why a folder is not private: it has a different owner, other users may write to it, or it is a link. Returns `None`
+/// if the folder is private.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -147,7 +147,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     Ok(unlinkat(&folder, name, AtFlags::empty())?)
 }
 
-/// Returns the file if it is a regular file.
+/// Returns the file if it is a regular file, and an error otherwise.
 pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
@@ -158,7 +158,7 @@ pub(super) fn regular(file: File) -> io::Result<File> {
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
 const NEW: OFlags =
     OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Flags for opening a file without following a link or waiting for the writer of a pipe.
+/// The flags for opening a file without following a link or waiting for the writer of a pipe.
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 fn open_folder(folder: &Path) -> rustix::io::Result<OwnedFd> {
@@ -188,7 +188,7 @@ fn others_write(there: &Stat) -> bool {
     Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
 }
 
-/// Returns the reason if a folder is not private.
+/// Returns the reason why a folder is not private, or `None` if it is private.
 fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
         Some(format!("it belongs to another user (user ID {})", there.st_uid))
@@ -199,8 +199,8 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner that a new folder gets on the same file system, and is writable by other users only if new
-/// folders are as well.
+/// Compares a folder with a newly created folder on the same file system. Returns whether both folders have the same owner, and whether
+/// other users can write to the folder only if they can also write to the new folder.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);

@@ -1,4 +1,4 @@
-//! Interprets the answers to items, which are texts or positions in a list of choices.
+//! Interprets the answers of items. An answer is a text or a position in a list of choices.
 //!
 //! ```text
 //! choices              answer           text
@@ -32,7 +32,7 @@ pub enum Meaning {
     PositionsFrom(usize),
 }
 
-/// Describes an answer that may be a position.
+/// A position in the list of choices that an answer may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Number(usize),
@@ -79,7 +79,8 @@ impl Given {
 }
 
 impl Meaning {
-    /// Returns how to interpret the answers of a set: as positions if the answers of most items with choices are positions.
+    /// Decides how to interpret the answers of a set: as positions if most answers of items with choices can be positions, otherwise as
+    /// texts.
     pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
@@ -122,7 +123,6 @@ mod tests {
         Given::new(Some(answer), choices.iter().map(|choice| (*choice).to_owned()).collect())
     }
 
-    /// Returns the first answer text of each item in a set.
     fn texts(set: &[(&str, &[&str])]) -> Vec<Option<String>> {
         let set: Vec<Given> = set.iter().map(|(answer, choices)| given(answer, choices)).collect();
         let meaning = Meaning::of(set.iter());

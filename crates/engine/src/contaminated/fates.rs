@@ -1,4 +1,4 @@
-//! Decides what happens to each document: it is kept, removed, or written without its spans.
+//! Decides whether each document is kept, removed, or written without its contaminated spans.
 
 use super::ContaminatedOptions;
 use super::places::{Place, Places};
@@ -7,14 +7,14 @@ use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// The size in bytes of a stored range to cut, which holds the position of the first byte and the position after the last byte.
+/// The size in bytes of a stored range to cut: the position of its first byte and the position after its last byte.
 const PLACE: usize = 8;
 
 /// Holds the decision for each document.
 pub struct Fates {
-    /// Contaminated documents, that is, documents in which an item's score reaches the threshold.
+    /// The contaminated documents, that is, documents in which an item's score reaches the threshold.
     pub contaminated: AtomicBits,
-    /// Contaminated documents that are removed.
+    /// The contaminated documents that are removed.
     pub removed: AtomicBits,
     cuts: FrozenHeap,
     /// The offset of each document's ranges to cut, plus one.
@@ -38,7 +38,7 @@ fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
 }
 
 impl Fates {
-    /// Decides what happens to each document.
+    /// Decides which documents are removed and which ranges are cut from the other documents.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
@@ -75,7 +75,7 @@ impl Fates {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns a text without its spans, or `None` if the text differs from the searched text.
+    /// Returns the text of a document without the ranges to cut, or `None` if the text differs from the searched text.
     pub fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | usize::from(byte));

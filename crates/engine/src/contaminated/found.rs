@@ -8,7 +8,7 @@ use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Holds a recorded span. Rows are grouped by document and item, and sorted by position.
+/// The row that records a span. Rows are grouped by document and item, and sorted by position.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Row {
@@ -27,7 +27,7 @@ const GROUP: usize = 12;
 /// The size in bytes of the numbers at the start of the span's other data.
 const NUMBERS: usize = 8;
 
-/// Describes a span of a document that the search found.
+/// Describes a span that the search found in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The position of the first token, and the position after the last token.
@@ -74,7 +74,7 @@ impl Finding {
         writer.push(row.as_bytes())
     }
 
-    /// Ends the collection.
+    /// Finishes the collection and returns all spans.
     pub fn finish(self) -> Result<Found> {
         Ok(Found { rows: self.rows.finish()?, rest: self.rest.freeze()? })
     }

@@ -54,7 +54,7 @@ pub struct ItemColumn {
 pub struct ContaminatedOptions {
     /// The options for columns, resources and the corpus.
     pub run: RunOptions,
-    /// Files, folders or globs of the evaluation set.
+    /// The files, folders or globs of the evaluation set.
     pub against: Vec<String>,
     /// The column with the texts to search for.
     pub item: ItemColumn,
@@ -64,11 +64,11 @@ pub struct ContaminatedOptions {
     pub choices: ItemColumn,
     /// The column with the answers.
     pub answer: ItemColumn,
-    /// The column with the names of evaluation sets. For a row without a name, the file name is used.
+    /// The column with the names of evaluation sets. If a row has no name, the file name is used.
     pub suite: ItemColumn,
     /// The number of tokens in an n-gram.
     pub ngram: u32,
-    /// The lowest score at which a document is contaminated.
+    /// The lowest score at which a document counts as contaminated.
     pub threshold: f64,
     /// Whether spans are cut from documents that are otherwise kept.
     pub cut_spans: bool,

@@ -200,7 +200,7 @@ fn list(
 /// Finds the positions of spans in the original text.
 fn locate(document: &Analysis<'_>, spans: &mut [Place], reference: &Reference) {
     let (raw, tokens) = (document.raw(), document.tokens());
-    // The first and last token of each span, in text order.
+    // The positions of the first and last tokens of the spans, in text order.
     let mut wanted: Vec<u32> = spans.iter().flat_map(|span| [span.tokens[0], span.tokens[1] - 1]).collect();
     wanted.sort_unstable();
     wanted.dedup();

@@ -23,7 +23,7 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The divisor for the evaluation set's share of the memory limit, which is a quarter.
+/// The evaluation set may use the memory limit divided by this number.
 const SHARE: u64 = 4;
 
 /// The number of bytes that a name or text takes in addition to its characters.
@@ -87,7 +87,7 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let opened = run.clone();
     let inputs = interruptible(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
-        // If no file format has named columns, each text is an item, and no column is required.
+        // If none of the file formats has named columns, each text is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.names_columns());
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })
     })?;
@@ -152,8 +152,8 @@ impl Read {
 /// Reads the evaluation set.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the evaluation set exceeds its share of the memory or if one of its files is damaged. With `strict`, returns
-/// [`Error::Usage`] for the first bad row as well.
+/// Returns [`Error::Usage`] if the evaluation set exceeds its share of the memory or if one of its files is damaged. If `strict` is set,
+/// also returns [`Error::Usage`] for the first bad row.
 pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Against) -> Result<Reference> {
     let Against { options: run, inputs } = against;
     if let (true, Some(first)) = (run.strict, inputs.bad.first()) {

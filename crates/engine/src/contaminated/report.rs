@@ -16,28 +16,28 @@ pub struct ContaminationReport {
     pub schema_version: u32,
     /// The version of the program.
     pub dupsift: String,
-    /// Files, folders or globs of the evaluation set.
+    /// The files, folders or globs of the evaluation set.
     pub against: Vec<String>,
     /// The number of tokens in an n-gram.
     pub ngram: u32,
-    /// The lowest score at which a document is contaminated.
+    /// The lowest score at which a document counts as contaminated.
     pub threshold: f64,
     /// Whether spans were cut from documents that were otherwise kept.
     pub cut_spans: bool,
     /// The text options that affect tokens.
     pub text: String,
-    /// Input files that could not be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The files of the evaluation set, as they were read.
+    /// The files of the evaluation set.
     pub other_inputs: Vec<OtherInputReport>,
-    /// The number of files in the inputs that are not read, by file extension.
+    /// The number of unread files in the input folders, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// The folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
+    /// The folders inside the inputs that were skipped because dupsift wrote them. The value describes the contents of the folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files of the corpus.
     pub rows: u64,
-    /// Rejected rows; see `rejected/`.
+    /// The rejected rows; see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of documents that were searched.
@@ -57,9 +57,9 @@ pub struct ContaminationReport {
     /// The counts for the written corpus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<CorpusReport>,
-    /// For each evaluation set, the items with the highest scores.
+    /// The items with the highest scores in each evaluation set.
     pub examples: Vec<ExampleReport>,
-    /// Public items, that is, items in more than 100 documents, most frequent first.
+    /// The public items, that is, items in more than 100 documents, most frequent first.
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
@@ -67,9 +67,9 @@ pub struct ContaminationReport {
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
-    /// Wall-clock seconds of the run.
+    /// The wall-clock seconds of the run.
     pub seconds: f64,
-    /// User and system CPU seconds of the process.
+    /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
     /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
@@ -86,13 +86,13 @@ pub struct SuiteReport {
     pub too_short: u64,
     /// The number of items in more than 100 documents. These items are excluded from the other counts.
     pub public: u64,
-    /// The number of items with a score of at least 0.8 in some document.
+    /// The number of items with a score of at least 0.8 in at least one document.
     pub found_80: u64,
-    /// The number of items with a score of at least 0.5 in some document.
+    /// The number of items with a score of at least 0.5 in at least one document.
     pub found_50: u64,
-    /// The number of documents in which some item scores at least 0.8.
+    /// The number of documents in which at least one item scores 0.8 or more.
     pub documents_80: u64,
-    /// The number of documents in which some item scores at least 0.5.
+    /// The number of documents in which at least one item scores 0.5 or more.
     pub documents_50: u64,
 }
 

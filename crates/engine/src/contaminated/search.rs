@@ -18,7 +18,7 @@ pub struct Searched {
     pub found: Found,
     /// The weight of each token.
     pub weights: Weights,
-    /// Rejected rows.
+    /// The rejected rows.
     pub rejected: Rejected,
     /// The number of documents that were searched.
     pub documents: u64,
@@ -30,7 +30,6 @@ pub struct Searched {
     pub lost: LostValues,
 }
 
-/// Holds the state of one thread.
 struct Thread<'t> {
     search: Search<'t>,
     spans: Writer<'t>,

@@ -34,7 +34,7 @@ pub struct Verdicts<'v> {
     pub tallies: Vec<Tally>,
 }
 
-/// Holds a document that contains an item, with its score.
+/// Holds a document that contains an item, and the score of the item in that document.
 pub struct Verdict<'s> {
     /// The number of the document.
     pub doc: u64,
@@ -92,7 +92,7 @@ impl<'v> Verdicts<'v> {
         f64::from(self.items.score(item, &span.covered, self.weights) as f32)
     }
 
-    /// Calls `each` for every document and every item in it that is not public, ordered by document, then item.
+    /// Calls `each` for every document and each non-public item that the document contains, ordered by document, then by item.
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if the run is interrupted.

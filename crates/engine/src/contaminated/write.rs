@@ -33,7 +33,7 @@ pub struct Written {
     pub found: u64,
     /// The counts for each evaluation set.
     pub suites: Vec<SuiteReport>,
-    /// For each evaluation set, the items with the highest scores.
+    /// The items with the highest scores in each evaluation set.
     pub examples: Vec<ExampleReport>,
     /// The items that occur in the most documents.
     pub public: Vec<ExampleReport>,
@@ -167,7 +167,7 @@ struct Examples<'e> {
     session: &'e Session<'e>,
     reference: &'e Reference,
     verdicts: &'e Verdicts<'e>,
-    /// For each evaluation set, the best items, best first.
+    /// The best items of each evaluation set, best first.
     best: Vec<Vec<(Item, ExampleReport)>>,
 }
 

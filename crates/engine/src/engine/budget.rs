@@ -2,31 +2,31 @@
 //!
 //! Anonymous memory is guaranteed to stay below the sum of three amounts, regardless of the number of threads: the budget, 150 MB (for the
 //! program itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows
-//! before they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
-//! and the half of the budget that holds rows; the rows spill to make room. Arrays that grow with the number of documents are in
-//! memory-mapped temporary files and are not anonymous.
+//! before they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another
+//! 32 MiB and the half of the budget that holds rows; rows are then spilled to make room. Arrays that grow with the number of documents are
+//! in memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::MAX_PARTITIONS;
 
-/// Minimum memory per thread in bytes, for a batch of documents, write buffers and a sort.
+/// The minimum memory per thread in bytes, for a batch of documents, write buffers and a sort.
 const LEAST_A_THREAD: u64 = 16 << 20;
-/// Additional minimum memory of the process in bytes.
+/// The minimum memory of the process in bytes, in addition to the memory of its threads.
 const LEAST: u64 = 16 << 20;
 
 /// The size in bytes of a partition that is sorted mostly within the CPU cache.
 const CACHED: u64 = 2 << 20;
 
-/// The number of bytes of pages that readers may hold before rows have to be spilled.
+/// The maximum size, in bytes, of the pages that readers may hold before rows are spilled to make room.
 const PAGES: u64 = 32 << 20;
 
 /// The part of the 150 MB that a page may use, in bytes, if no other page is being read. The rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
-/// The memory, in bytes, used while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a
-/// page.
+/// The memory, in bytes, that is used while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the
+/// tree of a page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
 /// The number of copies of a long value that a table holds while it is written: in a batch, among the distinct values, in a page, as the
@@ -70,23 +70,24 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// Returns the maximum number of bytes of pages that all readers together may hold. A larger page is read while no other page is held.
+    /// Returns the maximum size, in bytes, of the pages that all readers together hold. A page that exceeds this size is read while no
+    /// other page is held.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
 
-    /// Returns the number of bytes of pages that a reader may hold without taking memory from the rows.
+    /// Returns the maximum size, in bytes, of the pages that a reader holds without taking memory from the rows.
     pub fn free_pages(&self) -> u64 {
         PAGES / self.threads as u64
     }
 
-    /// Returns the maximum size of a piece whose pages do not have to be checked one by one.
+    /// Returns the maximum size of a piece whose pages need not be checked one by one.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
 
-    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the share
-    /// of the rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
+    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the memory
+    /// for rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
     /// freed.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
         bytes <= self.room_for_page(longest)
@@ -105,8 +106,8 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// Returns the number of tables of pages that are written at a time, if a reader holds at most `a_reader` bytes of its file and values
-    /// have `a_value` bytes. The tables share the part of the budget that the readers leave free.
+    /// Returns the number of tables of pages that are written at the same time if a reader holds at most `a_reader` bytes of its file and
+    /// values have `a_value` bytes. The tables share the part of the budget that the readers leave free.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
@@ -121,8 +122,8 @@ impl Budget {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Returns whether a row can be written to a table of pages if its columns except the page have this many bytes in total and a reader
-    /// holds `held` bytes of its file. In that case, only one table is written at a time.
+    /// Returns whether a row can be written to a table of pages. `bytes` is the total size of the row's columns except the page, and `held`
+    /// is the number of bytes of its file that a reader holds. The check assumes that only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
@@ -146,18 +147,18 @@ impl Budget {
         (self.memory / 128).max(self.short_document())
     }
 
-    /// Returns the number of partitions for approximately this many bytes of rows. One thread sorts each partition in memory, and within
-    /// its CPU cache if a few partitions are enough for that.
+    /// Returns the number of partitions for approximately this many bytes of rows. One thread sorts each partition in memory. If a few
+    /// partitions suffice, each partition also fits in the CPU cache of the thread.
     pub fn partitions(&self, bytes: u64) -> usize {
         let cached = bytes.div_ceil(CACHED).clamp(1, 256);
-        // Half of a thread's share is for the records. Half of this amount is a reserve in case there are more records than expected.
+        // Half of a thread's share is for the records. Half of that half is a reserve in case there are more records than expected.
         let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
         cached.max(in_memory) as usize
     }
 }
 
-/// Returns how much of the budget a long row takes while it is written. A reader holds one of the row's values, either alone or in a page
-/// with other rows.
+/// Returns the part of the budget, in bytes, that a long row takes while it is written. A reader holds one of the row's values, either
+/// alone or in a page with values of other rows.
 fn row_in_a_table(bytes: u64, held: u64) -> u64 {
     let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
     written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
         // The page takes 100 MB in addition to its bytes in the file: 168 MB - (205 - 110) leaves room for two tables.
         assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
-        // With lines of 16 MB, two tables would hold ten lines in addition to the fixed size of the tables.
+        // If lines have 16 MB, two tables would hold ten lines in addition to the fixed size of the tables.
         let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
         assert_eq!([long(144), long(2048)], [1, 8]);
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::thread_times::ThreadTimes;
 
-/// How often memory is sampled.
+/// The interval between memory samples.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
 /// The stage that the process started most recently.
@@ -33,9 +33,9 @@ pub struct StageReport {
     pub rows_out: u64,
     /// The number of bytes written to temporary files.
     pub spilled_bytes: u64,
-    /// Wall-clock seconds.
+    /// The wall-clock seconds.
     pub seconds: f64,
-    /// User and system CPU seconds.
+    /// The user and system CPU seconds.
     pub cpu_seconds: f64,
     /// The highest anonymous memory sampled while the stage ran, in bytes.
     pub peak_memory_bytes: u64,
@@ -44,7 +44,7 @@ pub struct StageReport {
 /// Whether finished stages are logged at INFO.
 static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 
-/// The minimum duration, in seconds, of a stage that is logged. In a small run, lines for shorter stages would hide everything else.
+/// The minimum duration, in seconds, of a stage that is logged. In a small run, lines for shorter stages would obscure all other lines.
 const WORTH_A_LINE: f64 = 1.0;
 
 /// Enables INFO lines for subsequent stages that take at least one second, for example in the log of an unattended run.
@@ -88,7 +88,7 @@ pub struct Running<'c> {
     name: String,
     started: Instant,
     cpu: f64,
-    /// Thread times, which are read only if DEBUG lines are enabled, because reading them opens one file per thread.
+    /// The thread times, which are read only if DEBUG lines are enabled, because reading them opens one file per thread.
     threads: Option<ThreadTimes>,
 }
 
@@ -157,7 +157,7 @@ impl Drop for Clock {
 }
 
 impl Running<'_> {
-    /// Ends the stage.
+    /// Ends the stage and records its numbers.
     pub fn end(self, rows_in: u64, rows_out: u64, spilled_bytes: u64) {
         self.clock.sampler.sample();
         if let Some(before) = &self.threads {

@@ -1,7 +1,7 @@
-//! Estimates the progress of a whole job from its legs, whose approximate work is known in advance.
+//! Estimates the progress of a whole job from its legs. The work and the number of stages in each leg are known approximately in advance.
 //!
-//! The name of the current stage determines the current leg. The number of stages in each leg is also known approximately. The remaining
-//! time is estimated from the work done since the first stage began, so the work of an earlier run does not count in a resumed job.
+//! The name of the current stage determines the current leg. The remaining time is estimated from the work done since the first stage of
+//! this process began. Therefore, if a job is resumed, the work of the earlier process does not count.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct Whole {
     pub leg: usize,
     /// The number of legs.
     pub legs: usize,
-    /// The estimated number of remaining seconds, once an estimate is possible.
+    /// The estimated number of remaining seconds, if an estimate is possible.
     pub seconds_left: Option<f64>,
 }
 
@@ -34,7 +34,6 @@ pub(super) struct Course {
     at: usize,
     /// The number of stages entered in this leg.
     entered: usize,
-    /// The current stage.
     stage: String,
     /// The amount of work that precedes the first stage, and the time when that stage began.
     before: Option<(f64, Duration)>,
@@ -45,7 +44,7 @@ impl Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
-    /// Returns the progress of the job when this share of a stage is done. `now` is the time since an arbitrary fixed moment.
+    /// Returns the progress of the job if this share of the stage is done. `now` is the time since an arbitrary fixed moment.
     pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
@@ -72,7 +71,7 @@ impl Course {
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {
             Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
-            // The job has started over without a damaged file, and this is its first stage.
+            // This is the first stage of a job that has started over without a damaged file.
             None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
                 (self.at, self.entered, self.before) = (0, 1, None);
             }
@@ -80,7 +79,6 @@ impl Course {
         }
     }
 
-    /// Returns the amount of work that is done.
     fn done(&self, share: f64) -> f64 {
         let before: f64 = self.legs.iter().take(self.at).map(|leg| leg.work).sum();
         let leg = &self.legs[self.at];
@@ -117,7 +115,7 @@ mod tests {
         assert_eq!(place(&mut job, "group exact", 0.0, 65), (2, Some(40)));
         assert_eq!(place(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
         assert_eq!(place(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
-        // A stage that belongs to none of the later legs does not change the current leg.
+        // A stage that belongs to no later leg does not change the current leg.
         assert_eq!(place(&mut job, "group minhash", 0.0, 90), (3, Some(15)));
         assert_eq!(place(&mut job, "another one", 0.5, 95).0, 3);
         assert_eq!(place(&mut job, "write tables", 1.0, 105), (4, Some(0)));

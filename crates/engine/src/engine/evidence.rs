@@ -1,5 +1,5 @@
-//! Evidence: the document data that comparisons use, stored in a memory-mapped temporary file. A document in a thousand pairs is therefore
-//! read and split into words only once, and memory use does not grow with the number of pairs.
+//! Stores evidence, that is, the document data that comparisons use, in a memory-mapped temporary file. Even a document in a thousand pairs
+//! is read and split into words only once, and memory use does not grow with the number of pairs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub struct Taking {
     begins: AtomicCells<u64>,
 }
 
-/// Implements partial checkpoints, which are saved only if every document may take part.
+/// Partial checkpoints are saved only if evidence is recorded for every document.
 impl Recorder for Taking {
     fn parts(&self) -> Vec<&dyn Recorder> {
         vec![&self.heap, &self.begins]
@@ -23,14 +23,14 @@ impl Recorder for Taking {
 }
 
 impl Taking {
-    /// Starts recording evidence for every document in a corpus of this many documents.
+    /// Starts recording evidence for every document of a corpus with this many documents.
     pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// Starts recording evidence for the documents whose bits are set in `met`, in files in the folder. Messages use `name` for these
-    /// files.
+    /// Starts recording evidence, in files in the folder `dir`, for the documents whose bits are set in `met`. Messages call these files
+    /// `name`.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;

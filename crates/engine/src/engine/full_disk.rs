@@ -20,8 +20,8 @@ impl Disk {
         Disk { free: free(folder), folder: folder.to_path_buf() }
     }
 
-    /// Extends a full-disk error with the amount of space that is missing if the work writes the expected number of bytes. Returns any
-    /// other error unchanged.
+    /// Extends a full-disk error with the amount of space that is missing, based on the number of bytes that the work is expected to write.
+    /// Returns any other error unchanged.
     pub fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
         self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
     }
@@ -38,7 +38,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// Describes how much space is missing. `now` is the number of bytes that are free at present.
+    /// Describes the amount of space that is missing. `now` is the number of bytes that are free at present.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {
@@ -62,7 +62,7 @@ impl Disk {
     }
 }
 
-/// Returns how many bytes this process may still write to a folder's disk, if the system reports that number.
+/// Returns the number of bytes that this process may still write to a folder's disk, if the system reports that number.
 fn free(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -1,11 +1,11 @@
-//! A counting semaphore for bytes in memory. The semaphore limits how many threads hold large data at the same time.
+//! Provides a counting semaphore for bytes in memory. The semaphore limits the number of threads that hold large data at the same time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dupsift_core::error::Result;
 
-/// How often a waiting thread checks whether the run should stop.
+/// The interval at which a waiting thread checks whether the run should stop.
 pub const LOOK_UP: Duration = Duration::from_millis(100);
 
 /// Freed memory of at least this many bytes is returned to the system immediately.

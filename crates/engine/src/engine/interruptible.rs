@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use dupsift_core::error::{Error, Result};
 
-/// How often the flag is checked.
+/// The interval at which the flag is checked.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Does the work on a separate thread. If the flag is set before the work is done, the thread is abandoned: its result is ignored, and the
-/// thread ends on its own or with the process.
+/// thread ends when the work is done or when the process ends.
 ///
 /// # Errors
 /// Returns any error from the work, or [`Error::Interrupted`].

@@ -1,4 +1,4 @@
-//! The foundation of all commands: the memory limit, the stage clock, progress reports, and requests to stop.
+//! Provides the foundation of all commands: the memory limit, the stage clock, progress reports, and requests to stop.
 //!
 //! This module does not depend on pages, algorithms or reports.
 

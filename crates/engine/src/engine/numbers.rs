@@ -1,4 +1,5 @@
-//! Arrays of numbers in temporary files. Each number takes four bytes if the largest number fits, and eight bytes otherwise.
+//! Stores arrays of numbers in temporary files. Each number takes four bytes if the largest number fits in four bytes, and eight bytes
+//! otherwise.
 
 use std::path::Path;
 
@@ -16,7 +17,8 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// Creates an array of `len` numbers up to `most` in a file in the folder. Messages use `name` for the array.
+    /// Creates an array of `len` numbers in a file in the folder `dir`. The largest number is at most `most`. Messages call the array
+    /// `name`.
     pub fn new(dir: &Path, name: &str, len: usize, most: u64) -> Result<Numbers> {
         Ok(if most <= u32::MAX.into() {
             Numbers::Narrow(Mapped::new(dir, name, len)?)
@@ -55,7 +57,7 @@ impl Numbers {
         }
     }
 
-    /// Returns a range of the numbers as documents.
+    /// Returns a range of the numbers as document numbers.
     pub fn docs(&self, range: std::ops::Range<usize>) -> Docs<'_> {
         match self {
             Numbers::Narrow(numbers) => Docs::Narrow(&numbers[range]),

@@ -45,7 +45,7 @@ pub struct Event<'e> {
     pub total: u64,
     /// The unit of the counts.
     pub unit: Unit,
-    /// Seconds since the stage began.
+    /// The seconds since the stage began.
     pub seconds: f64,
     /// Whether this is the last event of the stage.
     pub ends: bool,

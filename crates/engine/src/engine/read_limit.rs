@@ -1,4 +1,4 @@
-//! Limits how many bytes of input files readers hold in memory, and lets waiting readers do other work.
+//! Limits the number of bytes of input files that readers hold in memory, and lets waiting readers do other work.
 //!
 //! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads are
 //! not idle, because the reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads
@@ -15,8 +15,8 @@ use dupsift_spill::shuffle::Memory;
 /// Freed memory of at least this many bytes is returned to the system immediately.
 const RELEASED: u64 = 16 << 20;
 
-/// The freed memory must also be at least this fraction (1/8) of the limit. Thread heaps then retain at most the limit, and the kernel does
-/// not have to clear memory for each page.
+/// Freed memory is returned to the system only if it is also at least this fraction (1/8) of the limit. The heaps of the threads then
+/// retain no more memory than the limit, and the kernel does not have to clear memory for each page.
 const RELEASED_PART: u64 = 8;
 
 /// Limits the bytes that all readers hold together. A request above the limit is granted only if no other reader holds bytes.
@@ -136,7 +136,7 @@ impl<T> ReadLimit<T> {
         self.help_until(thread, each, |state| state.readers == 0);
     }
 
-    /// Processes work that was handed over, until `is_done` returns true. `is_done` is called after each change and at intervals.
+    /// Processes work that was handed over, until `is_done` returns true. `is_done` is called after each change and at regular intervals.
     fn help_until<S>(
         &self,
         thread: &mut S,
@@ -174,7 +174,6 @@ impl<T> ReadLimit<T> {
     }
 }
 
-/// Calls a function when dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -243,7 +242,7 @@ mod tests {
             let reading = scope.spawn(|| {
                 read_limit.hold(&mut (), 1, &|| Ok(()), &each, |thread, reader| {
                     (0..9).try_for_each(|thing| {
-                        // Wait until the other thread is waiting.
+                        // Waits until the other thread is waiting.
                         while thing == 0 && read_limit.idle.load(SeqCst) == 0 {
                             std::thread::yield_now();
                         }

@@ -37,8 +37,8 @@ impl Resources {
         Ok(Resources { clock, budget, pool: pool(threads)?, long_documents })
     }
 
-    /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, which leaves the
-    /// other half for other data.
+    /// Returns an engine with temporary files in this folder. If `halves` is set, shuffle rows use only half of their share; the other half
+    /// is left for other data.
     pub fn engine<'e>(
         &'e self,
         halves: bool,
@@ -62,7 +62,7 @@ impl Resources {
     }
 }
 
-/// Starts this many threads, or as many as the system allows.
+/// Starts this many threads. If this fails, halves the number and tries again.
 fn pool(asked: usize) -> Result<rayon::ThreadPool> {
     let (mut threads, mut alone) = (asked, 0);
     loop {
@@ -78,7 +78,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
                 return Err(Error::table("start a thread (is there a process limit, ulimit -u?)")(error));
             }
             Err(_) => {
-                // Wait until the threads that did start have ended.
+                // Waits until the threads that were started have ended.
                 std::thread::sleep(A_MOMENT);
                 alone += usize::from(threads == 1);
                 threads = (threads / 2).max(1);

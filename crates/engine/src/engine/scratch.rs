@@ -1,4 +1,5 @@
-//! Scratch memory that stages use for consecutive rows. Small scratch data is kept in memory, and large scratch data in a temporary file.
+//! Provides scratch memory that stages reuse from row to row. Small scratch data is kept in memory, and large scratch data in a temporary
+//! file.
 
 use std::path::Path;
 

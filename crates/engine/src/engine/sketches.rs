@@ -17,7 +17,7 @@ pub struct SketchFile {
 }
 
 impl SketchFile {
-    /// Creates a file with room for this many words per document. Messages use `name` for the file.
+    /// Creates a file with room for this many words per document. Messages call the file `name`.
     pub fn new(dir: &Path, name: &str, documents: u64, words: usize) -> Result<SketchFile> {
         let cells = AtomicCells::new(dir, &format!("{name}-sketches"), documents as usize * words)?;
         Ok(SketchFile { words, cells })

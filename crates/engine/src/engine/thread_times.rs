@@ -11,14 +11,14 @@ pub struct ThreadTimes {
     caller: String,
 }
 
-/// Holds the CPU seconds between two snapshots.
+/// Holds the CPU seconds spent between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// CPU seconds of the calling thread, which does the serial work.
+    /// The CPU seconds of the calling thread, which does the serial work.
     pub serial: f64,
-    /// CPU seconds of the busiest other thread.
+    /// The CPU seconds of the busiest other thread.
     pub busiest: f64,
-    /// CPU seconds of all threads.
+    /// The CPU seconds of all threads.
     pub all: f64,
 }
 
@@ -68,7 +68,7 @@ mod tests {
             caller: caller.to_string(),
         };
         let before = times("7", &[("7", 1_000_000_000), ("8", 0), ("9", 5_000_000_000)]);
-        // For a thread that started after the earlier snapshot, all of its CPU time counts.
+        // If a thread started after the earlier snapshot, all of its CPU time counts.
         let after =
             times("7", &[("10", 250_000_000), ("7", 1_500_000_000), ("8", 2_000_000_000), ("9", 6_000_000_000)]);
         assert_eq!(after.since(&before), Spent { serial: 0.5, busiest: 2.0, all: 3.75 });

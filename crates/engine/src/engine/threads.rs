@@ -28,21 +28,21 @@ pub struct Engine<'e> {
     pub pool: &'e rayon::ThreadPool,
     /// The shares of the memory budget.
     pub budget: Budget,
-    /// Tracks the rows in memory.
+    /// The memory that rows use.
     pub memory: Memory,
     /// The folder for temporary files.
     pub dir: &'e Path,
-    /// Receives progress.
+    /// The receiver of progress reports.
     pub progress: &'e Progress,
-    /// A flag that is set when the work should stop.
+    /// The flag that is set when the work should stop.
     pub cancel: &'e AtomicBool,
-    /// Records the stages so far.
+    /// The clock, which records the stages.
     pub clock: &'e Clock,
-    /// Limits work on long documents.
+    /// The gate that limits work on long documents.
     pub long_documents: &'e Gate,
     /// Whether a damaged input file ends the work immediately.
     pub strict: bool,
-    /// Files that turned out to be damaged while they were read.
+    /// The files that turned out to be damaged while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
 }
 
@@ -125,7 +125,7 @@ impl Engine<'_> {
     }
 
     /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the number of the
-    /// first piece that is not done.
+    /// first piece that was not begun.
     pub fn work_while<S, T: Send>(
         &self,
         pieces: Range<usize>,

@@ -1,4 +1,4 @@
-//! The state of one algorithm in a run. The results of the algorithm are rows at first, then candidates, and finally classified pairs.
+//! Holds the state of one algorithm in a run. The results of the algorithm are first rows, then candidates, and finally classified pairs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds an algorithm that is bound to the corpus, with the result of its last stage: rows, candidates or pairs.
+/// Holds an algorithm that is bound to the corpus, and the result of its last stage: rows, candidates or pairs.
 pub struct AlgorithmState<'c, S> {
     /// The algorithm with its rules and checks.
     pub bound: Bound<'c>,
@@ -48,7 +48,7 @@ pub fn each<'c, S, T>(
 }
 
 impl<'c> AlgorithmState<'c, Step> {
-    /// Returns an algorithm whose latest state was restored.
+    /// Returns the state of an algorithm whose latest step was restored.
     pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> AlgorithmState<'c, Step> {
         // The verification options may differ from the options of the earlier run.
         let verify = bound.verify().map(|check| check.name());
@@ -58,7 +58,7 @@ impl<'c> AlgorithmState<'c, Step> {
 }
 
 impl<'c> AlgorithmState<'c, SignedRows> {
-    /// Returns an algorithm that has signed a corpus with this many bytes of text.
+    /// Returns the state of an algorithm that has signed a corpus with this many bytes of text.
     pub fn signed(
         bound: Bound<'c>,
         chosen: &Chosen,
@@ -97,7 +97,7 @@ impl<'c> AlgorithmState<'c, SignedRows> {
     }
 }
 
-/// Returns the expected number of unrelated document pairs whose signatures are equal by chance, among this many signed documents.
+/// Returns the expected number of pairs of unrelated documents, among this many signed documents, whose signatures are equal by chance.
 pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
     let documents = signed as f64;
     let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
@@ -132,7 +132,7 @@ impl Step {
             let (report, found) = found(pairs, None);
             return Ok(Some((report, Step::Near(found))));
         }
-        // Pairs are classified by evidence, which is saved with the rows.
+        // Pairs are classified based on evidence, which is saved with the rows.
         let relates = bound.relating().is_some();
         let has_pairs = saved.has(|keys| &keys.algorithms[at].pairs)?;
         let rows =
@@ -153,7 +153,7 @@ impl Step {
 pub struct Met {
     /// The algorithm's classes, and the pairs of their representatives.
     pub grouped: Grouped,
-    /// The documents of candidate pairs that still have to be read for the check.
+    /// The documents in candidate pairs that must still be read for the check.
     pub documents: Arc<AtomicBits>,
 }
 

@@ -32,7 +32,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     check_sample(options)?;
     let of_output = if is_dry { Stage::look } else { Stage::check };
     folders::check(options)?;
-    // With an index, an existing output may come from the same batch, in which case the work is already done.
+    // If the run uses an index, an existing output may come from the same batch; in that case, the work is already done.
     of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.scope_column().is_some()) {

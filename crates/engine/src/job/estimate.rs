@@ -39,8 +39,8 @@ pub struct Estimate {
     pub legs: Vec<Leg>,
 }
 
-/// The amount of work in each pass, relative to a counting pass (1.0). A value is roughly the pass's CPU seconds for 100 MB of mixed text
-/// with the default algorithms.
+/// The amount of work in each pass, relative to a counting pass (1.0). Each value is approximately the number of CPU seconds that the pass
+/// takes for 100 MB of mixed text with the default algorithms.
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
     ("prefilter", 0.6),
@@ -59,7 +59,6 @@ const WORK: &[(&str, f64)] = &[
     ("cut", 0.1),
 ];
 
-/// Returns the legs of a run.
 fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
     let work = |name: &str| WORK.iter().find(|(known, _)| *known == name).map_or(0.1, |(_, work)| *work);
     let leg = |pass: &Pass| Leg { stages: pass.stages.clone(), count: pass.count, work: work(pass.name) };

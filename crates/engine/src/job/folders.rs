@@ -41,7 +41,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Checks that neither folder contains the other.
+    /// Checks that neither folder contains the other folder.
     fn is_apart(&self, other: &Folder) -> Result<()> {
         let (here, there) = (&self.real, &other.real);
         let how = match (here == there, here.starts_with(there), there.starts_with(here)) {
@@ -83,7 +83,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         }
     }
     if let Some(reference) = named("reference", &options.reference).filter(|reference| reference.real.exists()) {
-        // The reference may be the result that is being replaced, because its corpus is in a different folder.
+        // The reference may be the result that is being replaced, because the corpus of that result is in a different folder.
         if reference.real != out.real {
             out.is_apart(&reference)?;
         }

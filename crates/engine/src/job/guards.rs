@@ -1,5 +1,5 @@
-//! The guards of a job. Guards check the values that [`dupsift_algorithms::stage::guard`] measures, and may prevent the publication of the
-//! result.
+//! Applies the guards of a job. Guards check the values that [`dupsift_algorithms::stage::guard`] measures, and may prevent the publication
+//! of the result.
 //!
 //! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
 //! run. A first run has no earlier result to protect.
@@ -19,7 +19,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
 
-/// Describes a record that contains guards. The guards determine where the result of the job is stored.
+/// A record that holds guards. The guards determine where the result of the job is stored.
 pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
@@ -136,7 +136,7 @@ fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: 
     shrunk(of(now), of(before), is_incremental, factor)
 }
 
-/// Returns the guards that fired on the input, and the guards in `others`.
+/// Returns the guards that fired on the input, and the guard in `others`, if any.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,

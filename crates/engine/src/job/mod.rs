@@ -29,11 +29,11 @@ pub use guards::{Guarded, stands_in};
 pub use run::{Finish, run};
 pub use run_report::*;
 
-/// Document counts by script and length.
+/// The document counts by script and length.
 pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::stage::passes::Pass;
-/// How a process ends after a request to stop.
+/// Functions that end a process after a request to stop.
 pub use dupsift_files::io::unfinished::{end, ends_by_itself, left};
-/// Removal of temporary files left by unfinished runs.
+/// The function that removes temporary files left by unfinished runs.
 pub use dupsift_files::io::{Cleared, clean};

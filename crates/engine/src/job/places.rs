@@ -6,9 +6,9 @@ use super::run_report::{InputReport, RunReport};
 use dupsift_files::io::{Stamp, absolute};
 
 impl RunReport {
-    /// Returns possible current paths for a recorded path, most likely first, for a result that is now in `dir`. The possibilities are the
-    /// same location relative to the result (if both were moved or copied together), the recorded path, and the same location relative to
-    /// the current folder.
+    /// Returns the possible current paths of a recorded path, most likely first. `dir` is the current folder of the result. The possible
+    /// paths are the same location relative to the result (if both were moved or copied together), the recorded path, and the same location
+    /// relative to the working directory.
     pub fn places(&self, recorded: &str, dir: &Path) -> Vec<PathBuf> {
         let recorded = Path::new(&self.folder).join(recorded);
         let (out, here) = (self.options.get("out").and_then(|out| out.as_str()), absolute(dir));
@@ -23,9 +23,9 @@ impl RunReport {
         places
     }
 
-    /// Returns the current path of an input file from this record, for a result that is now in `dir`. Only a file with the recorded size is
-    /// accepted, because a different corpus may be next to a copied result. A file with the recorded stamp is preferred, followed by the
-    /// file at the recorded path. Returns `None` if no file is accepted.
+    /// Returns the current path of an input file from this record. `dir` is the current folder of the result. Only a file with the recorded
+    /// size is accepted, because there may be a different corpus next to a copied result. A file with the recorded stamp is preferred,
+    /// followed by the file at the recorded path. Returns `None` if no file is accepted.
     pub fn input_file(&self, file: &InputReport, dir: &Path) -> Option<PathBuf> {
         let recorded = Path::new(&self.folder).join(&file.path);
         let mut there = self.places(&file.path, dir);
@@ -34,8 +34,8 @@ impl RunReport {
         there.into_iter().min_by_key(|place| (!is_stamped(place), *place != recorded))
     }
 
-    /// Returns the current path of a file or folder that an option specifies, for a result that is now in `dir`. The result is the recorded
-    /// path if it exists, and otherwise the first possible path that exists. Returns `None` if no possible path exists.
+    /// Returns the current path of a file or folder that an option specifies: the recorded path if it exists, and otherwise the first
+    /// possible path that exists. `dir` is the current folder of the result. Returns `None` if no possible path exists.
     pub fn option_path(&self, recorded: &str, dir: &Path) -> Option<PathBuf> {
         let first = Path::new(&self.folder).join(recorded);
         std::iter::once(first).chain(self.places(recorded, dir)).find(|place| place.exists())

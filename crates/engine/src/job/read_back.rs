@@ -1,8 +1,8 @@
 //! Reads the statistics and models that a finished run used for its signatures, from `stats/`.
 //!
-//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses this data in place of its own
-//! counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different batches can
-//! be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
+//! Commands that inspect a run use this data to compute the same signatures. If `--stats` is given, another run uses this data in place of
+//! its own counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different
+//! batches can be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use dupsift_files::io::{SUCCESS, TableReader, absolute};
 use dupsift_files::tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use dupsift_index::{Index, State, statistics_in};
 
-/// Holds the folder of a finished run and its record.
+/// Holds the output folder and the record of a finished run.
 #[derive(Clone, Copy)]
 pub struct Of<'r> {
     /// The output folder.
@@ -56,7 +56,7 @@ pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     counted(session, run.dir, known, needs)
 }
 
-/// Returns the record of a run's word statistics, and which statistics the run has.
+/// Returns the record of a run's word statistics, and the kinds of statistics that the run has.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the run counted no words.
@@ -71,7 +71,7 @@ pub fn counted_words(run: Of<'_>) -> Result<(&StatisticsReport, Stats)> {
     }
 }
 
-/// Returns which statistics tables an output has.
+/// Returns the kinds of statistics for which an output has tables.
 pub fn there(dir: &Path) -> Stats {
     let there = |name: &str| dir.join(format!("stats/{name}/part-00000.parquet")).is_file();
     Stats { words: there("words"), features: there("features") }
@@ -146,7 +146,7 @@ pub struct Frozen {
     pub stats: CorpusStats,
     /// The statistics tables that exist.
     pub tables: Stats,
-    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
+    /// The learned model of each algorithm. The model is empty for an algorithm that learns nothing.
     pub models: Vec<Vec<u64>>,
     /// The output from which the counts and models were taken, and the number of documents for which table schemes are chosen.
     pub report: FrozenReport,
@@ -159,7 +159,8 @@ impl Frozen {
     /// Returns [`Error::Usage`] if the folder is not the output of a run, or lacks statistics or models that the algorithms of this run
     /// require.
     pub fn read(session: &Session<'_>, dir: &Path) -> Result<Frozen> {
-        // An index contains the statistics of its first output, with a checksum for each file. All generations of the index share them.
+        // An index contains the statistics of its first output, with a checksum for each file. All generations of the index share these
+        // statistics.
         let in_index = statistics_in(dir)?;
         if let Some(index) = Index::look(dir, |_| Ok(State::Lost))? {
             index.check_statistics()?;
@@ -191,7 +192,6 @@ fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
     Error::wrong("stats", format!("{}: {why}", dir.display()))
 }
 
-/// Reads the record of a finished run.
 fn record(dir: &Path) -> Result<RunReport> {
     let path = dir.join("run.json");
     let json = match safe_fs::read(&path, MOST_JSON) {
@@ -211,7 +211,8 @@ fn record(dir: &Path) -> Result<RunReport> {
     Err(wrong(dir, format!("its run.json has version {version}; this version of dupsift expects {SCHEMA_VERSION}")))
 }
 
-/// Checks that the run has all statistics and models that these algorithms require. Returns which statistics tables the run has.
+/// Checks that the run has all statistics and models that these algorithms require. Returns the kinds of statistics for which the run has
+/// tables.
 fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
     let (needs, there) = (recipe.needs_stats(), there(dir));
     let theirs = Recipe::parse_algorithms(&report.recipe.algorithms.join(","))

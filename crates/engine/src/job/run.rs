@@ -36,8 +36,8 @@ pub type Finish<'f> = dyn Fn(&Session<'_>, &Stage, RunReport) -> Result<RunRepor
 /// If a file turns out to be damaged while it is read, the run starts over without the file, so that none of its rows affect the result.
 ///
 /// # Errors
-/// Returns an error if an option is invalid, the disk is full, or the run is interrupted. With `strict`, also returns an error for the
-/// first bad row or file. After an error, `out` is not written.
+/// Returns an error if an option is invalid, the disk is full, or the run is interrupted. If `strict` is set, also returns an error for the
+/// first bad row or file. If an error occurs, `out` is not written.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,
@@ -174,7 +174,7 @@ fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     Err(Error::BadFile { path: first.path.clone(), why })
 }
 
-/// Publishes the output under its name, or holds it back as a guard requires.
+/// Publishes the output under its name, or holds it back if a guard requires this.
 fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
     if report.is_held() {
         let folder = stage.hold()?;

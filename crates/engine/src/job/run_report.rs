@@ -52,29 +52,29 @@ pub struct RunReport {
     /// The counts for each value of `--source-column`, if the option is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceReport>,
-    /// Input files that could not be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// The number of files in the inputs that are not read, by file extension.
+    /// The number of unread files in the input folders, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
-    /// Folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
+    /// The folders inside the inputs that were skipped because dupsift wrote them. The value describes the contents of the folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The numbers of used documents, rejected rows and copies.
     pub documents: DocumentsReport,
-    /// Counts of extracted HTML pages, if the corpus has any.
+    /// The counts of extracted HTML pages, if the corpus has such pages.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values other than texts that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not a
-    /// number` or `not text`.
+    /// The values, other than texts, that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not
+    /// a number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
     pub ids: IdsReport,
-    /// Counts from the first pass, if there was one, or from the run in `frozen`.
+    /// The counts from the first pass, if there was one, or the counts from the run in `frozen`.
     pub statistics: Option<StatisticsReport>,
     /// The run from which the counts, the models and the planned size were taken, if they were taken from another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ pub struct RunReport {
     /// The index against which the run was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// Document counts by script and length, for all documents and for removed documents; null in records from versions without these
+    /// The document counts by script and length, for all documents and for removed documents; null in records from versions without these
     /// counts.
     #[serde(default)]
     pub parts: Option<PartsReport>,
@@ -117,9 +117,9 @@ pub struct RunReport {
     pub accepted: Option<AcceptedReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
-    /// Wall-clock seconds of the run.
+    /// The wall-clock seconds of the run.
     pub seconds: f64,
-    /// User and system CPU seconds of the process.
+    /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
     /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
@@ -192,13 +192,13 @@ pub struct InputReport {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
     /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file is the
-    /// same. Null if no process read the complete file.
+    /// same. The hash is null if no process read the complete file.
     #[serde(default)]
     pub contents: Option<String>,
     /// The encoding of the file, if `--encoding auto` had to detect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether the format prevents copying the file without some of its rows. `corpus` and `dupsift apply` reject such a file.
+    /// Whether the format makes it impossible to copy only some of the file's rows. `corpus` and `dupsift apply` reject such a file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
     /// The number of removed documents in the file.
@@ -279,7 +279,7 @@ pub struct FolderReport {
     pub bytes: u64,
 }
 
-/// Counts documents. `rows = used + rejected`.
+/// Holds the numbers of documents. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
     /// The number of rows in all usable files, or in the sample.
@@ -289,7 +289,7 @@ pub struct DocumentsReport {
     pub sampled_from: Option<u64>,
     /// The number of rows with a text.
     pub used: u64,
-    /// Rejected rows.
+    /// The rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of extra copies: exact copies, not counting the first document of each set.
@@ -380,8 +380,8 @@ pub struct AlgorithmReport {
     pub left_out_of_large_groups: u64,
     /// The number of distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
-    /// The number of candidates that the check left undecided, because comparing two such long and different texts would take more than
-    /// about a second. These candidates do not count as pairs.
+    /// The number of candidates that the check left undecided, because comparing such long and different texts would take more than about a
+    /// second. These candidates do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
     /// The number of pairs that passed every check but were removed by `margin=`. Exact copies are counted once.
@@ -401,7 +401,7 @@ pub struct AlgorithmReport {
     /// The number of written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// The number of groups with more texts than `--max-group`. For such a group, only pairs with the best document are written.
+    /// The number of groups with more texts than `--max-group`. Only the pairs of such a group that contain its best document are written.
     pub large_groups: u64,
     /// The number of clusters of two or more documents.
     pub clusters: u64,
@@ -409,12 +409,12 @@ pub struct AlgorithmReport {
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest_cluster: u64,
-    /// The expected number of pairs of unrelated documents whose signatures are equal by chance, computed from the number of bits. Present
-    /// only for algorithms that compare signatures for equality.
+    /// The expected number of pairs of unrelated documents whose signatures are equal by chance, computed from the number of bits. This
+    /// number is present only for algorithms that compare signatures for equality.
     pub expected_chance_collisions: Option<f64>,
     /// A hash of the learned model, in hexadecimal; null for algorithms that learn nothing.
     pub model: Option<String>,
-    /// For algorithms with MinHash bands, the share of pairs that become candidates, by Jaccard similarity of the shingles.
+    /// The share of pairs that become candidates, by Jaccard similarity of the shingles, if the algorithm uses MinHash bands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_recall: Option<BTreeMap<String, f64>>,
     /// The choices that the algorithm made automatically.
@@ -456,11 +456,11 @@ pub struct RelationsReport {
 /// Records the removed documents.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
-    /// The pairs that decide on removal.
+    /// The pairs on which removal is based.
     pub decide: String,
     /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// How each `keep` column is compared: as `numbers` or as `text`.
+    /// The way in which each `keep` column is compared: as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
     /// The number of removed documents.
@@ -472,8 +472,8 @@ pub struct RemovalReport {
     /// The number of near-duplicates: removed documents that are not exact copies of the kept document.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// The number of removed near-duplicates that look like pages from the same template, because they have so many near-duplicates
-    /// themselves.
+    /// The number of removed near-duplicates that have so many near-duplicates of their own that they look like pages from the same
+    /// template.
     #[serde(default)]
     pub of_templates: u64,
     /// The number of comparisons with kept documents that were skipped because of `--max-candidates` (only for `all` and `at-least:K`).

@@ -46,7 +46,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves whether a value is present and, if so, the value.
+    /// Saves whether a value is present, and the value if it is present.
     pub fn optional<T>(&mut self, value: Option<T>, save: impl FnOnce(T, &mut Self) -> Result<()>) -> Result<()> {
         self.plain(&value.is_some())?;
         value.map_or(Ok(()), |value| save(value, self))
@@ -104,7 +104,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves to a file the rows of a shuffle that is ordered by hash. Afterwards, the rows are read from this file.
+    /// Saves the rows of a shuffle that is ordered by hash to a file. Later reads of the rows use this file.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
@@ -195,7 +195,7 @@ impl<'p> CheckpointReader<'p> {
         let run = Run::load_file(self.dir, self.file()?)?;
         let bytes = run.rows() * run.width() as u64;
         let partitions = engine.budget.partitions(bytes).max(engine.pool.current_num_threads());
-        // Checks all rows now. Otherwise, damage would be discovered only in the middle of a later stage.
+        // All rows are checked immediately; otherwise, damage would be discovered only in the middle of a later stage.
         let memory = engine.budget.a_thread;
         let sorted = Sorted::of_run(run, partitions);
         engine.work(sorted.partitions(), || Ok(()), |(), partition| sorted.load(partition, memory).map(drop), Ok)?;

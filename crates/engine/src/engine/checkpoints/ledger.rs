@@ -31,7 +31,7 @@ pub struct Entry {
 /// Holds the data of a checkpoint that is stored in the ledger itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Data {
-    /// CPU seconds that all processes together had used when the checkpoint was saved.
+    /// The CPU seconds that all processes together had used when the checkpoint was saved.
     pub cpu_seconds: f64,
     /// The plain values of the checkpoint, in order.
     pub plain: Vec<Value>,
@@ -67,7 +67,7 @@ pub fn remove(dir: &Path, files: &[SavedFile]) {
     }
 }
 
-/// Returns the CPU seconds spent on the checkpoints, and the size of the checkpoints in bytes.
+/// Returns the CPU seconds spent on the saved work, and the total size of the checkpoints in bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.checkpoints.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
@@ -133,8 +133,8 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// Returns the path of the file from which this code was loaded, as reported by the loader. For a program, the loader reports the path that
-/// was typed.
+/// Returns the path of the file from which this code was loaded, as reported by the loader. If the file is a program, the loader reports
+/// the path that was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();

@@ -1,4 +1,4 @@
-//! Checkpoints: the state that a run saves while it works. If the run is killed, the same command resumes from this state.
+//! Saves checkpoints, that is, the state of a run while it works. If the run is killed, the same command resumes from this state.
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The key of a checkpoint is a hash of everything that affects the checkpoint ([`Key`]). Checkpoints with a different key are ignored. A
-//! checkpoint is saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run writes none. Before a
-//! checkpoint is restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
+//! checkpoint is saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run saves no checkpoints.
+//! Before a checkpoint is restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -34,7 +34,7 @@ pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
 /// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
-    /// Saves the value, which does not change even if saving fails. Rows must be saved last, because they may be read from the saved files
+    /// Saves the value, which stays the same even if saving fails. Rows must be saved last, because they may be read from the saved file
     /// afterwards.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that describe everything that affects the checkpoint.
+    /// Returns the key of the checkpoint `what`. The key contains a hash of `lines`, which describe everything that affects the checkpoint.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
@@ -68,9 +68,9 @@ impl Key {
 /// Holds the checkpoints of one output.
 pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
-    /// The time between checkpoints; `None` if checkpoints are disabled.
+    /// The minimum time between checkpoints; `None` if checkpoints are disabled.
     every: Option<Duration>,
-    /// CPU seconds that earlier processes spent on the saved work.
+    /// The CPU seconds that earlier processes spent on the saved work.
     before: f64,
     state: Mutex<State>,
 }
@@ -86,7 +86,7 @@ struct State {
 /// Describes the saved work, which the next run need not repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
-    /// CPU seconds spent on this work.
+    /// The CPU seconds spent on this work.
     pub cpu_seconds: f64,
     /// The size of this work in the temporary folder, in bytes.
     pub bytes: u64,
@@ -99,7 +99,7 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Holds the checkpoints of an earlier process, for a run that does not change them.
+/// Holds the checkpoints of an earlier process for read-only access.
 #[derive(Default)]
 pub struct Left(Ledger);
 
@@ -119,8 +119,7 @@ impl Left {
         self.0.checkpoints.is_empty()
     }
 
-    /// Returns how many of these input files have a stamp that differs from the recorded stamp. The contents of these files have to be
-    /// compared.
+    /// Returns the number of input files whose stamp differs from the recorded stamp. The contents of these files must be compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
@@ -182,7 +181,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that have to be
+    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that must be
     /// recomputed.
     ///
     /// # Errors
@@ -228,8 +227,8 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. The result is
-    /// `base`, unless a killed run reserved a different number. Discards checkpoints of runs against different content, and logs a message.
+    /// Begins a run against an index with this content. Discards checkpoints of runs against different content, and logs a message. Returns
+    /// the number of document numbers to reserve before the corpus: `base`, unless a killed run reserved a different number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -265,7 +264,7 @@ impl<'w> Checkpoints<'w> {
         self.state().matched = Some(LedgerMatch { content: content.to_owned(), base });
     }
 
-    /// Returns a line that identifies the index and the numbering on which checkpoints depend, or `None` without an index.
+    /// Returns a line that identifies the index and the numbering on which checkpoints depend, or `None` if the run uses no index.
     pub fn matched(&self) -> Option<String> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
@@ -298,7 +297,7 @@ impl<'w> Checkpoints<'w> {
         self.restore_with(key, |found| T::restore(engine, documents, found))
     }
 
-    /// Restores a checkpoint with a function.
+    /// Like [`Checkpoints::restore`], but calls `restore` to read the parts of the checkpoint.
     ///
     /// # Errors
     /// See [`Checkpoints::restore`].
@@ -342,8 +341,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Saves a checkpoint with a function, as part of the current stage. Returns the number of bytes saved, or `None` if the disk had no
-    /// room.
+    /// Saves the parts that `save` writes as a checkpoint, as part of the current stage. Returns the number of bytes saved, or `None` if
+    /// the disk had no room.
     ///
     /// # Errors
     /// See [`Checkpoints::save`].
@@ -393,8 +392,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records the skipped input files and the reasons, for runs that resume this run. The recorded stamp is from the time when the file
-    /// was opened, because an undamaged file may have replaced the skipped file in the meantime.
+    /// Records the skipped input files and the reasons, for runs that resume this run. The recorded stamp is the stamp that the file had
+    /// when it was opened, because an undamaged file may have replaced the skipped file in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -406,7 +405,7 @@ impl<'w> Checkpoints<'w> {
             seen: file.seen().to_string(),
         };
         state.ledger.skipped.extend(files.into_iter().map(one));
-        // Without saved work, there is nothing to resume, so no ledger is written.
+        // If there is no saved work, there is nothing to resume, so no ledger is written.
         if state.ledger.checkpoints.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
     }
 
@@ -421,7 +420,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Returns whether an input file is the file from which checkpoints were made, according to the file system.
+/// Returns whether an input file has the label and the stamp of a file from which checkpoints were made.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }

@@ -1,4 +1,4 @@
-//! Defines recorders, and the partial checkpoints that save their data while a pass is still running.
+//! Defines recorders and partial checkpoints. A partial checkpoint saves the data of the recorders while a pass is still running.
 //!
 //! A partial checkpoint is a sequence of parts: plain values, document cells, bytes appended to a heap, rows sent to a shuffle. The parts
 //! are restored in the order in which they were saved. Each part is a list of frames. A frame consists of a four-byte length and that many
@@ -16,7 +16,7 @@ use dupsift_spill::shuffle::mapped::CellValue;
 use dupsift_spill::shuffle::saved_file::SavedFileWriter;
 use dupsift_spill::shuffle::{AtomicCells, Heap, Shuffle};
 
-/// The number of bytes in a frame of cells.
+/// The maximum number of bytes in a frame of cells.
 const FRAME: usize = 64 << 10;
 
 /// Records data about documents on many threads. A recorder can be saved while the pass is running.
@@ -179,7 +179,7 @@ impl<'r> PartialReader<'r> {
         PartialReader(bytes)
     }
 
-    /// Returns the next frame; `None` at the end of a part.
+    /// Returns the next frame, or `None` at the end of a part.
     fn frame(&mut self) -> Result<Option<&'r [u8]>> {
         let next = self.0.split_first_chunk::<4>();
         let next = next.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
@@ -228,7 +228,7 @@ impl<'r> PartialReader<'r> {
         heap.fresh(&mut |_| Ok(()))
     }
 
-    /// Reads the rows of a shuffle, and sends them to the shuffle on all threads.
+    /// Reads the rows of a shuffle and sends them to `rows` on all threads.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
         let mut frames = Vec::new();
         self.each(|frame| {

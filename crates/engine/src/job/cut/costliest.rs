@@ -1,4 +1,4 @@
-//! Finds the passages with the highest cost: bytes times copies. Templates are among these passages.
+//! Finds the passages with the highest cost, which is the number of bytes times the number of copies. These passages include templates.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,6 @@ use crate::session::Session;
 use dupsift_core::hash::hash128;
 use dupsift_passages::{Folded, Template};
 
-/// The number of passages that are reported.
 const REPORTED: usize = 20;
 /// The number of passages that are kept during the search.
 const KEPT: usize = 64 * REPORTED;

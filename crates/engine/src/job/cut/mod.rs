@@ -35,7 +35,7 @@ use dupsift_core::error::Result;
 use dupsift_passages::{Cut, Rule};
 use order::Order;
 
-/// Returns the passes that find the passages to cut from the kept documents of a corpus of this size. A dry run prints them as part of its
+/// Returns the passes that a run over a corpus of this size makes to find the passages to cut. A dry run prints these passes as part of its
 /// plan.
 pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     let Some(Rule { cut, .. }) = options.cut.rule() else { return Vec::new() };
@@ -105,7 +105,6 @@ pub fn cut(
     Ok(Some((cuts, report)))
 }
 
-/// Finds the repeats in the texts of the kept documents.
 fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) -> Result<repeats::Repeats> {
     let rows = match recurring::find(session, order, rule.cut, text_bytes)? {
         Some(anchors) => rows::of_runs(session, order, &anchors, text_bytes)?,

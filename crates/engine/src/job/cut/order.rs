@@ -1,4 +1,4 @@
-//! Orders the kept documents by `--keep`.
+//! Sorts the kept documents in the order that `--keep` specifies.
 
 use std::sync::Arc;
 
@@ -13,7 +13,6 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Holds the kept documents in order, best first.
 pub struct Order {
     kept: Arc<AtomicBits>,
-    /// The documents in order.
     documents: Numbers,
     /// The position of each document in the order.
     places: Numbers,
@@ -22,7 +21,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Orders the documents that have a text and are not removed.
+    /// Sorts the documents that have a text and are not removed.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -22,7 +22,7 @@ pub struct Cuts {
     /// The offset of each document's passages, plus one; 0 for a document without passages.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
-    /// Documents with the first copy of a passage that is cut elsewhere.
+    /// The documents that contain the first copy of a passage that is cut from another document.
     firsts: AtomicBits,
 }
 
@@ -71,7 +71,7 @@ impl Cuts {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns the passages that are cut from a document; `None` if nothing is cut.
+    /// Returns the passages that are cut from a document, or `None` if nothing is cut.
     pub fn of(&self, doc: u64) -> Option<DocCuts<'_>> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -159,8 +159,8 @@ impl Emptied {
     }
 }
 
-/// Returns the passages that a finished run cut, according to its `passages/` table, whose rows are in document order. The remaining
-/// characters are counted only if `measures` is set, because counting requires reading the documents.
+/// Returns the passages that a finished run cut, according to its `passages/` table. The rows of this table are in document order. The
+/// remaining characters are counted only if `measures` is set, because counting requires reading the documents.
 ///
 /// # Errors
 /// Returns any error from `rows`, or an error if a file is damaged, the disk is full, or the run is interrupted.
@@ -198,7 +198,7 @@ pub fn read_back(
     if measures { cuts.measured(session) } else { Ok(cuts) }
 }
 
-/// Reads the documents that have repeats, and returns the passages that are cut from them and the costliest passages.
+/// Reads the documents that have repeats. Returns the passages that are cut from these documents, and the costliest passages.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

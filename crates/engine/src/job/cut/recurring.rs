@@ -10,7 +10,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 
 use super::order::Order;
 
-/// The number of hashes per window. With a smaller window, there are more anchors to store, but fewer unique runs pass the filters.
+/// The number of hashes per window. A smaller window yields more anchors to store, but fewer unique runs pass the filters.
 const WINDOW: usize = 64;
 /// The number of bytes before a document's anchors. These bytes hold the number of anchors and the length of the folded text.
 const HEAD: usize = 8;
@@ -25,10 +25,10 @@ pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
 }
 
 /// Holds two Bloom filters with one word per key: one for anchors seen once, and one for anchors seen again. The second filter contains
-/// every anchor that occurs at least twice. By chance, the second filter may also contain an anchor that occurs once, which creates
-/// unnecessary rows but does not change results.
+/// every anchor that occurs at least twice. The second filter may also contain, by chance, an anchor that occurs only once. Such an anchor
+/// creates unnecessary rows but does not change results.
 pub struct Recurring {
-    /// Chooses the anchors.
+    /// The rule that chooses the anchors.
     pub winnow: Winnow,
     /// The offset of each document's anchors, plus one; 0 for a document that is too short to have anchors.
     begins: AtomicCells<u64>,
@@ -38,8 +38,8 @@ pub struct Recurring {
 
 impl Recurring {
     fn new(session: &Session<'_>, length: u32, text_bytes: u64) -> Result<Recurring> {
-        // The filters are in temporary files. Filters larger than a quarter of the memory limit would be slow, so larger windows are used
-        // in that case.
+        // The filters are in temporary files. Filters that exceed a quarter of the memory limit would be slow, so larger windows are used
+        // to make the filters smaller.
         let most = session.engine.budget.memory / 4;
         let bytes_of = |winnow: Winnow| winnow.anchors_of(text_bytes).saturating_mul(2 * BITS / 8);
         // Long runs contain enough anchors even if the anchors are farther apart.
@@ -93,7 +93,7 @@ pub struct Anchors {
 }
 
 impl Anchors {
-    /// Returns the length of a document's folded text, and the document's anchors; `None` if the document is too short to have anchors.
+    /// Returns the length of a document's folded text and the document's anchors, or `None` if the document is too short to have anchors.
     fn saved(&self, doc: u64) -> Option<(usize, impl Iterator<Item = Anchor> + '_)> {
         let begin = self.recurring.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);

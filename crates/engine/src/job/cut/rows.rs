@@ -42,7 +42,7 @@ struct Characters<'t> {
 }
 
 impl Characters<'_> {
-    /// Returns how many characters precede a byte position. The positions passed to successive calls must ascend.
+    /// Returns the number of characters before a byte position. Successive calls must pass positions in ascending order.
     fn before(&mut self, byte: usize) -> u32 {
         // Continuation bytes are not counted.
         let more = self.text.as_bytes()[self.byte..byte].iter().filter(|&&byte| byte as i8 >= -0x40).count();
@@ -100,7 +100,7 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
     let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
     let recurring = &known.recurring;
     let winnow = recurring.winnow;
-    // Most documents have no recurring runs and do not have to be read a second time.
+    // Most documents have no recurring runs and need not be read a second time.
     let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
     let may_recur = |doc: &u64| known.may_recur(*doc);
     (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));

@@ -16,7 +16,7 @@ use dupsift_spill::shuffle::AtomicCells;
 /// Represents several scopes in [`Across::of_class`]. No single scope has this value.
 const SEVERAL: u64 = 0;
 
-/// Holds the scope of each document, and of each class of one algorithm.
+/// Holds the scope of each document, and the scope of each class of one algorithm.
 #[derive(Debug)]
 pub struct Across {
     scopes: Noted,
@@ -25,7 +25,7 @@ pub struct Across {
 }
 
 impl Across {
-    /// Returns the scopes of these classes; `None` if documents are not compared across scopes.
+    /// Returns the scopes of these classes, or `None` if documents are not compared across scopes.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
@@ -61,7 +61,7 @@ impl Across {
         !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
     }
 
-    /// Returns whether at least one document of one class is compared with a document of the other class. Each class is given by its
+    /// Returns whether at least one document of one class is compared with a document of the other class. Each class is identified by its
     /// representative.
     fn meet(&self, classes: &Classes, a: u64, b: u64) -> bool {
         let scope = |doc: u64| if classes.is_alone(doc) { self.scope(doc) } else { self.of_class.load(doc as usize) };
@@ -69,7 +69,7 @@ impl Across {
         a != b || a == SEVERAL
     }
 
-    /// Returns the pairs of classes in which at least one document of one class is compared with a document of the other class.
+    /// Filters pairs of classes. Keeps a pair if at least one document of one class is compared with a document of the other class.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.

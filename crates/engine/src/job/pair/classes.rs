@@ -116,7 +116,7 @@ impl Classes {
         Ok(Classes { classed, begins, members, documents, extra })
     }
 
-    /// Returns the smallest document in the class of `doc`, or `doc` itself if it is unique.
+    /// Returns the document with the smallest number in the class of `doc`, or `doc` itself if it is unique.
     pub fn representative(&self, doc: u64) -> u64 {
         match self.begin(doc) {
             0 => doc,
@@ -135,7 +135,7 @@ impl Classes {
         self.extra == 0 || !self.classed.get(doc as usize)
     }
 
-    /// Returns the documents in the class of `doc`, in ascending order, or no documents if `doc` is unique.
+    /// Returns the documents in the class of `doc`, in ascending order, or an empty list if `doc` is unique.
     pub fn members(&self, doc: u64) -> Docs<'_> {
         match self.begin(doc) as usize {
             0 => Docs::NONE,

@@ -1,5 +1,5 @@
 //! Classifies the pairs of one algorithm with the rule that distinguishes versions from pages with the same template. The result is the
-//! relation of each pair and the reason for it.
+//! relation of each pair and the reason for this relation.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,13 +24,13 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct Known<'k> {
     /// The data that the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
-    /// Document contents.
+    /// The contents of documents.
     pub contents: &'k Contents,
     /// The first lines of documents.
     pub headings: &'k Headings,
     /// The documents whose first line is too common to identify a title.
     pub common: &'k AtomicBits,
-    /// The pairs of these documents from earlier runs.
+    /// The pairs that earlier runs found for documents of this run.
     pub earlier: Option<&'k Sorted>,
 }
 
@@ -48,8 +48,8 @@ impl Facts for Known<'_> {
     }
 }
 
-/// Classifies each pair. All pairs must already have been accepted by the algorithm's own score. Pairs that share a template but are too
-/// dissimilar to report are dropped and counted.
+/// Classifies each pair. Each pair must already have passed the threshold for the algorithm's own score. Pairs that share a template but
+/// are too dissimilar to report are dropped and counted.
 pub fn classify(
     session: &Session<'_>,
     label: &str,

@@ -1,4 +1,4 @@
-//! The clusters formed by the pairs that decide on removal. Each document is in exactly one cluster, possibly alone.
+//! Computes clusters from the pairs on which removal is based. Each document is in exactly one cluster, possibly alone.
 
 use crate::engine::numbers::Numbers;
 use dupsift_algorithms::stage::connect::Forest;
@@ -8,9 +8,9 @@ use std::path::Path;
 
 /// Holds the clusters by document.
 pub struct Components {
-    /// The number of each document's representative, plus one; 0 for a unique document.
+    /// The document number of each document's representative, plus one; 0 for a unique document.
     represented: Numbers,
-    /// For each representative, the number of documents it represents.
+    /// The number of documents that each representative represents.
     sizes: Numbers,
 }
 

@@ -22,7 +22,7 @@ use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 
-/// Holds the documents whose contents have to be recorded. The first document of each class of copies represents the class.
+/// Holds the documents whose contents must be recorded. The first document of each class of copies represents the class.
 pub struct Alike {
     copies: Arc<Classes>,
     bits: AtomicBits,
@@ -90,8 +90,8 @@ impl TakingContents {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents of the documents in a batch whose contents are still missing. Returns the number of characters that were
-    /// segmented into words for this purpose.
+    /// Records the missing contents of the documents in a batch. Returns the number of characters that were segmented into words for this
+    /// purpose.
     pub fn take_batch(
         &self,
         engine: &Engine<'_>,
@@ -119,7 +119,7 @@ impl TakingContents {
         Ok(self.known)
     }
 
-    /// Reads the texts of the documents whose contents are still missing.
+    /// Reads the texts of the documents whose contents are missing.
     pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
@@ -173,12 +173,12 @@ impl Contents {
         Ok(Contents { copies, read })
     }
 
-    /// Returns how much of each document is contained in the other document, or `None` for copies.
+    /// Returns the share of each of the two documents that the other document contains, or `None` for copies.
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Works like `of`, but also returns how the titles differ.
+    /// Works like `of`, but also returns the difference between the titles.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }
@@ -263,18 +263,18 @@ impl Looking {
     }
 }
 
-/// Holds the pair data for the pair table.
+/// Holds the data for the table of pairs.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,
-    /// Document contents; `None` if all pairs are exact copies.
+    /// The contents of documents; `None` if all pairs are exact copies.
     pub contents: Option<Contents>,
     /// The comparisons that [`Looking`] recorded.
     pub looked_at: Evidence,
 }
 
 impl Compared {
-    /// Returns how much of `a` is contained in `b` and how much of `b` is contained in `a`. The result is known for copies, for pairs
+    /// Returns the shares of `a` that `b` contains, and the shares of `b` that `a` contains. The result is known for copies, for pairs
     /// compared during removal, and for pairs that passed a check on the texts.
     pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
         if self.copies.representative(a) == self.copies.representative(b) {

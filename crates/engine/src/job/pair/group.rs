@@ -57,7 +57,7 @@ pub fn group(
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
-                // These rows already belong to representatives, so no copies have to be excluded.
+                // These rows come from representatives only, so there are no copies to exclude.
                 let new = NewDocuments::new(session, classes.as_ref())?;
                 let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &new)?;
                 spilled += probes.spilled_bytes();
@@ -77,7 +77,7 @@ pub fn group(
     Ok(Grouped { classes, pairs, layout, comparisons: counts, spilled_bytes: spilled })
 }
 
-/// Receives groups of equal keys.
+/// Collects the results of folding groups of equal keys.
 pub struct Folding {
     /// The links between the documents of each class.
     pub equal: Shuffle,
@@ -88,7 +88,7 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Creates the destination for this many rows of an algorithm.
+    /// Creates the destinations for the results of this many rows of an algorithm.
     pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
         let tables = bound.scheme.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
@@ -116,7 +116,7 @@ pub fn classes(
         return Ok((None, equal.finish()?.spilled_bytes()));
     }
     let (link, mut writer) = (Link::new(session), equal.writer());
-    // Copies are already in order.
+    // The classes of copies are already in order.
     for class in copies.of(0..session.documents()) {
         session.engine.go_on()?;
         link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
@@ -127,7 +127,7 @@ pub fn classes(
     Ok((Some(Classes::build(session, &bound.label, &equal)?), equal.spilled_bytes()))
 }
 
-/// Turns groups of equal keys into second-round rows and, unless a check on the texts has to examine each pair, into classes.
+/// Turns groups of equal keys into second-round rows and, unless a check on the texts must examine each pair, into classes.
 pub fn fold(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -210,8 +210,8 @@ impl Equal for EqualRows<'_> {
 /// The minimum number of rows in a window that is looked up among earlier windows; see [`Met`].
 const LARGE_WINDOW: usize = 1000;
 
-/// Holds the large windows that were already compared, by a hash of their documents. Slightly different copies of a text share all bands of
-/// `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
+/// Records the large windows that were already compared. A window is identified by a hash of its documents. Slightly different copies of a
+/// text share all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,
@@ -242,7 +242,7 @@ impl Met {
     }
 }
 
-/// Compares the rows of each key with the algorithm.
+/// Compares the rows of each key according to the algorithm.
 fn compare(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -373,7 +373,7 @@ mod tests {
         assert!(!again(&met, 1, &mut (0..large - 1).chain([large])));
         assert!(!again(&met, 1, &mut (0..=large).filter(|&doc| doc != 500)));
         assert!(again(&met, 3, &mut (1..large + 1)));
-        // Small windows are always compared. If the result depends on more than the documents, all windows are compared.
+        // Small windows are always compared. If the result does not depend only on the documents, all windows are compared.
         assert!((0..2).all(|_| !again(&met, 1, &mut (0..large - 1))));
         let never = Met { seen: Mutex::default(), asked: false };
         assert!((0..2).all(|_| !again(&never, 1, &mut (0..large))));

@@ -142,7 +142,6 @@ impl Linked {
         }
     }
 
-    /// Sorts a range in place.
     fn sort(&mut self, range: Range<usize>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) {
         match self {
             Linked::Narrow(links) => links[range].sort_unstable_by(|x, y| order(&narrow(x), &narrow(y))),
@@ -182,8 +181,8 @@ pub trait Earlier: Sync {
     /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// Returns, for each first line in one partition, the number of indexed documents with this line. `records` holds the partition's
-    /// records, the partition's number and the number of partitions.
+    /// Maps each first line in one partition to the number of indexed documents with this line. `records` holds the partition's records,
+    /// the partition's number and the number of partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 

@@ -1,4 +1,5 @@
-//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. A fold on all threads is followed by a filter.
+//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. First computes the best similarity of each document on all
+//! threads, then filters the pairs.
 
 use super::links::each_link;
 use super::pair_list::PairList;

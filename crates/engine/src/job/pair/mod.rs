@@ -1,4 +1,4 @@
-//! The second part of a run, which turns signatures into verified and classified pairs.
+//! Implements the second part of a run, which turns signatures into verified and classified pairs.
 
 pub mod across;
 pub mod classes;

@@ -1,5 +1,5 @@
-//! The distinct pairs of one algorithm, in order, in a temporary file. The pairs are sorted once and then read sequentially by each stage
-//! that uses them.
+//! Stores the distinct pairs of one algorithm, in order, in a temporary file. The pairs are sorted once; each stage that uses the pairs
+//! reads them sequentially.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use dupsift_spill::shuffle::{FrozenHeap, Heap, Sorted};
 /// The number of bytes that a thread collects before it appends them to the temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
-/// Holds pairs in consecutive parts. Each part covers a range of first documents.
+/// Holds pairs in consecutive parts. Each part holds the pairs whose first document is in one range of document numbers.
 pub struct PairList {
     layout: PairLayout,
     bytes: FrozenHeap,
@@ -196,13 +196,13 @@ impl PairList {
         Ok(())
     }
 
-    /// Calls `each` with all pairs, until an error occurs. This method costs less per pair than [`PairList::iter`], which has to keep track
+    /// Calls `each` with all pairs, until an error occurs. This method costs less per pair than [`PairList::iter`], which must keep track
     /// of its position.
     pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
     }
 
-    /// Returns the pairs of one part.
+    /// Iterates over the pairs of one part.
     pub fn part(&self, part: usize) -> impl Iterator<Item = Pair> + '_ {
         let stretches = self.parts[part]
             .iter()
@@ -210,7 +210,7 @@ impl PairList {
         stretches.map(|bytes| self.layout.decode(bytes))
     }
 
-    /// Returns all pairs.
+    /// Iterates over all pairs.
     pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
         (0..self.parts()).flat_map(|part| self.part(part))
     }

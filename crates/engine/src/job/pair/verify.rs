@@ -1,8 +1,8 @@
-//! Checks candidate pairs against the texts. Only documents in a candidate pair are read again, and each document is read once for all
+//! Checks candidate pairs against the texts. Only documents in candidate pairs are read again, and each document is read once for all
 //! algorithms.
 //!
-//! A memory-mapped temporary file holds the document data that a check uses (shingles, characters). A document in a thousand candidate
-//! pairs is therefore split into words only once, and memory use does not grow with the number of candidates.
+//! A memory-mapped temporary file holds the document data that a check uses (shingles, characters). Therefore, even a document in a
+//! thousand candidate pairs is split into words only once, and memory use does not grow with the number of candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -38,7 +38,7 @@ pub struct Wanted<'w> {
     pub label: String,
     /// The check, if the algorithm has one.
     pub check: Option<Check<'w>>,
-    /// The documents that the check will use, if their evidence still has to be collected.
+    /// The documents that the check will use, if their evidence must still be collected.
     pub documents: Option<Arc<AtomicBits>>,
 }
 

@@ -30,7 +30,7 @@ pub struct Counted {
     pub spilled_bytes: u64,
 }
 
-/// Holds the totals of the counts.
+/// Holds totals over the counted documents.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Totals {
     /// The number of documents that are included in the statistics.
@@ -85,7 +85,7 @@ impl<'j> Counting<'j> {
 
     /// Returns the state for one thread.
     pub fn thread(&self) -> CountingThread<'_> {
-        // The remaining memory is for the spellings of numbered words.
+        // The rest of the thread's memory is for the spellings of numbered words.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
@@ -96,7 +96,7 @@ impl<'j> Counting<'j> {
         }
     }
 
-    /// Counts a document.
+    /// Adds a document to the counts.
     pub fn count(&self, thread: &mut CountingThread<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
         let CountingThread { tally, words, features, forward, scratch } = thread;
         scratch.clear();
@@ -203,7 +203,7 @@ impl<'j> Counting<'j> {
     }
 }
 
-/// Returns a shuffle for partial counts whose partitions are in term order.
+/// Returns a shuffle for partial counts. The partitions of the shuffle are in term order.
 fn terms(session: &Session<'_>, name: &str) -> Result<Shuffle> {
     // One distinct term per 40 bytes of text is by far the highest rate observed.
     let bytes: u64 = session.source.files.iter().map(|file| file.text_bytes).sum();

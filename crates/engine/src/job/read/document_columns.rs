@@ -1,8 +1,8 @@
-//! The values that a run keeps for every document, regardless of the algorithms: length and `--keep` columns, scope, shape, first line, and
-//! source. The first pass, checkpoints and cluster tasks handle these values as a single unit.
+//! Records the values that a run keeps for every document, regardless of the algorithms: length and `--keep` columns, scope, shape, first
+//! line, and source. The first pass, checkpoints and cluster tasks handle these values as a single unit.
 //!
-//! To add a column, add a recorder and a field for it in this module; [`Intake`](super::intake::Intake), checkpoints and the cluster pass
-//! them on.
+//! To add a column, add a recorder and a field for the column in this module; [`Intake`](super::intake::Intake), checkpoints and cluster
+//! tasks pass on all columns.
 
 use std::sync::Arc;
 

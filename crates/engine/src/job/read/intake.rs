@@ -55,9 +55,9 @@ pub struct Took {
     pub used: u64,
     /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// Document counts by script and length.
+    /// The document counts by script and length.
     pub parts: Parts,
-    /// Values other than texts that count as null.
+    /// The values, other than texts, that count as null.
     pub lost: LostValues,
 }
 
@@ -75,7 +75,7 @@ impl Merge for Took {
 pub struct Taken {
     /// The values of all documents.
     pub columns: DocumentColumns,
-    /// Rejected rows.
+    /// The rejected rows.
     pub rejected: Rejected,
     /// The hashes of all texts, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
@@ -83,13 +83,13 @@ pub struct Taken {
     pub ids_seen: IdsSeen,
     /// The number of rows with the same id as an earlier row.
     pub duplicate_ids: u64,
-    /// Values other than texts that count as null.
+    /// The values, other than texts, that count as null.
     pub lost: LostValues,
     /// The number of documents with a text.
     pub used: u64,
     /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// Document counts by script and length.
+    /// The document counts by script and length.
     pub parts: Parts,
     /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
@@ -98,14 +98,15 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Returns the values other than texts that count as null, including values of `--keep` columns.
+    /// Returns the values, other than texts, that count as null. These include values of `--keep` columns.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.columns.keep.lost());
         lost
     }
 
-    /// Returns the kinds of ids in the output tables. The result covers all readable rows or, with `attributes/`, all rows.
+    /// Returns the kinds of ids in the output tables. The result covers all rows if the run writes `attributes/`, and otherwise all
+    /// readable rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }
@@ -169,7 +170,7 @@ impl<'j> Intake<'j> {
         RowRecorder { indexed: true, ..self.recorder() }
     }
 
-    /// Records everything about a row of a batch except its text. Returns the text if it can be used.
+    /// Records all data about a row of a batch except the text. Returns the text if it is usable.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.indexed) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;

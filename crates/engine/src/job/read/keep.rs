@@ -62,7 +62,7 @@ enum Place {
     InHeap(u64),
 }
 
-/// The minimum total size in bytes of a row's values that are recorded only once if several rows share them.
+/// If several rows share the same values, and the total size of the values is at least this many bytes, the values are recorded only once.
 const LONG_BYTES: usize = 64 << 10;
 /// The maximum number of long values whose positions are kept.
 const MOST_LONG: usize = 4096;
@@ -259,12 +259,11 @@ pub struct KeepOrder {
     columns: Option<Values>,
     lost: LostValues,
     warnings: Vec<String>,
-    /// The number of the first document of each earlier batch, followed by the number of the first document of the corpus. Empty if no
-    /// indexed documents take part.
+    /// The number of the first document of each earlier batch, followed by the number of the first document of the corpus. This list is
+    /// empty if no indexed documents take part.
     batches: Vec<u64>,
 }
 
-/// Holds the values of the columns.
 struct Values {
     /// The keys, most important first, each with a flag that is set if larger values come first.
     keys: Vec<(Compared, bool)>,
@@ -281,7 +280,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns the recorded bytes of a document. These bytes hold one value per column, for [`parts`].
+    /// Returns the recorded bytes of a document. These bytes hold one value per column; [`parts`] takes the values from the bytes.
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -304,7 +303,7 @@ impl KeepOrder {
         }
     }
 
-    /// Returns, for each column, whether it is compared as numbers or as text, as recorded in run.json.
+    /// Returns how each column is compared (as numbers or as text), in the form that run.json records.
     pub fn compared_as(&self) -> BTreeMap<String, String> {
         let keys = self.columns.iter().flat_map(|columns| &columns.keys);
         let of = |(key, _): &(Compared, bool)| match key {
@@ -316,7 +315,7 @@ impl KeepOrder {
         keys.filter_map(of).collect()
     }
 
-    /// Returns the column values that count as null, and why.
+    /// Returns the column values that count as null, and the reasons.
     pub fn lost(&self) -> &LostValues {
         &self.lost
     }
@@ -376,7 +375,7 @@ impl KeepOrder {
         order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
     }
 
-    /// Compares by each key in turn. A document without a value comes last in either direction.
+    /// Compares by each key in turn. A document without a value comes last, regardless of the sort direction.
     fn by_columns(&self, columns: &Values, a: u64, b: u64) -> Ordering {
         let (mut of_a, mut of_b) = (columns.of(a), columns.of(b));
         let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
@@ -411,7 +410,8 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// Sorts by a number that combines length and document and has the same order as the key. Each length is therefore looked up only once.
+    /// Sorts by a number that combines the length and the document number and has the same order as the key. Each length is therefore
+    /// looked up only once.
     fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
         let turned = |value: u32, turn: bool| if turn { !value } else { value };
         let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;

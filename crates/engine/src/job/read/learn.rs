@@ -111,8 +111,8 @@ fn take_notes<'p>(
 /// The learners with their positions in the recipe.
 type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
 
-/// Calls `each` with every non-empty note: the position of the learner, the row that orders the note, the note, and how often the note
-/// counts.
+/// Passes every non-empty note to `each`, together with the position of the learner, the row that orders the note, and the number of times
+/// that the note counts.
 pub fn each_note<S>(
     session: &Session<'_>,
     view: &View<'_>,
@@ -169,8 +169,8 @@ impl Pad {
     }
 }
 
-/// Learns from notes that other processes collected. `bring` passes on each note with the algorithm's position in the recipe, the row that
-/// orders the note, and how often the note counts.
+/// Learns from notes that other processes collected. `bring` passes on each note, together with the algorithm's position in the recipe, the
+/// row that orders the note, and the number of times that the note counts.
 pub fn learn_from(
     session: &Session<'_>,
     learners: Learners<'_, '_>,

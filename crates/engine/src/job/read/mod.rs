@@ -1,4 +1,4 @@
-//! The first part of a run, which makes passes over the corpus until every document has its signatures.
+//! Implements the first part of a run, which makes passes over the corpus until every document has its signatures.
 
 pub mod copies;
 pub mod count;

@@ -31,7 +31,7 @@ use dupsift_spill::shuffle::Sorted;
 /// An algorithm with its position in the recipe.
 type Placed<'c> = (usize, AlgorithmState<'c, Step>);
 
-/// An algorithm that has not signed yet.
+/// An algorithm that has not signed any documents yet.
 type Unsigned<'c> = (usize, Bound<'c>);
 
 /// The part of an algorithm's index entry that is known once all documents have signatures.
@@ -44,8 +44,8 @@ pub struct Stored {
     pub noted: Option<Sorted>,
 }
 
-/// Holds the algorithms with a known state, the algorithms that have not signed yet, and the index entries of the algorithms with a known
-/// state.
+/// Holds the algorithms with a known state, the algorithms that have not signed any documents yet, and the index entries of the algorithms
+/// with a known state.
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
@@ -75,7 +75,7 @@ pub struct Before<'n> {
 }
 
 impl<'n> Before<'n> {
-    /// Returns the inputs of the first pass, with the frozen statistics and models of another run if there are any. Otherwise, the
+    /// Returns the inputs of the first pass, including the frozen statistics and models of another run if there are any. Otherwise, the
     /// statistics are `none`, which no algorithm uses, and table schemes are chosen for `documents_planned` documents.
     pub fn new(
         session: &'n Session<'n>,
@@ -104,7 +104,7 @@ pub struct Waiting<'c> {
     pub copies: &'c Arc<Classes>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
-    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
+    /// The learned model of each algorithm. The model is empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],
     /// The total size of all texts in bytes.
     pub text_bytes: u64,
@@ -136,10 +136,10 @@ struct FirstStates<'n> {
 }
 
 impl<'n> FirstStates<'n> {
-    /// Restores the results that earlier processes have saved.
+    /// Restores the results that earlier processes saved.
     ///
-    /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents. With an
-    /// index, the pass is therefore either restored or repeated as a whole.
+    /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents.
+    /// Therefore, if the run uses an index, the pass is either restored or repeated as a whole.
     fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
         let Some(meeting) = meeting else { return Ok(states) };
@@ -170,7 +170,7 @@ impl<'n> FirstStates<'n> {
         }
     }
 
-    /// Restores each state that earlier processes have saved.
+    /// Restores each state that earlier processes saved.
     fn restore_each(passes: Passes<'_>, before: &Before<'n>, is_indexed: bool) -> Result<FirstStates<'n>> {
         let Passes { session, saved } = passes;
         let plan = saved.plan();
@@ -193,7 +193,7 @@ impl<'n> FirstStates<'n> {
         Ok(FirstStates { notes, copies, counts, words, algorithms, unsigned, stored, copy_keys: None })
     }
 
-    /// Returns the results that the first pass still has to produce.
+    /// Returns the results that the first pass must still produce.
     fn missing(&self, passes: Passes<'_>) -> Made {
         Made {
             notes: self.notes.is_none() || self.copies.is_none(),
@@ -290,8 +290,8 @@ impl Passes<'_> {
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
 
-    /// Signs documents with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe
-    /// order, and the index entries of the algorithms that had to wait.
+    /// Computes the signatures of the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in
+    /// recipe order, and the index entries of the algorithms that had to wait.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
@@ -383,8 +383,8 @@ impl Passes<'_> {
         Ok((Some(counts), words))
     }
 
-    /// Restores the latest state of each of these algorithms, and returns the remaining algorithms separately. With an index, a state is
-    /// restored only together with the algorithm's index entry.
+    /// Restores the latest state of each of these algorithms, and returns the remaining algorithms separately. If the run uses an index, a
+    /// state is restored only together with the algorithm's index entry.
     fn restore_algorithms<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
         let (mut algorithms, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
@@ -419,7 +419,7 @@ impl Passes<'_> {
         Ok(is_whole.then(|| Stored { label: bound.label.clone(), keys, noted }))
     }
 
-    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns their index entries.
+    /// Saves the rows of algorithms that have signed the documents, if a checkpoint is due. Also returns their index entries.
     fn save_rows<'c>(
         self,
         due: bool,
@@ -450,7 +450,7 @@ impl Passes<'_> {
     }
 }
 
-/// Holds algorithms that have signed, and the data for their records.
+/// Holds algorithms that have signed the documents, and the data for the records of these algorithms.
 struct Signed<'s, I> {
     signed: I,
     models: &'s [Vec<u64>],

@@ -1,4 +1,4 @@
-//! Runs the extra pass of `--prefilter`, which counts the groups of all rows in filters before any rows are written.
+//! Runs the extra pass of `--prefilter`. Before any rows are written, this pass counts the groups of all rows in filters.
 
 use std::sync::atomic::Ordering::Relaxed;
 

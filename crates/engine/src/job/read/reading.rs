@@ -26,15 +26,15 @@ use dupsift_files::tables::Cell;
 /// Selects how each document is processed.
 #[derive(Clone, Copy, Default)]
 pub struct Asked<'a> {
-    /// Records the rows of documents.
+    /// The recorder for the rows of documents, if rows are recorded.
     pub intake: Option<&'a Intake<'a>>,
-    /// Counts documents.
+    /// The state for counting documents, if documents are counted.
     pub counting: Option<&'a Counting<'a>>,
-    /// Signs documents.
+    /// The state for signing documents, if documents are signed.
     pub signing: Option<&'a Signing<'a>>,
     /// The exact copies, if they are known. Extra copies are recorded but not processed further.
     pub copies: Option<&'a Classes>,
-    /// Checks indexed documents, if the pass reads indexed documents.
+    /// The object that checks indexed documents, if the pass reads indexed documents.
     pub indexed: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints, if partial checkpoints are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
@@ -207,7 +207,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // Partial checkpoints that follow a damaged partial checkpoint cannot be used to continue this pass.
+                // The partial checkpoints after a damaged partial checkpoint cannot be used to continue this pass.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
@@ -240,13 +240,13 @@ pub struct FirstPass<'a> {
     pub bound: &'a [Bound<'a>],
     /// Whether rows are recorded.
     pub takes: bool,
-    /// Counts documents.
+    /// The state for counting documents, if documents are counted.
     pub counting: Option<Counting<'a>>,
     /// The exact copies, if they are known.
     pub copies: Option<&'a Classes>,
-    /// Drops rows that match no other row.
+    /// The prefilter, which drops rows that match no other row.
     pub prefilter: Option<&'a Prefilter>,
-    /// Matches documents from earlier runs, if the run uses an index.
+    /// The object that matches documents from earlier runs, if the run uses an index.
     pub meeting: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints.
     pub partials: (&'a SavedState<'a>, &'a Partials),
@@ -258,7 +258,7 @@ pub struct FirstResult {
     pub taken: Option<Taken>,
     /// The counts, if anything was counted.
     pub counted: Option<Counted>,
-    /// The signature rows by algorithm.
+    /// The signature rows of each algorithm.
     pub signed: Vec<SignedRows>,
     /// The keys that match documents with their copies in the index, if the run uses an index.
     pub copy_keys: Option<Keys>,

@@ -1,7 +1,7 @@
 //! Computes signatures from the words that the counting pass saved. The words are processed in parts, block by block, on all threads.
 //!
 //! At intervals, the work pauses between two blocks, and the signatures computed since the previous pause are saved as a partial
-//! checkpoint. A block is not a range of documents, so a partial checkpoint lists its documents.
+//! checkpoint. A block is not a range of documents, so each partial checkpoint lists the documents that it covers.
 
 use std::mem::take;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use dupsift_core::error::Result;
 use dupsift_text::free_pooled_lists;
 
 /// Signs all documents except extra copies. The number of parts that are processed at a time never exceeds the number of threads, because
-/// each thread holds the words of one part. With `partials`, the work starts after the partial checkpoints of an earlier process.
+/// each thread holds the words of one part. If `partials` is given, the work starts after the partial checkpoints of an earlier process.
 pub fn sign(
     from: &Forward,
     engine: &Engine<'_>,
@@ -145,7 +145,6 @@ struct Rests<'r> {
     signing: &'r Signing<'r>,
     partials: Option<(&'r SavedState<'r>, &'r Partials)>,
     name: u64,
-    /// The number of blocks.
     blocks: usize,
     so_far: Mutex<SoFar>,
 }
@@ -161,7 +160,7 @@ struct SoFar {
     signed: Vec<Signed>,
     /// The results of earlier processes.
     restored: SignTallies,
-    /// The number of documents that earlier processes have signed.
+    /// The number of documents that earlier processes signed.
     documents: u64,
     /// Whether the disk had no room for a partial checkpoint.
     is_full: bool,

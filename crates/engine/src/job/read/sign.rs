@@ -21,7 +21,7 @@ use dupsift_text::Analysis;
 pub struct SignedRows {
     /// The layout of the rows.
     pub layout: RowLayout,
-    /// The rows, by key.
+    /// The rows, grouped by key.
     pub rows: Sorted,
     /// The number of documents with a signature, and the number of documents without a signature.
     pub tally: SignTally,
@@ -52,7 +52,7 @@ impl Merge for SignTally {
     }
 }
 
-/// Holds the tallies of several algorithms in the order in which they were bound. Empty before any document is signed.
+/// Holds the tallies of several algorithms in the order in which they were bound. The list is empty until a document is signed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTallies(Vec<SignTally>);
 
@@ -86,7 +86,7 @@ pub struct Signing<'s> {
     sample: Sample,
 }
 
-/// Receives the signatures of one algorithm.
+/// Collects the signatures of one algorithm.
 struct Output {
     layout: RowLayout,
     rows: Shuffle,
@@ -121,8 +121,9 @@ impl Recorder for Signing<'_> {
 }
 
 impl<'s> Signing<'s> {
-    /// Starts signing. If copies are already known, extra copies are counted with the document that represents them. With a prefilter, only
-    /// rows that may match another row are written. With an index, the keys by which documents are matched are recorded.
+    /// Starts signing. If copies are already known, extra copies are counted with the document that represents them. If a prefilter is
+    /// given, only rows that may match another row are written. If the run uses an index, the keys by which documents are matched are
+    /// recorded.
     pub fn new(
         session: &Session<'_>,
         bound: &'s [Bound<'s>],
@@ -157,7 +158,7 @@ impl<'s> Signing<'s> {
         Ok(Signing { bound, copies, prefilter, outputs, copy_keys: None, sample })
     }
 
-    /// Also records the text hashes during signing.
+    /// Sets the keys in which signing also records the hashes of the texts.
     pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
         Signing { copy_keys, ..self }
     }
@@ -234,7 +235,7 @@ impl<'s> Signing<'s> {
         Ok(SignTallies(thread.tallies))
     }
 
-    /// Returns the rows by algorithm.
+    /// Returns the rows of each algorithm.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

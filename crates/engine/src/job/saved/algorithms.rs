@@ -15,7 +15,7 @@ use dupsift_spill::shuffle::Sorted;
 pub struct Rows {
     /// The entry for run.json so far.
     pub report: AlgorithmReport,
-    /// The rows, by key.
+    /// The rows, grouped by key.
     pub rows: Sorted,
     /// The document data that the check uses, if it was recorded.
     pub evidence: Option<Evidence>,
