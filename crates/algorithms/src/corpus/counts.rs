@@ -190,6 +190,11 @@ impl Counts {
         self.slots = slots;
     }
 
+    /// Returns the number of terms that may be counted between two drains. Count a document with more terms separately.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Returns whether the memory is full, or a 32-bit partial count could overflow, so that the counts must be drained.
     pub fn is_full(&self) -> bool {
         self.terms >= self.limit || self.occurrences >= 1 << 31

@@ -67,13 +67,24 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
 
 /// Calls `each` with the position and the hash, without `IN_FRAME`, of each number.
 fn each_number(text: &str, mut each: impl FnMut(usize, u64)) {
-    let hash = |number: &str| hash64(number.as_bytes()) & !IN_FRAME;
     for number in numbers(text) {
-        each(number.as_ptr() as usize - text.as_ptr() as usize, hash(&value(number)));
+        each(number.as_ptr() as usize - text.as_ptr() as usize, number_hash(&value(number)));
     }
     for (start, value) in number_words(text) {
-        each(start, hash(&value.to_string()));
+        each(start, number_hash(&value.to_string()));
     }
+}
+
+/// Returns the hash of a number in digits, without `IN_FRAME`.
+fn number_hash(value: &str) -> u64 {
+    hash64(value.as_bytes()) & !IN_FRAME
+}
+
+/// Returns whether a text contains a number, in any spelling. The text is given as written by [`write_contents`], and the number as found by
+/// [`numbers`].
+pub fn has_number(contents: &[u64], number: &str) -> bool {
+    let [numbers, ..] = parts(contents);
+    numbers.binary_search_by_key(&number_hash(&value(number)), |number| number & !IN_FRAME).is_ok()
 }
 
 /// Counts the elements of one text that another text contains.

@@ -13,7 +13,7 @@ mod titles;
 mod versions;
 mod weights;
 
-pub use contained::{Contained, Part, contained, grams_of, numbers_of, titles_differ, write_contents};
+pub use contained::{Contained, Part, contained, grams_of, has_number, numbers_of, titles_differ, write_contents};
 pub use cosine::cosine;
 pub use edit::{Profile, lcs_similarity, may_reach, most_common};
 pub use jaccard::{common, common_at_least, jaccard};

@@ -1,11 +1,11 @@
 //! Compares the pairs on the page in the same way as the removal rule.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::shown::Read;
-use dupsift_algorithms::measure::{Contained, contained};
+use super::shown::{ComparedText, Shown, read_numbers};
+use dupsift_algorithms::measure::{Contained, contained, has_number};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
-use dupsift_text::numbers::value;
+use dupsift_core::error::Result;
 
 /// The maximum count of numbers that are listed for each document of a pair.
 const NAMED: usize = 8;
@@ -24,21 +24,28 @@ pub struct PairComparison {
 }
 
 /// Compares the pairs whose two documents were both read, with the bounds of the removal rule.
+///
+/// # Errors
+/// Returns an error if a pair contains a document that is not in the corpus.
 pub fn compare_all(
-    read: &BTreeMap<u64, Read>,
+    shown: &Shown<'_>,
     bounds: Option<Bounds>,
     pairs: impl Iterator<Item = (u64, u64)>,
-) -> BTreeMap<(u64, u64), PairComparison> {
-    let both = |(a, b)| Some(((a, b), compare(read.get(&a)?, read.get(&b)?, bounds)));
-    pairs.filter_map(both).collect()
+) -> Result<BTreeMap<(u64, u64), PairComparison>> {
+    let mut compared = BTreeMap::new();
+    for (a, b) in pairs {
+        if let (Some(one), Some(other)) = (shown.compared(a)?, shown.compared(b)?) {
+            compared.insert((a, b), compare(&one, &other, bounds));
+        }
+    }
+    Ok(compared)
 }
 
-fn compare(a: &Read, b: &Read, bounds: Option<Bounds>) -> PairComparison {
-    let lacking = |one: &Read, other: &Read| {
-        let there: BTreeSet<_> = other.numbers.iter().map(|number| value(number)).collect();
-        let own: Vec<String> = one.numbers.iter().filter(|number| !there.contains(&value(number))).cloned().collect();
-        let more = own.len().saturating_sub(NAMED);
-        (own.into_iter().take(NAMED).collect::<Vec<_>>(), more)
+fn compare(a: &ComparedText<'_>, b: &ComparedText<'_>, bounds: Option<Bounds>) -> PairComparison {
+    let lacking = |one: &ComparedText<'_>, other: &ComparedText<'_>| {
+        let mut own = read_numbers(&one.numbers).filter(|number| !has_number(&other.contents, number));
+        let named: Vec<String> = own.by_ref().take(NAMED).map(str::to_string).collect();
+        (named, own.count())
     };
     let ((own_a, more_a), (own_b, more_b)) = (lacking(a, b), lacking(b, a));
     let [of_a, of_b] = contained(&a.contents, &b.contents);
@@ -54,23 +61,30 @@ fn compare(a: &Read, b: &Read, bounds: Option<Bounds>) -> PairComparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::review::shown::write_numbers;
+    use dupsift_algorithms::measure::write_contents;
+    use dupsift_text::{Pipeline, TextOptions};
 
     #[test]
     fn numbers_that_one_lacks_are_listed_in_order() {
-        let read = |numbers: &[&str]| Read {
-            shown: Default::default(),
-            // No numbers, no title, and three 3-grams.
-            contents: vec![0, 0, 1, 2, 3],
-            numbers: numbers.iter().map(ToString::to_string).collect(),
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let of = |text: &str| {
+            let (document, mut contents, mut numbers) = (pipeline.analyse(text), Vec::new(), Vec::new());
+            write_contents(&document, &mut contents);
+            write_numbers(document.text(), &mut numbers);
+            ComparedText { contents: contents.into(), numbers: numbers.into() }
         };
-        let many: Vec<String> = (20..31).map(|number| number.to_string()).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let all = BTreeMap::from([(3, read(&["9", "7", "5"])), (4, read(&["7", "1"])), (5, read(&many))]);
         let bounds = Bounds { grams: 0.8, numbers: 0.9 };
-        let found = compare_all(&all, Some(bounds), [(3, 4), (3, 5), (3, 6)].into_iter());
-        assert_eq!(found.keys().copied().collect::<Vec<_>>(), [(3, 4), (3, 5)]);
-        assert_eq!(found[&(3, 4)].numbers, [vec!["9", "5"], vec!["1"]]);
-        assert_eq!((found[&(3, 5)].more_numbers, found[&(3, 5)].numbers[1].len()), ([0, 3], NAMED));
-        assert_eq!((found[&(3, 4)].contained[0].grams.common, found[&(3, 4)].stays), (3, [None; 2]));
+        let compared = |a: &str, b: &str| compare(&of(a), &of(b), Some(bounds));
+        let found = compared("rooms 9, 7 and 5", "rooms 7 and 1");
+        assert_eq!((found.numbers, found.more_numbers), ([vec!["9".into(), "5".into()], vec!["1".into()]], [0, 0]));
+        let many = (20..31).map(|number| format!("room {number};")).collect::<String>();
+        let found = compared("rooms 9, 7 and 5", &many);
+        assert_eq!((found.more_numbers, found.numbers[1].len()), ([0, 3], NAMED));
+        // A number that is written differently in the other text is not missing from it.
+        let found = compared("a price of 1,200 for 40 rooms", "a price of 1 200 for forty rooms");
+        assert_eq!((found.numbers, found.stays), ([vec![], vec![]], [Some("unique text"); 2]));
+        let found = compared("one two three", "one two three four");
+        assert_eq!((found.contained[0].grams.common, found.stays), (1, [None, Some("unique text")]));
     }
 }

@@ -144,24 +144,27 @@ pub fn review(
     docs.extend(removed.sample.iter().map(|one| one.doc));
     // The ids of the documents that were kept instead are shown, but not their texts.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
-    let read = match corpus {
+    let shown = match corpus {
         Some(Read { session, is_hidden }) => {
             docs.retain(|&doc| !is_hidden(doc));
-            shown::read(session, report, places, docs)?
+            Some(shown::read(session, report, places, docs)?)
         }
-        None => BTreeMap::new(),
+        None => None,
     };
     let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
     let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
     let pairs = pairs.chain(large.iter().flat_map(LargeCluster::pairs));
     let drawn = removed.sample.iter().map(|one| (one.doc.min(one.kept), one.doc.max(one.kept)));
     let pairs: BTreeSet<(u64, u64)> = pairs.chain(drawn).collect();
-    let compared = compared::compare_all(&read, bounds, pairs.iter().copied());
+    let compared = match &shown {
+        Some(shown) => compared::compare_all(shown, bounds, pairs.iter().copied())?,
+        None => BTreeMap::new(),
+    };
     let mut relations = BTreeMap::new();
     for one in report.algorithms.iter().filter(|one| one.relations.is_some()) {
         relations.extend(relations::relations(finished, &one.label, &pairs, go_on)?);
     }
-    let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
+    let texts = shown.map(|shown| shown.texts).unwrap_or_default();
     Ok(Review {
         algorithms: tallies
             .iter()

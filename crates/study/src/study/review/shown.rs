@@ -1,17 +1,20 @@
 //! Reads the documents that are shown as text. Their texts are kept when the corpus is first read; otherwise they are read again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::places::Places;
 use dupsift_algorithms::measure::write_contents;
 use dupsift_core::error::Result;
+use dupsift_engine::engine::evidence::{Evidence, Taking};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::reading::document::{Columns, View};
 use dupsift_engine::reading::kept_texts::KeptText;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
+use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
@@ -29,44 +32,119 @@ pub struct ShownText {
     pub longer: bool,
 }
 
-/// Holds a document and its contents for comparison with other documents.
-pub struct Read {
-    /// The part that is shown.
-    pub shown: ShownText,
+/// Holds the documents that are shown. A document can have millions of 3-grams and numbers, so these are stored in temporary files.
+pub struct Shown<'r> {
+    /// The parts that are shown, by document number.
+    pub texts: BTreeMap<u64, ShownText>,
+    contents: Evidence,
+    numbers: Evidence,
+    places: Places<'r>,
+}
+
+impl Shown<'_> {
+    /// Returns the data by which a document is compared, or `None` if the document was not read.
+    ///
+    /// # Errors
+    /// Returns an error if the document is not in the corpus.
+    pub fn compared(&self, number: u64) -> Result<Option<ComparedText<'_>>> {
+        if !self.texts.contains_key(&number) {
+            return Ok(None);
+        }
+        let doc = self.places.of(number)?;
+        Ok(Some(ComparedText { contents: self.contents.of(doc), numbers: self.numbers.of(doc) }))
+    }
+}
+
+/// Holds the data by which a document is compared with other documents.
+pub struct ComparedText<'s> {
     /// The contents in the format of [`write_contents`].
-    pub contents: Vec<u64>,
-    /// The distinct numbers in the document as written, in order.
-    pub numbers: Vec<String>,
+    pub contents: Cow<'s, [u64]>,
+    /// The distinct numbers in the format of [`write_numbers`].
+    pub numbers: Cow<'s, [u64]>,
+}
+
+/// The byte after each number. Numbers contain no line breaks.
+const NUMBER_END: u8 = b'\n';
+
+/// Appends the distinct numbers in a text as written, in order of their first occurrence, in words of eight bytes.
+pub fn write_numbers(text: &str, out: &mut Vec<u64>) {
+    let (mut seen, mut bytes) = (HashSet::new(), Vec::new());
+    for number in numbers(text).filter(|number| seen.insert(*number)) {
+        bytes.extend_from_slice(number.as_bytes());
+        bytes.push(NUMBER_END);
+    }
+    bytes.resize(bytes.len().next_multiple_of(size_of::<u64>()), NUMBER_END);
+    out.extend(bytes.chunks_exact(size_of::<u64>()).map(bytemuck::pod_read_unaligned::<u64>));
+}
+
+/// Returns the numbers that [`write_numbers`] wrote.
+pub fn read_numbers(written: &[u64]) -> impl Iterator<Item = &str> {
+    let numbers = bytemuck::cast_slice(written).split(|byte| *byte == NUMBER_END);
+    numbers.filter_map(|number| std::str::from_utf8(number).ok()).filter(|number| !number.is_empty())
+}
+
+/// Records documents from many threads.
+struct Recording {
+    contents: Taking,
+    numbers: Taking,
+}
+
+impl Recording {
+    fn new(session: &Session<'_>, docs: &BTreeSet<u64>) -> Result<Recording> {
+        let dir = session.engine.dir;
+        let shown = AtomicBits::new(dir, "shown", session.documents() as usize)?;
+        docs.iter().for_each(|&doc| _ = shown.set(doc as usize));
+        Ok(Recording {
+            contents: Taking::new(dir, "shown-contents", &shown)?,
+            numbers: Taking::new(dir, "shown-numbers", &shown)?,
+        })
+    }
+
+    /// Stores the data by which a document is compared, and returns the part of the document that is shown.
+    fn record(&self, doc: u64, id: String, text: &str, document: &Analysis<'_>) -> Result<ShownText> {
+        let mut words = Vec::new();
+        self.contents.take(doc, &mut words, |words| write_contents(document, words))?;
+        self.numbers.take(doc, &mut words, |words| write_numbers(document.text(), words))?;
+        let (text, longer) = beginning(text);
+        Ok(ShownText { id, text: text.to_string(), longer })
+    }
 }
 
 /// Reads the documents with these numbers.
-pub fn read(
+pub fn read<'r>(
     session: &Session<'_>,
     report: &RunReport,
-    places: Places<'_>,
+    places: Places<'r>,
     numbers: BTreeSet<u64>,
-) -> Result<BTreeMap<u64, Read>> {
+) -> Result<Shown<'r>> {
     let docs = numbers.into_iter().map(|number| places.of(number)).collect::<Result<_>>()?;
     let name_of = |doc: u64| match doc.checked_sub(session.base) {
         Some(row) => name_of(report, row),
         None => format!("#{}", session.number(doc)),
     };
-    let read = read_places(session, docs, &name_of)?;
-    Ok(read.into_iter().map(|(doc, read)| (places.number(doc), read)).collect())
+    let recording = Recording::new(session, &docs)?;
+    let read = read_places(session, docs, &recording, &name_of)?;
+    Ok(Shown {
+        texts: read.into_iter().map(|(doc, text)| (places.number(doc), text)).collect(),
+        contents: recording.contents.end()?,
+        numbers: recording.numbers.end()?,
+        places,
+    })
 }
 
 /// Reads the documents at these positions; `name_of` returns the name of a document that has no id.
 fn read_places(
     session: &Session<'_>,
     mut docs: BTreeSet<u64>,
+    recording: &Recording,
     name_of: &(dyn Fn(u64) -> String + Sync),
-) -> Result<BTreeMap<u64, Read>> {
+) -> Result<BTreeMap<u64, ShownText>> {
     let (view, none) = (View::first(session), Columns::default());
     let mut known = BTreeMap::new();
     for KeptText { doc, id, text } in session.kept_texts.take(&docs)? {
         session.engine.go_on()?;
         let id = id.unwrap_or_else(|| name_of(doc));
-        known.insert(doc, read_one(id, &text, &view.document(doc, &text, &none, 0)));
+        known.insert(doc, recording.record(doc, id, &text, &view.document(doc, &text, &none, 0))?);
         docs.remove(&doc);
     }
     tracing::debug!(kept = known.len(), looked_up = docs.len(), "texts of the page");
@@ -85,7 +163,7 @@ fn read_places(
                 if let Cell::Text(text) = batch.text(row) {
                     session.engine.go_on()?;
                     let _long = session.engine.long_document(text.len())?;
-                    shown.push((doc, read_one(id, text, &view.document(doc, text, &none, row))));
+                    shown.push((doc, recording.record(doc, id, text, &view.document(doc, text, &none, row))?));
                 }
             }
             Ok(())
@@ -94,17 +172,6 @@ fn read_places(
     )?;
     known.extend(texts.into_iter().flatten());
     Ok(known)
-}
-
-/// Returns the parts of a document that are kept.
-fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
-    let mut contents = Vec::new();
-    write_contents(document, &mut contents);
-    let mut seen = BTreeSet::new();
-    let numbers = numbers(document.text()).filter(|number| seen.insert(number.to_string())).map(str::to_string);
-    let numbers = numbers.collect();
-    let (text, longer) = beginning(text);
-    Read { shown: ShownText { id, text: text.to_string(), longer }, contents, numbers }
 }
 
 /// Returns the first characters, and whether there are more.
@@ -144,6 +211,17 @@ mod tests {
         assert_eq!(beginning(&long), (long.as_str(), false));
         let longer = format!("{long}末");
         assert_eq!(beginning(&longer), (long.as_str(), true));
+    }
+
+    #[test]
+    fn distinct_numbers_are_read_as_they_were_written() {
+        let texts = ["", "no number", "9, 7 and 1 200; 7", "1.2.3 12345 678901234 5"];
+        let found = texts.map(|text| {
+            let mut written = vec![];
+            write_numbers(text, &mut written);
+            read_numbers(&written).map(str::to_string).collect::<Vec<_>>()
+        });
+        assert_eq!(found, [vec![], vec![], vec!["9", "7", "1 200"], vec!["1.2.3", "12345", "678901234", "5"]]);
     }
 
     #[test]
