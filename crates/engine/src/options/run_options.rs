@@ -1,4 +1,4 @@
-//! The options of a run.
+//! Defines the options of a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use dupsift_text::Field;
 /// Holds all options of a run.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// Input files, folders or globs.
+    /// The input files, folders or globs.
     pub inputs: Vec<String>,
     /// The folder to which input paths are relative; empty for the current folder.
     pub folder: PathBuf,
@@ -28,16 +28,16 @@ pub struct RunOptions {
     pub overwrite: bool,
     /// Whether the result is published even if a guard would hold it back.
     pub accept: bool,
-    /// Whether the run builds the index of a reference. In that case, the run that requested the index reports the guards.
+    /// Whether the run builds the index of a reference. The run that requested the index then reports the guards.
     pub is_reference: bool,
-    /// The share of broken rows above which the result does not replace an earlier result; `None` selects the default for the number of
+    /// The share of rejected rows above which the result does not replace an earlier result; `None` selects the default for the number of
     /// rows.
     pub max_rejected_share: Option<f64>,
     /// The share of removed rows in a large file above which the result does not replace an earlier result.
     pub max_removed_share: f64,
     /// The maximum share of removed near-duplicates that may look like pages from the same template.
     pub max_template_share: f64,
-    /// The minimum number of rows in a file for which the guard on removals applies.
+    /// The minimum number of rows that a file must have for the removal guard to apply.
     pub guard_rows: u64,
     /// The output of an earlier run whose pair counts are compared with the pair counts of this run.
     pub previous: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub struct RunOptions {
     pub max_pairs_factor: u64,
     /// The maximum factor by which the amount of text may shrink compared with the `previous` run.
     pub max_shrink_factor: u64,
-    /// The maximum number of candidates per document, as a multiple of the number expected from earlier batches in the index.
+    /// The maximum number of candidates per document, as a multiple of the number that earlier batches in the index lead one to expect.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
@@ -55,29 +55,29 @@ pub struct RunOptions {
     pub text_lines: bool,
     /// The field separator of separated values; `None` derives the separator from each file name.
     pub separator: Option<Separator>,
-    /// Whether fields of separated values may be in quotation marks.
+    /// Whether fields of separated values may be quoted.
     pub quotes: Quoting,
     /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
-    /// The column with the texts or HTML pages.
+    /// The column that holds the texts or HTML pages.
     pub text_column: String,
     /// Whether the text column holds HTML pages, in any charset.
     pub html: bool,
     /// Whether you specified the text column.
     pub text_required: bool,
-    /// The optional column with the server's content type for each page.
+    /// The optional column that holds the content type that the server sent with each page.
     pub content_type_column: String,
-    /// The optional column with the URLs of pages.
+    /// The optional column that holds the URL of each page.
     pub url_column: String,
-    /// Which of the two page columns you specified. A corpus without a specified column is an error.
+    /// Whether you specified each of the two page columns. A corpus without a specified column is an error.
     pub page_columns_required: [bool; 2],
-    /// The column with the ids.
+    /// The column that holds the ids.
     pub id_column: String,
     /// Whether you specified the id column. If so, a corpus without the column is an error.
     pub id_required: bool,
-    /// The columns other than the text column, by [`Field`]. All of these columns are optional.
+    /// The columns other than the text column, by [`Field`]. These columns are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// Which of these columns you specified. A corpus without a specified column is an error.
+    /// Whether you specified each of these columns. A corpus without a specified column is an error.
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
@@ -85,9 +85,9 @@ pub struct RunOptions {
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of those of the corpus.
+    /// The output of an earlier run whose statistics, models and document count are used instead of computing them from the corpus.
     pub stats: Option<PathBuf>,
-    /// The index against which the corpus is matched, and to which the corpus is added.
+    /// The index against which the corpus is matched and to which it is then added.
     pub index: Option<PathBuf>,
     /// The reference against which the corpus is matched. The corpus is not added to the reference.
     pub reference: Option<PathBuf>,
