@@ -26,7 +26,7 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Whether an existing output folder may be replaced.
     pub overwrite: bool,
-    /// Whether the result is published even if a guard would hold it back.
+    /// Whether the result is published even if a guard would prevent it.
     pub accept: bool,
     /// Whether the run builds the index of a reference. The run that requested the index then reports the guards.
     pub is_reference: bool,
@@ -101,15 +101,15 @@ pub struct RunOptions {
     pub dictionary_file: Option<PathBuf>,
     /// The number of worker threads, at least 1.
     pub threads: usize,
-    /// The memory budget in bytes.
+    /// The memory limit in bytes.
     pub memory: u64,
     /// The folder for temporary files; `None` uses a hidden folder next to `out`.
     pub work: Option<PathBuf>,
-    /// The time between checkpoints; `None` disables them.
+    /// The time between checkpoints; `None` disables checkpoints.
     pub checkpoint: Option<Duration>,
     /// Whether the run resumes from checkpoints of an earlier run.
     pub resumes: bool,
-    /// The order of preference, which determines the document that is kept.
+    /// The order of preference, which determines which document is kept.
     pub keep: Keep,
     /// Whether documents are removed; false if algorithms are only compared.
     pub removes: bool,
@@ -125,23 +125,23 @@ pub struct RunOptions {
     pub add: AddedColumns,
     /// The passages to cut from kept documents.
     pub cut: CutOptions,
-    /// The maximum size of a group of equal signatures for which all pairs are written. For larger groups, only pairs with the
+    /// The maximum size of a group with equal signatures for which all pairs are written. In larger groups, only pairs with the
     /// representative are written.
     pub max_group: u64,
-    /// The maximum number of comparisons within one group, for algorithms that compare rows.
+    /// The maximum number of comparisons within one group; only used by algorithms that compare rows.
     pub max_candidates: u64,
-    /// Whether rows that cannot match another row are dropped before they are written. Dropping these rows requires computing signatures
+    /// Whether rows that cannot match any other row are dropped before they are written. Dropping these rows requires computing signatures
     /// twice.
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
-    /// Whether the texts of removed documents and of the documents kept instead are stored in the output.
+    /// Whether the output stores the texts of removed documents and of the documents kept instead.
     pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,
-    /// The number of documents to read, from the start of the corpus; `None` reads all documents.
+    /// The number of documents to read from the start of the corpus; `None` reads all documents.
     pub limit: Option<u64>,
-    /// The size of the sample to read; `None` reads all documents, not a sample.
+    /// The size of the sample to read; `None` reads all documents.
     pub sample: Option<SampleSize>,
     /// The random seed for samples.
     pub seed: u64,
@@ -149,17 +149,17 @@ pub struct RunOptions {
 
 /// The minimum memory in bytes that one thread may use for decompression, which is enough for the usual Zstandard levels.
 const LEAST_WINDOW: u64 = 8 << 20;
-/// The number of bytes that a Parquet footer may take in addition to half of the memory limit.
+/// The number of bytes that a Parquet footer may occupy in addition to half of the memory limit.
 const FOOTER_BESIDES: u64 = 64 << 20;
 
 impl RunOptions {
     /// Returns how the input files are read.
     pub fn taking(&self) -> Taking {
-        // The threads share a quarter of the budget, because all of them may decompress at the same time.
+        // The threads share a quarter of the memory limit, because all of them may decompress at the same time.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
         // Only one large footer is in memory at a time. The footer may also use part of the memory that is allowed in addition to the
-        // budget.
+        // limit.
         let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
         let coding =
             Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
@@ -176,7 +176,7 @@ impl RunOptions {
         self.corpus.annotate || self.cut.what.is_some()
     }
 
-    /// Returns options without any values. The defaults from the table are not set either.
+    /// Returns options in which no value is set, not even a default from the table.
     pub fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
@@ -266,7 +266,7 @@ pub struct Keep {
 /// The value of `--keep` that removes all documents that have a duplicate.
 const KEEP_NONE: &str = "none";
 
-/// Defines one key of the order.
+/// Defines one key of the order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepKey {
     /// `length` (characters of the text), `doc` (the row number), or a column of the corpus.
@@ -288,7 +288,7 @@ impl Keep {
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
-                // Almost everyone who types only `length` means the longest document, but would get the shortest.
+                // Almost everyone who types only `length` wants to keep the longest document, but would keep the shortest.
                 ["length"] => {
                     return Err(Error::wrong_value(
                         "keep",
@@ -317,7 +317,7 @@ impl Keep {
         Ok(Keep { keys, is_none: false })
     }
 
-    /// Returns the corpus columns that the order reads.
+    /// Returns the columns of the corpus that the keys read.
     pub fn columns(&self) -> Vec<String> {
         let own = |key: &&KeepKey| key.column != "length" && key.column != "doc";
         self.keys.iter().filter(own).map(|key| key.column.clone()).collect()
@@ -348,8 +348,7 @@ pub enum Decide {
 impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
-    /// # Errors
-    /// Returns an error that lists the accepted values for any other text.
+    /// # Errors Returns an error that lists the accepted values if the text is none of these.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {
@@ -403,7 +402,7 @@ mod tests {
         let none = Keep::parse("none").unwrap();
         assert_eq!((none.to_string().as_str(), none.is_none, none.columns()), ("none", true, vec![]));
         assert_eq!(none.keys, Keep::parse("length desc").unwrap().keys);
-        // With a direction, `none` is the name of a column.
+        // If a direction follows, `none` is the name of a column.
         assert_eq!(Keep::parse("none asc").unwrap().columns(), ["none"]);
     }
 
