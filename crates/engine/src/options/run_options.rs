@@ -348,7 +348,8 @@ pub enum Decide {
 impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
-    /// # Errors Returns an error that lists the accepted values if the text is none of these.
+    /// # Errors
+    /// Returns an error that lists the accepted values if the text is none of these.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {

@@ -191,7 +191,8 @@ impl OptionSpec {
 
     /// Checks and converts a value.
     ///
-    /// # Errors Returns [`Error::Usage`] with the expected and the given value if the value is not valid.
+    /// # Errors
+    /// Returns [`Error::Usage`] with the expected and the given value if the value is not valid.
     pub fn check(&self, value: &Value) -> Result<Value> {
         let joined = match value {
             Value::Texts(items) if self.lists => Some(Value::Text(items.join(","))),

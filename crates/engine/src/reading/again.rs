@@ -15,7 +15,8 @@ use dupsift_text::Pipeline;
 /// temporary folder that is removed at the end. The temporary folder is created in the folder that the options specify or in the system's
 /// temporary folder, but never next to the result.
 ///
-/// # Errors Returns any error from `work`. A damaged corpus file is an error.
+/// # Errors
+/// Returns any error from `work`. A damaged corpus file is an error.
 pub fn work_again<T>(
     options: &RunOptions,
     source: &Source,

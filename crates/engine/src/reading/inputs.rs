@@ -87,7 +87,8 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
 
 /// Works like `look_and_write`, but also accepts standard input.
 ///
-/// # Errors See [`look`]. Also returns an error if standard input is a terminal or must not be saved.
+/// # Errors
+/// See [`look`]. Also returns an error if standard input is a terminal or must not be saved.
 pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let is_dash = |input: &String| input == DASH;
     if !options.inputs.iter().any(is_dash) {
@@ -145,7 +146,8 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
 
 /// Checks that each column that the options or `asked` specify exists in at least one file. Reads the first lines of files if necessary.
 ///
-/// # Errors Returns [`dupsift_core::error::Error::Usage`] with the available columns if a column does not exist.
+/// # Errors
+/// Returns [`dupsift_core::error::Error::Usage`] with the available columns if a column does not exist.
 pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
     let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
     // In columnar files, these columns and their types are checked when the footers are read.

@@ -90,8 +90,9 @@ impl<T> Rests<T> for Restless {
 impl Session<'_> {
     /// Reads the documents and calls `each` with every batch, on all threads. A thread reads one piece of a file at a time.
     ///
-    /// # Errors Returns any error from `each`. If files are damaged, all damaged files are recorded in [`Engine::bad`] before the first
-    /// error is returned.
+    /// # Errors
+    /// Returns any error from `each`. If files are damaged, all damaged files are recorded in [`Engine::bad`] before the first error is
+    /// returned.
     pub fn read<S, T: Send>(
         &self,
         name: &str,
@@ -105,7 +106,8 @@ impl Session<'_> {
 
     /// Works like `read`, but for a pass that pauses at intervals. The returned results do not include documents whose state was restored.
     ///
-    /// # Errors See [`Session::read`]. Also returns any error from `rests`.
+    /// # Errors
+    /// See [`Session::read`]. Also returns any error from `rests`.
     pub fn read_and_rest<S, T: Send>(
         &self,
         name: &str,

@@ -93,7 +93,8 @@ impl Rejecter {
 
     /// Rejects one row.
     ///
-    /// # Errors If `strict` is set, returns an error that describes the row.
+    /// # Errors
+    /// If `strict` is set, returns an error that describes the row.
     pub fn push(
         &self,
         session: &Session<'_>,

@@ -82,7 +82,8 @@ impl<R: Read> ExactSizeIterator for Numbers<R> {}
 
 /// Checks that a filter for `keys` keys fits in its share of the memory.
 ///
-/// # Errors Returns [`Error::Usage`] with the number of keys that would fit if the filter does not fit.
+/// # Errors
+/// Returns [`Error::Usage`] with the number of keys that would fit if the filter does not fit.
 pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
     let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {

@@ -108,7 +108,7 @@ mod tests {
         let (one, many) = (Sizing { each: 1, rate: 1e-3 }, Sizing { each: 14, rate: 1e-3 });
         assert!((one.of_one() - 1e-3).abs() < 1e-18 && (many.of_one() - 7.146e-5).abs() < 1e-8, "{}", many.of_one());
         assert_eq!(one.bytes_for(1_000_000), CountingBloom::bytes_for(1_000_000, 1e-3));
-        // There are 14 keys, each with 19.9 counters of half a byte.
+        // Each of the 14 keys takes 19.9 counters of half a byte.
         assert!((139_000_000..139_300_000).contains(&many.bytes_for(1_000_000)), "{}", many.bytes_for(1_000_000));
         assert!((999_990..=1_000_000).contains(&many.documents_within(many.bytes_for(1_000_000))));
         for sizing in [one, many] {

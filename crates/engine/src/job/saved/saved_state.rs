@@ -256,7 +256,8 @@ impl<'j> SavedState<'j> {
     /// Restores a partial checkpoint of a pass. The function `restore` reads the bytes and returns whether they could be used. Returns
     /// `false` if there is no such checkpoint.
     ///
-    /// # Errors Returns an error if the disk cannot be read, and any error from `restore`.
+    /// # Errors
+    /// Returns an error if the disk cannot be read, and any error from `restore`.
     pub fn restore_partial(
         &self,
         partials: &Partials,

@@ -73,7 +73,8 @@ pub struct Edited<'f> {
 
 /// Checks, before any work is done, that the requested output can be written.
 ///
-/// # Errors Returns [`dupsift_core::error::Error::Usage`] if two files have the same name or if rows of a file's format cannot be copied
+/// # Errors
+/// Returns [`dupsift_core::error::Error::Usage`] if two files have the same name or if rows of a file's format cannot be copied
 /// individually, [`dupsift_core::error::Error::LargePage`] if a page is too large, and an error if a file cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
     let corpus = session.options.corpus;
@@ -100,7 +101,8 @@ pub fn check(session: &Session<'_>) -> Result<()> {
 
 /// Checks that the formats of these files support the requested output, without reading the files.
 ///
-/// # Errors Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not support it.
+/// # Errors
+/// Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not support it.
 pub fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
     check_cut(options, source)?;
     if !options.corpus.copies() {
