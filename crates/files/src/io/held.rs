@@ -1,13 +1,13 @@
-//! Handles a result whose publication a guard prevented: a finished folder `NAME.held` with `_HELD` instead of `_SUCCESS`, next to the
-//! output NAME.
+//! Handles a result that was held back, that is, a result that was not published because a guard fired. The finished result is in a folder
+//! `NAME.held` next to the output NAME, with `_HELD` instead of `_SUCCESS`.
 //!
 //! ```text
 //! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
-//! The `_HELD` file identifies the output that existed when the result was held back; a newer output is not replaced.
+//! The `_HELD` file identifies the output that existed when the result was held back. A newer output is not replaced.
 //!
-//! If a process ends between two of these steps, the folder still counts as held back, and running the same command again completes the
+//! If a process ends between two of these steps, the result still counts as held back, and running the same command again completes the
 //! work.
 
 use super::names::{HELD, HELD_ENDING, SUCCESS};
@@ -21,19 +21,19 @@ use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder, write_durably};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder with a result that was held back.
+/// A folder that contains a result that was held back.
 #[derive(Debug)]
 pub struct Held {
     folder: Place,
-    /// Dropped last, because it holds the lock on the output.
+    /// The work folder of the output. It holds the lock on the output and is therefore dropped last.
     work: WorkFolder,
 }
 
 impl Held {
-    /// Opens the folder and locks its output against other runs.
+    /// Opens the folder, and locks its output so that no other run can write it.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder has no held result, or if a run is writing the output.
+    /// Returns [`Error::Usage`] if the folder contains no result that was held back, or if a run is writing the output.
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
             Error::usage(format!(
@@ -48,7 +48,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // This call comes first, because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
+        // This call comes first because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
@@ -69,7 +69,7 @@ impl Held {
         &self.work.place().name
     }
 
-    /// Returns whether the result is accepted for this name but not yet renamed.
+    /// Returns whether the result has been accepted under this name but not renamed yet.
     pub fn is_accepted(&self) -> bool {
         is_accepted(&self.folder, self.name())
     }
