@@ -127,8 +127,8 @@ impl<'s> Session<'s> {
         self.sample.map_or(self.rows(), Sample::documents)
     }
 
-    /// Returns the number by which tables identify a document. This is the document's number in the index, or its own number if there is no
-    /// index.
+    /// Returns the number by which tables identify a document. The result is the document's number in the index, or its own number if there
+    /// is no index.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
         self.indexed.as_ref().map_or(doc, |indexed| indexed.number(doc).0)

@@ -74,14 +74,14 @@ impl Corpus {
     }
 }
 
-/// A pair of documents by number.
+/// The numbers of two documents.
 type Both = (u64, u64);
 
 /// Records the data that a test checks, and specifies whether the run fails or is interrupted.
 #[derive(Default)]
 struct Watch {
     is_cancelled: bool,
-    /// Additional input files.
+    /// The additional input files.
     more: Vec<&'static str>,
     /// Whether the run fails after all tables are written.
     breaks_off: bool,
@@ -236,7 +236,7 @@ fn each_pair_is_verified_on_its_own_two_texts() {
     }
 }
 
-/// Checks that with `--chain remove`, a document may be removed in favor of a document with which it forms no pair.
+/// Checks that `--chain remove` removes a document in favor of a document with which it forms no pair.
 #[test]
 fn a_whole_chain_leaves_the_document_that_is_preferred() {
     let step = |text: &str, from: &str, to: &str| text.replace(from, to);

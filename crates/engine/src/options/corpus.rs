@@ -7,15 +7,14 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 /// Selects the corpus files that are written in addition to the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusFiles {
-    /// Writes `attributes/`, with a row of marks for each input row.
+    /// Whether `attributes/` is written, with a row of marks for each input row.
     pub annotate: bool,
-    /// Writes the kept rows to `deduped/`.
+    /// Whether the kept rows are written to `deduped/`.
     pub keep: bool,
-    /// Writes the removed rows to `dropped/`.
+    /// Whether the removed rows are written to `dropped/`.
     pub drop: bool,
 }
 
-/// The accepted words.
 const WORDS: [&str; 3] = ["annotate", "keep", "drop"];
 
 impl CorpusFiles {
@@ -67,11 +66,11 @@ impl fmt::Display for CorpusFiles {
 /// Selects the columns that are added to the rows in `deduped/` (`--add`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddedColumns {
-    /// Adds the number of documents in the cluster of each document.
+    /// Whether to add the number of documents in the cluster of each document.
     pub cluster_size: bool,
-    /// Adds the number of documents with the same text.
+    /// Whether to add the number of documents with the same text.
     pub copies: bool,
-    /// Adds the number of different sources in the cluster of each document.
+    /// Whether to add the number of different sources in the cluster of each document.
     pub sources: bool,
 }
 

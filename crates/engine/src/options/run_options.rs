@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub accept: bool,
     /// Whether the run builds the index of a reference. The run that requested the index then reports the guards.
     pub is_reference: bool,
-    /// The share of rejected rows above which the result does not replace an earlier result; `None` selects the default for the number of
+    /// The share of defective rows above which the result does not replace an earlier result; `None` selects the default for the number of
     /// rows.
     pub max_rejected_share: Option<f64>,
     /// The share of removed rows in a large file above which the result does not replace an earlier result.
@@ -113,7 +113,7 @@ pub struct RunOptions {
     pub keep: Keep,
     /// Whether documents are removed; false if algorithms are only compared.
     pub removes: bool,
-    /// Which pairs decide on removal.
+    /// The pairs that decide on removal.
     pub decide: Decide,
     /// The condition for removing a document that forms a pair with a kept document.
     pub remove_if: RemoveIf,
@@ -128,7 +128,7 @@ pub struct RunOptions {
     /// The maximum size of a group with equal signatures for which all pairs are written. In larger groups, only pairs with the
     /// representative are written.
     pub max_group: u64,
-    /// The maximum number of comparisons within one group; only used by algorithms that compare rows.
+    /// The maximum number of comparisons within one group, for algorithms that compare the rows of a group.
     pub max_candidates: u64,
     /// Whether rows that cannot match any other row are dropped before they are written. Dropping these rows requires computing signatures
     /// twice.

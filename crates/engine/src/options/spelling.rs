@@ -68,7 +68,7 @@ impl Spelling {
             (Spelling::Flags, Some(value)) => format!("`--{name} {}`", in_shell(value)),
             (Spelling::Keys, None) => name.to_owned(),
             (Spelling::Keys, Some(value)) => format!("`{name} = {}`", in_quotes(value)),
-            // In Python, `explain` is given document numbers as `rows=True`.
+            // In Python, the argument `rows=True` of `explain` replaces the flag `--docs`.
             (Spelling::Keywords, None) if name == "docs" => "`rows=True`".to_owned(),
             (Spelling::Keywords, None) => format!("`{}`", name.replace('-', "_")),
             (Spelling::Keywords, Some(value)) if is_switch => {

@@ -31,7 +31,6 @@ const NULL: u64 = 1;
 /// A sum of row hashes, stored as two 64-bit numbers. Each number wraps around separately.
 pub type Sum = [u64; 2];
 
-/// Adds one sum to another.
 fn add(to: &mut Sum, sum: Sum) {
     for (to, sum) in to.iter_mut().zip(sum) {
         *to = to.wrapping_add(sum);

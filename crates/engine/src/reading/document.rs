@@ -91,7 +91,7 @@ impl<'j> View<'j> {
         text.len() + columns.iter().flatten().map(field).sum::<usize>()
     }
 
-    /// Returns a document of which only the words are known.
+    /// Returns a document whose words are known but whose text is not.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
         self.view.read_back(doc, words, self.session.scopes.within(&self.session.options.recipe, doc))
     }

@@ -2,7 +2,7 @@
 //! words and counts then computes its signatures from this file, and the corpus is read only once.
 //!
 //! Each thread numbers the words that it counts until its counts are drained. The spellings of these words and the documents that contain
-//! them form a part. The words of one part are looked up at a time, so they take no more memory than the counts.
+//! them form a part. The words of each part are looked up separately, so they take no more memory than the counts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::take;

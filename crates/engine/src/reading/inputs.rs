@@ -31,7 +31,7 @@ pub struct Inputs {
     pub(crate) bad: Vec<BadInput>,
     /// The output's temporary folder, if standard input was saved in it.
     pub(crate) work: Option<WorkFolder>,
-    /// Other inputs that were read earlier, such as a reference.
+    /// The other inputs that have already been read, such as a reference.
     pub(crate) others: Vec<OtherInput>,
 }
 

@@ -1,8 +1,8 @@
 //! Encodes values of a `--keep` column as bytes that can be compared across batches, files and types.
 //!
 //! A value is recorded as a number if it is a number, and as a text if it has a text form. When all values are known, the column is
-//! compared as text if more of its values are other texts than numbers, and as numbers otherwise. A single `-` among a million scores
-//! therefore affects only its own row. Values that cannot be compared count as null, and nulls come last in either direction.
+//! compared as numbers if at least half of its values are numbers, and as text otherwise. A single `-` among a million scores therefore
+//! affects only its own row. Values that cannot be compared count as null, and nulls come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -26,7 +26,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
 use dupsift_files::tables::{read_as, utf8};
 
-/// The bits in the first byte of a value. They determine how the following bytes are interpreted.
+/// The bits in the first byte of a value. These bits determine how the following bytes are interpreted.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 

@@ -1,8 +1,8 @@
 //! Keeps texts of documents in pairs for the report page while a pass reads these texts for other reasons. The report page is rendered
 //! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
-//! Which texts are kept depends on the documents that this process reads, and on their order. The report page does not depend on it,
-//! because texts that were not kept are looked up.
+//! Which texts are kept depends on the documents that this process reads, and on their order. The content of the report page does not
+//! depend on which texts are kept, because all other texts are looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -48,7 +48,7 @@ struct Place {
 
 /// Holds a text that was kept.
 pub struct KeptText {
-    /// The document.
+    /// The number of the document.
     pub doc: u64,
     /// The id of the document; `None` for a document without an id.
     pub id: Option<String>,

@@ -41,7 +41,7 @@ pub struct OtherInputReport {
     pub rows: u64,
     /// The number of rows that were used.
     pub used: u64,
-    /// Rejected rows; see `rejected/`.
+    /// The counts of the rejected rows, which are listed in `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// Additional warnings about the input.
@@ -56,7 +56,7 @@ impl OtherInputReport {
     }
 }
 
-/// Holds the counts and losses of an input that was read, other than the corpus.
+/// Holds the counts and losses of an input other than the corpus.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
     /// The counts, for the record.

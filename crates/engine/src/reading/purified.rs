@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// Returns the texts of a batch read from its file.
+/// Returns a batch in which texts have replaced the pages, if it contains pages.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,

@@ -15,9 +15,9 @@ const BUCKET_BITS: u32 = 16;
 /// Specifies how many documents are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleSize {
-    /// This number of documents, or all documents if there are fewer.
+    /// A number of documents; all documents are sampled if there are fewer.
     Count(u64),
-    /// Each document is sampled with this probability.
+    /// The probability with which each document is sampled.
     Share(f64),
 }
 
@@ -54,7 +54,7 @@ pub fn taking_part(options: &RunOptions, rows: u64) -> (u64, Option<Sample>) {
     (rows, options.sample.map(|size| Sample::draw(size, options.seed, rows)))
 }
 
-/// Selects the documents of a sample.
+/// Identifies the documents in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     seed: u64,

@@ -1,7 +1,7 @@
 //! Implements document scopes. `--scope within:COLUMN` compares only documents with the same value in the column. `--scope across:COLUMN`
 //! compares only documents with different values.
 //!
-//! The scope of a document is a 64-bit hash of the value, so scopes take 8 bytes per document. They are recorded when a batch is read. In
+//! The scope of a document is a 64-bit hash of the value, so scopes take 8 bytes per document. Scopes are recorded when a batch is read. In
 //! the case of `within:`, the scope is part of copy hashes and precedes the keys of rows, so documents in different scopes are never in the
 //! same group. In the case of `across:`, signatures and groups are the same as in a run without scopes, and pairs within a scope are
 //! skipped (see [`crate::job::pair::across`]).

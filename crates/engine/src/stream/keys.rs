@@ -2,8 +2,8 @@
 //! bands. A document counts as seen before if any of its keys was seen before.
 //!
 //! All bands share one filter, but each band has its own keys. A shared filter needs the same number of counters for the same probability
-//! of error as one filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability 1 - (1 - p)^k,
-//! where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
+//! of error as one filter per band (LSHBloom: Khan and others 2024). If there are k keys, a new document is flagged with probability 1 - (1
+//! - p)^k, where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
 
 use bytesize::ByteSize;
 

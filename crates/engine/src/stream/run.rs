@@ -68,7 +68,7 @@ pub struct StreamReport {
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rejected rows; see `rejected/`.
+    /// The counts of the rejected rows, which are listed in `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of documents with a key.
@@ -87,11 +87,11 @@ pub struct StreamReport {
     pub filter_bytes: u64,
     /// The share of new documents that are flagged by chance when the filter contains `keys` keys.
     pub false_positives: f64,
-    /// One entry per stage, in order.
+    /// The reports of the stages, in order.
     pub stages: Vec<StageReport>,
     /// The guards that fired. The exit code is 3, or 4 if a guard prevented the result from being published.
     pub guards: Vec<GuardReport>,
-    /// Other warnings.
+    /// All other warnings.
     pub warnings: Vec<String>,
     /// The wall-clock time of the run in seconds.
     pub seconds: f64,

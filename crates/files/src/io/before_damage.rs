@@ -1,10 +1,10 @@
 //! Finds how much text of a damaged compressed file is readable: everything before the damage, up to the end of a row.
 //!
 //! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before it
-//! detects the damage, or only the checksum at the end may reveal it. Therefore, only the members before the damaged member are fully
-//! trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row. If only the checksum reveals
-//! the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single broken row among many intact
-//! rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
+//! detects the damage, or only the checksum at the end may reveal the damage. Therefore, only the members before the damaged member are
+//! fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row. If only the checksum
+//! reveals the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single broken row among many
+//! intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::jsonl::Scan;
@@ -18,8 +18,8 @@ use std::io::{self, Seek as _};
 /// The number of untrusted bytes before the first sign of damage.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// The number of bytes of intact rows after a broken row that show that the row is not damage, and the number of bytes of text after an
-/// open quote that allow the quote to count as stray.
+/// The number of bytes of intact rows that must follow a broken row so that it does not count as damage. An open quote may count as stray
+/// only if at least as many bytes of text follow it.
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// Returns an iterator over the lines of a text.
@@ -47,8 +47,8 @@ pub(super) fn before_damage(
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// Scans a file. If it is damaged, scans it again up to the damage. Returns the result of the last scan, its coding, and a description of
-/// the lost part.
+/// Scans a file. A damaged file is scanned a second time, up to the damage. Returns the result of the last scan, its coding, and a
+/// description of the lost part.
 ///
 /// # Errors
 /// Returns an I/O error, or the damage if no trusted row precedes it.
@@ -100,7 +100,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // The number of bytes in members with correct checksums. It is not used for decoded text because decoding changes the offsets.
+    // The number of bytes in members with correct checksums. The number is not used for decoded text because decoding changes the offsets.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,

@@ -1,5 +1,5 @@
-//! Checks the lengths in Parquet page headers. A decoder allocates the memory that a page header states before it reads the page, so
-//! impossible lengths must be detected first.
+//! Checks the lengths in Parquet page headers. Before a decoder reads a page, it allocates as much memory as the page header states.
+//! Impossible lengths must therefore be detected first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};

@@ -84,7 +84,7 @@ fn bytes_that_are_nothing_in_the_encoding_named_reject_their_row_alone() {
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(rows.iter().map(|row| row.1.is_ok()).collect::<Vec<_>>(), [true, false, false, true]);
     assert!(rows[1].1.as_ref().is_err_and(|why| why.to_string().contains("not UTF-8")), "{:?}", rows[1]);
-    // Without the encoding option, no row is usable.
+    // If the encoding option is missing, no row is usable.
     let (source, _) = open(&[&path], Taking::default()).expect("opened");
     assert!(read(&source, &whole(), 1).expect("read").iter().all(|row| row.1.is_err()));
 }

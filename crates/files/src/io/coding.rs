@@ -133,7 +133,7 @@ impl Coding {
         self.packing == Packing::Plain && self.encoding == Encoding::Utf8
     }
 
-    /// Returns the text of a file, which is the unpacked bytes. They are decoded unless lines are decoded one by one.
+    /// Returns the text of a file: the unpacked bytes, which are decoded unless lines are decoded one by one.
     pub(super) fn text(&self, file: File) -> io::Result<Text> {
         let decoding = self.of_stream().map(|encoding| Decoding {
             decoder: encoding.new_decoder(),

@@ -90,8 +90,8 @@ impl InputFile {
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
 
-    /// Returns whether the file can be copied byte for byte if all rows are chosen. It can if it is undamaged or its format has no named
-    /// columns.
+    /// Returns whether the file can be copied byte for byte if all rows are chosen. This is possible if the file is undamaged or its format
+    /// has no named columns.
     pub fn is_all_rows(&self) -> bool {
         self.lost.is_none() || !self.format.names_columns()
     }
@@ -110,8 +110,8 @@ impl InputFile {
 
 impl Source {
     /// Returns the path of each file's copy, relative to the folder of the copies. Files before `from` are skipped because they are not
-    /// part of the corpus. The path is the file's label. If a label would lead out of the folder, the paths are instead the paths of the
-    /// files relative to the deepest folder that contains all files.
+    /// part of the corpus. The path is the file's label. If a label would lead out of the folder, all paths are instead relative to the
+    /// deepest folder that contains all files.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if two files would have the same path.

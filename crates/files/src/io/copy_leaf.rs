@@ -102,7 +102,7 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // The number of rows that wait to be written, and the number of rows read or skipped from the first waiting row on.
+    // The number of rows that wait to be written, and the number of rows visited since the first waiting row.
     let (mut held, mut spanned) = (0, 0);
     // A row of a text column has at most one level. The row has a value if this level is the highest.
     let highest = to.get_descriptor().max_def_level();

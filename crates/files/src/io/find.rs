@@ -55,7 +55,7 @@ impl FoundFile {
     }
 }
 
-/// Options for finding files.
+/// The options for finding files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taking {
     /// How `.txt`, `.md` and `.html` files are read.
@@ -372,7 +372,6 @@ struct Listing {
 struct Walked {
     /// The kind of output in the start folder, if dupsift wrote the folder.
     start: Option<Ours>,
-    /// The folders that were skipped.
     skipped: BTreeMap<PathBuf, Ours>,
 }
 
@@ -390,7 +389,7 @@ impl<'w> Walk<'w> {
         Ok(walk.found)
     }
 
-    /// Lists a folder and all its subfolders. `real` is the path of the folder with links resolved. A list replaces recursion, because the
+    /// Lists a folder and all its subfolders. `real` is the path of the folder with links resolved. The walk is not recursive, because the
     /// longest possible path would overflow a thread's stack.
     fn list(&mut self, folder: PathBuf, real: PathBuf) -> Result<()> {
         let mut listing: Vec<Listing> = self.enter(folder, real)?.into_iter().collect();

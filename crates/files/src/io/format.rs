@@ -36,7 +36,8 @@ pub trait Format: Debug + Sync {
         &[]
     }
 
-    /// Returns whether complete files may be compressed. The extension of the compression then follows the extension of the format.
+    /// Returns whether files of this format may be compressed as a whole. The extension of the compression then follows the extension of
+    /// the format.
     fn is_packed(&self) -> bool {
         false
     }

@@ -134,8 +134,7 @@ pub(super) fn standing(place: &Place) -> String {
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
-/// Returns whether a guard fired for the result at a path. Such a result exists because results are published even if a guard fires,
-/// provided that there is no earlier output.
+/// Returns whether a guard fired for the result at a path. Even if a guard fires, a result is published if there is no earlier output.
 fn is_doubtful(place: &Place) -> bool {
     let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());

@@ -3,7 +3,7 @@
 //! messages.
 //!
 //! A batch is read completely, including columns that are not needed, so each read holds a complete batch in memory. A read of a file can
-//! begin at any batch. A read of a stream can do so only if all dictionaries precede the first batch.
+//! begin at any batch. A read of a stream can begin at any batch only if all dictionaries precede the first batch.
 
 use super::format::Piece;
 use super::rest::Lost;
@@ -43,7 +43,7 @@ pub(super) struct Layout {
     /// The messages after the schema, in the order in which they are read.
     messages: Vec<Message>,
     /// One piece per batch, identified by the number of the batch in a file or by its first byte in a stream. There is a single piece if a
-    /// dictionary follows the first batch of a stream.
+    /// dictionary follows the first batch of a stream, or if more than `MAX_HEAD` bytes precede that batch.
     pub pieces: Vec<Piece>,
     /// The damage after the last piece, if a stream is truncated or damaged after its first batch.
     pub lost: Option<Lost>,

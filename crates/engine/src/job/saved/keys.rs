@@ -37,7 +37,7 @@ use dupsift_files::io::InputFile;
 use dupsift_files::io::Source;
 use dupsift_text::Field;
 
-/// The options that do not affect the data read from the corpus. Any option that is not in this list is assumed to affect the data.
+/// The options that do not affect the data read from the corpus. All other options are assumed to affect the data.
 const ELSEWHERE: &[&str] = &[
     "input",
     "out",
@@ -95,46 +95,46 @@ const ELSEWHERE: &[&str] = &[
     "purify",
 ];
 
-/// The number of bytes to compare at each end of a file.
+/// The number of bytes to hash at each end of a file.
 const ENDS: u64 = 64 << 10;
 
 /// Holds the keys of one algorithm.
 #[derive(Clone, Debug)]
 pub struct AlgorithmKeys {
-    /// The learned model.
+    /// The key of the learned model.
     pub model: Key,
-    /// The algorithm's rows.
+    /// The key of the rows.
     pub rows: Key,
-    /// The document keys that an index stores.
+    /// The key of the document keys that an index stores.
     pub keys: Key,
-    /// The pairs that an index stores.
+    /// The key of the pairs that an index stores.
     pub noted: Key,
-    /// The verified pairs.
+    /// The key of the verified pairs.
     pub pairs: Key,
-    /// The pairs that remain after the rules over all pairs.
+    /// The key of the pairs that remain after the rules over all pairs.
     pub near: Key,
 }
 
 /// Holds the keys of a run.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// Row records.
+    /// The key of the row records.
     pub notes: Key,
-    /// Exact copies.
+    /// The key of the exact copies.
     pub copies: Key,
-    /// Statistics.
+    /// The key of the statistics.
     pub counts: Key,
-    /// Words of the documents.
+    /// The key of the documents' words.
     pub words: Key,
-    /// Texts extracted from HTML pages.
+    /// The key of the texts extracted from HTML pages.
     pub pages: Key,
-    /// The keys of exact copies, for an index.
+    /// The key of the exact-copy keys that an index stores.
     pub copy_keys: Key,
-    /// The participating indexed documents.
+    /// The key of the participating indexed documents.
     pub indexed: Key,
-    /// Contents of documents in pairs.
+    /// The key of the contents of documents in pairs.
     pub contained: Key,
-    /// Repeated passages.
+    /// The key of the repeated passages.
     pub cut: Key,
     /// The keys of each algorithm.
     pub algorithms: Vec<AlgorithmKeys>,
@@ -235,7 +235,7 @@ struct Lines<'l> {
 
 fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> AlgorithmKeys {
     let label = &chosen.label;
-    // If an algorithm has a parameter with this name, the parameter affects the signatures.
+    // A parameter that the algorithm itself declares affects the signatures.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
     let given =
         |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
@@ -264,7 +264,8 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
 }
 
 /// Returns a description that is cheap to compute and distinguishes the opened file from other files: the size, a hash of both ends, and
-/// the number of rows. The stamp, or else the contents (`job/read/saved_inputs.rs`), determines whether the rest of the file is the same.
+/// the number of rows. The stamp or, if the stamp differs, the contents determine whether the rest of the file is the same
+/// (`job/read/saved_inputs.rs`).
 ///
 /// # Errors
 /// Returns [`Error::BadFile`] if the file was replaced after it was opened.

@@ -82,11 +82,11 @@ pub const RECALL: &str = "the kept words";
 /// Specifies the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
-    /// Row records.
+    /// Whether the pass records rows.
     pub notes: bool,
-    /// The exact copies.
+    /// Whether the pass finds exact copies.
     pub copies: bool,
-    /// Counts, and the words of the documents.
+    /// Whether the pass counts words and records the words of the documents.
     pub counts: bool,
     /// The algorithms whose rows are produced.
     pub algorithms: Vec<usize>,
@@ -218,7 +218,7 @@ impl<'j> SavedState<'j> {
         self.checkpoints.due()
     }
 
-    /// Saves the result of a step if `due` is set and the result is not saved yet.
+    /// Saves the result of a step if `due` is true and the result has not been saved yet.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -21,7 +21,7 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// The number of the document kept instead of each document, plus one.
+    /// The number of the document that was kept instead of each document, plus one.
     kept: Numbers,
     /// The number of the reason for the removal or rejection of each document; 0 if the document is kept. Numbers from 1 refer to
     /// [`REASONS`], and the numbers after these refer to rejection codes.

@@ -77,8 +77,8 @@ where
         Ok(Answers { answers, at: 0 })
     }
 
-    /// Returns the answers that the rule will use for a document if no other document is kept in the meantime. A failed comparison is not
-    /// an error, because the rule may never need it: the answers before the failure are returned.
+    /// Returns the answers that the rule will use for a document if no other document is kept in the meantime. If a comparison fails, the
+    /// answers before the failure are returned, because the rule may never need the failed comparison.
     fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
         let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
         let mut of_kept = Vec::with_capacity(near.len());

@@ -44,7 +44,7 @@ pub struct Corpus<'c> {
     pub tables: Option<Stats>,
     /// The learned model of each algorithm; empty for an algorithm without a model.
     pub models: &'c [Vec<u64>],
-    /// Rows and files that could not be read.
+    /// The rows and files that could not be read.
     pub losses: &'c Losses<'c>,
 }
 

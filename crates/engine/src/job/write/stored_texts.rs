@@ -172,7 +172,6 @@ impl<'p> Part<'p> {
         Ok(())
     }
 
-    /// Ends a row.
     fn ended(&mut self) -> Result<()> {
         self.next += 1;
         self.rows += 1;

@@ -45,11 +45,11 @@ pub struct Tables<'t> {
     pub copies: &'t Classes,
     /// The removal decisions, if documents may be removed.
     pub decided: Option<&'t Decided>,
-    /// Additional data about pairs, if documents were compared with each other.
+    /// The additional data about pairs, if documents were compared with each other.
     pub compared: Option<&'t Compared>,
-    /// Rejected rows.
+    /// The rejected rows.
     pub rejected: &'t Rejected,
-    /// Rows and files that could not be read.
+    /// The rows and files that could not be read.
     pub losses: &'t Losses<'t>,
     /// The ids of all documents that appear in a table.
     pub ids: &'t Ids<'t>,

@@ -20,7 +20,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The Arrow IPC format.
 #[derive(Debug)]
 pub(super) struct Arrow;
 

@@ -25,7 +25,6 @@ const MOST_FIELDS: usize = 10_000;
 /// The number of rows to inspect if only field names are needed. Null fields may be omitted, so inspecting a single line is not enough.
 const LOOKED_AT: u64 = 1000;
 
-/// The JSON lines format.
 #[derive(Debug)]
 pub(super) struct JsonLines;
 

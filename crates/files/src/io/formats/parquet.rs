@@ -42,7 +42,6 @@ const PAGES_KEPT: usize = 1 << 18;
 /// The maximum size of a small chunk in bytes, unpacked plus packed.
 const SMALL_CHUNK: u64 = 4 << 20;
 
-/// The Parquet format.
 #[derive(Debug)]
 pub(super) struct Parquet;
 

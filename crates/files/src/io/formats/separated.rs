@@ -223,7 +223,7 @@ fn rewound(mut file: &File) -> std::result::Result<(), String> {
     std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Returns the message of an error. `longest_of` has no callback that could fail.
+/// Returns the message of an error. The error is never [`Failed::Passed`], because the callback in `longest_of` cannot fail.
 fn said(failed: Failed) -> String {
     match failed {
         Failed::Bad(why) | Failed::Damaged(why) => why,

@@ -17,7 +17,6 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::io;
 
-/// The text lines format.
 #[derive(Debug)]
 pub(super) struct TextLines;
 

@@ -11,7 +11,6 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 
-/// The web archive format.
 #[derive(Debug)]
 pub(super) struct WebArchive;
 
