@@ -32,7 +32,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// Describes how a run differs from a run over the corpus alone.
+/// Defines how a kind of run differs from a run over the corpus alone.
 pub trait Variant {
     /// Returns the number of documents that determines the table schemes, or `None` to use the number of documents in the corpus.
     fn documents_planned(&self) -> Option<u64> {

@@ -29,7 +29,7 @@ pub struct Place {
     bytes: usize,
 }
 
-/// Describes a part: the words of one thread between two drains, and the documents that contain them.
+/// Holds the locations of a part, which consists of the words of one thread between two drains and the documents that contain these words.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Part {
     lengths: Place,

@@ -30,7 +30,7 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Describes, in `run.json`, the data read from an input other than the corpus.
+/// Holds the record in `run.json` of the data read from an input other than the corpus.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.
@@ -68,8 +68,8 @@ pub struct OtherInput {
 }
 
 impl OtherInput {
-    /// Describes an input that was read. `fired` holds the guards that fired during reading, and the `rejected` table lists the rows and
-    /// files that could not be used.
+    /// Creates the record of an input that was read. `fired` holds the guards that fired during reading, and the `rejected` table lists the
+    /// rows and files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
         let fired = fired.into_iter().map(guard).collect();

@@ -70,7 +70,7 @@ impl Recorder for PagesSoFar<'_> {
     }
 }
 
-/// Describes a pass that never pauses.
+/// Implements [`Rests`] for a pass that never pauses.
 pub struct Restless;
 
 impl<T> Rests<T> for Restless {

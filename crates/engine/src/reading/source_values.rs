@@ -139,7 +139,7 @@ impl SourceValues {
     }
 }
 
-/// Describes the rows with one value of `--source-column`. The value occurs in at least `--guard-rows` rows.
+/// Holds the counts for one value of `--source-column`. The value occurs in at least `--guard-rows` rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SourceReport {
     /// The value of the column.

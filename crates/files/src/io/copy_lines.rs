@@ -30,7 +30,7 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     ))
 }
 
-/// Describes how records of separated values are read.
+/// Specifies how records of separated values are read.
 #[derive(Clone, Copy)]
 pub(super) struct Records {
     /// The delimiter and the quoting of fields.

@@ -48,7 +48,7 @@ impl Fates {
     }
 }
 
-/// Describes a folder of copies.
+/// Specifies a folder of copies to write.
 pub struct Folder<'f> {
     /// The name of the folder in the output.
     pub name: &'static str,

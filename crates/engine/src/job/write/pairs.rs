@@ -46,7 +46,7 @@ pub struct DocumentPairs {
 }
 
 impl DocumentPairs {
-    /// Records the counts of pairs.
+    /// Adds the pair counts to the report of the algorithm.
     pub fn note(&self, report: &mut AlgorithmReport) {
         (report.pairs, report.pairs_of_batch) = (self.total, self.of_batch);
         (report.templates, report.large_groups) = (self.templates, self.large_groups);
