@@ -1,4 +1,4 @@
-//! Carries out runs, and manages the order of steps, threads, memory and saved state.
+//! Carries out runs: manages the order of steps, the threads, the memory and the saved state.
 //!
 //! This crate is part of dupsift. ARCHITECTURE.md in the repository describes how the crates fit together.
 

@@ -1,4 +1,5 @@
-//! Defines the session of a run: threads, memory, temporary files, options, corpus, and the pipeline that splits text into words.
+//! Defines the session of a run, which holds its threads, memory, temporary files, options and corpus, and the pipeline that splits text
+//! into words.
 
 use std::sync::atomic::AtomicU64;
 
@@ -17,27 +18,27 @@ use dupsift_text::{Field, Pipeline};
 
 /// Holds the resources and inputs of a run. All passes over the corpus share the session.
 pub struct Session<'s> {
-    /// Threads, memory, clock, progress and the folder of temporary files.
+    /// The threads, the memory limit, the clock, the progress and the folder for temporary files.
     pub engine: &'s Engine<'s>,
     /// The options of the run.
     pub options: &'s RunOptions,
     /// The input files.
     pub source: &'s Source,
-    /// Turns text into words.
+    /// The pipeline that splits text into words.
     pub pipeline: &'s Pipeline,
-    /// Texts that the report page may show.
+    /// The texts that the report page may show.
     pub kept_texts: KeptTexts,
-    /// Extracts text from HTML pages.
+    /// The purifier, which extracts text from HTML pages.
     pub purifier: Purifier,
-    /// The results for the pages that have been purified so far.
+    /// The texts of the pages that have been purified so far.
     pub pages: Pages,
-    /// The scopes of documents; see `--scope`.
+    /// The scopes of documents, as defined by `--scope`.
     pub scopes: Scopes,
-    /// Hashes of the data that the first pass read from each file.
+    /// The hashes of the data that the first pass reads from each file.
     pub contents: ContentHashes,
     /// The columns other than the text that the algorithms read.
     pub fields: Vec<Field>,
-    /// The number of Han characters segmented with the dictionary.
+    /// The number of Han characters that have been segmented with the dictionary.
     pub segmented: AtomicU64,
     /// The number of the first document in the corpus. Indexed documents have smaller numbers.
     pub base: u64,
@@ -47,7 +48,7 @@ pub struct Session<'s> {
     pub part: Option<Vec<Split>>,
     /// The exclusive upper limit of document numbers, if only some rows take part.
     limit: Option<u64>,
-    /// The sample, if only a sample of the documents takes part. Documents outside the sample have numbers but are never read.
+    /// The sample, if only a sample of the documents takes part. Documents outside the sample are numbered but never read.
     pub sample: Option<Sample>,
 }
 
@@ -80,13 +81,13 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Returns a session for the same corpus with larger document numbers; see [`Source::shifted`].
+    /// Returns a session for the same corpus in which document numbers are larger by `by`; see [`Source::shifted`].
     pub fn shifted(&self, source: &'s Source, by: u64) -> Session<'s> {
         let limit = self.limit.map(|limit| limit.saturating_add(by));
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Returns a session for documents that precede the corpus.
+    /// Returns a session for the indexed documents, whose numbers precede the corpus.
     pub fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,
@@ -104,34 +105,36 @@ impl<'s> Session<'s> {
         Session { base: self.base, limit: self.limit, indexed: Some(indexed), segmented, ..new }
     }
 
-    /// Returns a session for the same corpus that reads only these pieces.
+    /// Returns a session that reads only these pieces of the corpus.
     pub fn of_pieces(&self, pieces: Vec<Split>) -> Session<'s> {
         Session { part: Some(pieces), ..Session::new(self.engine, self.options, self.source, self.pipeline) }
     }
 
-    /// Returns the exclusive upper limit of document numbers: all rows, or the rows within `--limit`, plus the documents that precede them.
+    /// Returns the exclusive upper limit of document numbers, which is the number of rows within `--limit` plus the number of preceding
+    /// documents.
     pub fn documents(&self) -> u64 {
         let all = self.source.documents().max(self.base);
         self.limit.map_or(all, |limit| all.min(limit))
     }
 
-    /// Returns how many rows of the corpus take part.
+    /// Returns the number of rows of the corpus that take part.
     pub fn rows(&self) -> u64 {
         self.documents() - self.base
     }
 
-    /// Returns how many rows of the corpus are read: the rows of the sample, or all rows that take part.
+    /// Returns the number of rows of the corpus that are read, which is the size of the sample or the number of rows that take part.
     pub fn rows_read(&self) -> u64 {
         self.sample.map_or(self.rows(), Sample::documents)
     }
 
-    /// Returns the number of a document in tables. The result is the document's number in the index or, without an index, its own number.
+    /// Returns the number by which tables identify a document. The result is the document's number in the index, or its own number if there
+    /// is no index.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
         self.indexed.as_ref().map_or(doc, |indexed| indexed.number(doc).0)
     }
 
-    /// Returns the document that has this number in tables, or `None` if the document does not take part.
+    /// Returns the document that tables identify by `number`, or `None` if it does not take part.
     pub fn document(&self, number: u64) -> Option<u64> {
         let here = self.indexed.as_ref().map_or(Some(number), |indexed| indexed.here(IndexDoc(number)));
         here.filter(|&doc| doc < self.documents())

@@ -1,7 +1,7 @@
-//! Defines the order of a run's states, from opened inputs to the record.
+//! Takes a run through its states in order, from opened inputs to the record.
 //!
-//! All kinds of runs go through the same states: read, signed, paired, written. These kinds are runs over a corpus alone, runs against an
-//! index, runs on a cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
+//! All kinds of runs go through the same states (read, signed, paired, written): runs over a corpus alone, runs against an index, runs on a
+//! cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
 
@@ -32,14 +32,14 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// Describes how a run differs from a run over the corpus alone.
+/// Defines how a kind of run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents for which table schemes are chosen, or `None` for the size of the corpus.
+    /// Returns the number of documents that determines the table schemes, or `None` to use the number of documents in the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
 
-    /// Does work before the first pass.
+    /// Prepares the run before the first pass.
     ///
     /// # Errors
     /// Returns any error that prevents the run.
@@ -52,9 +52,9 @@ pub trait Variant {
         None
     }
 
-    /// Adds documents from earlier runs after all algorithms have signed. `keys` holds the keys of each algorithm by label, and `copy_keys`
-    /// holds the keys of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents
-    /// from earlier runs are not matched.
+    /// Adds documents from earlier runs after all signatures have been computed. `keys` holds the keys of each algorithm by label, and
+    /// `copy_keys` holds the keys of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None`
+    /// if documents from earlier runs are not matched.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -95,7 +95,7 @@ pub trait Variant {
     fn written(&mut self, written: Written<'_>) -> Result<RunReport>;
 }
 
-/// Holds an output whose tables are complete.
+/// Holds an output whose tables are complete, and the data that [`Variant::written`] uses.
 pub struct Written<'w> {
     /// The session, including the added documents.
     pub session: &'w Session<'w>,

@@ -1,5 +1,5 @@
-//! Tests complete runs over small corpora, state by state: which documents were read, signed, paired, removed and written, and which state
-//! a second run restores.
+//! Tests complete runs over small corpora. The tests check which documents are read, signed, paired, removed and written, and which state a
+//! second run restores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,14 +74,14 @@ impl Corpus {
     }
 }
 
-/// A pair of documents by number.
+/// The numbers of two documents.
 type Both = (u64, u64);
 
-/// Records the data that a test checks, and specifies where the run stops.
+/// Records the data that a test checks, and specifies whether the run fails or is interrupted.
 #[derive(Default)]
 struct Watch {
     is_cancelled: bool,
-    /// Additional input files.
+    /// The additional input files.
     more: Vec<&'static str>,
     /// Whether the run fails after all tables are written.
     breaks_off: bool,
@@ -185,7 +185,7 @@ fn algorithms_sign_each_text_and_pair_representatives() {
     assert!(pairs["cosine"].contains(&(0, 1)), "{:?}", pairs["cosine"]);
     assert_eq!(pairs["strict"], [], "no two texts share 0.99 of their shingles");
     let minhash = report.algorithms.iter().find(|one| one.label == "minhash").unwrap();
-    // The copy forms a pair only with document 0.
+    // The copy is paired only with document 0.
     assert_eq!((minhash.pairs, minhash.clusters, minhash.clustered), (3, 1, 4));
 }
 
@@ -222,7 +222,7 @@ fn strings(table: &Path, column: &str) -> Vec<String> {
 
 #[test]
 fn each_pair_is_verified_on_its_own_two_texts() {
-    // There are enough texts for one thread to verify several of them.
+    // The corpus is so large that one thread verifies several texts.
     let text = |own: u64| (0..40).map(|word| format!("word{own}x{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..400).map(|doc| format!("{} end{}", text(doc / 2), doc % 2)).collect();
     let corpus = Corpus::of(&texts.iter().map(String::as_str).collect::<Vec<_>>());
@@ -236,7 +236,7 @@ fn each_pair_is_verified_on_its_own_two_texts() {
     }
 }
 
-/// Checks that with `--chain remove`, a document may be removed in favor of a document with which it forms no pair.
+/// Checks that `--chain remove` removes a document in favor of a document with which it forms no pair.
 #[test]
 fn a_whole_chain_leaves_the_document_that_is_preferred() {
     let step = |text: &str, from: &str, to: &str| text.replace(from, to);

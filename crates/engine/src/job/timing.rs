@@ -1,4 +1,4 @@
-//! Estimates the signing time of each algorithm alone from a sample of the documents.
+//! Estimates how long each algorithm alone takes to sign the corpus, from a sample of the documents.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const TIMED: u64 = 128;
 /// The minimum number of timed documents, unless the corpus is smaller.
 const TIMED_AT_LEAST: u64 = 512;
 
-/// Selects the documents that are timed.
+/// Selects the documents whose signing is timed.
 #[derive(Clone, Copy)]
 pub struct Sample {
     /// The interval between timed documents.
@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns the sample for this many documents.
+    /// Returns the sample for a corpus of `documents` documents.
     pub fn of(documents: u64) -> Sample {
         Sample { every: (documents / TIMED_AT_LEAST).clamp(1, TIMED) }
     }
@@ -54,13 +54,13 @@ impl Timed {
         self.bytes += bytes;
     }
 
-    /// Adds the times from another thread.
+    /// Adds the times that another thread measured.
     pub fn merge(&mut self, other: Timed) {
         self.took += other.took;
         self.bytes += other.bytes;
     }
 
-    /// Returns the estimated seconds for this many bytes of text.
+    /// Returns the estimated time in seconds for `text_bytes` bytes of text.
     pub fn seconds(self, text_bytes: u64) -> f64 {
         self.took.as_secs_f64() * text_bytes as f64 / self.bytes.max(1) as f64
     }

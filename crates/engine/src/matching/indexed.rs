@@ -1,6 +1,6 @@
-//! Indexed documents that take part in a run because they match a new document. The numbers of these documents precede the numbers of the
-//! corpus and follow the order of the index. Results that depend on document order are therefore the same as in a single run over the
-//! indexed documents and the corpus.
+//! Holds the indexed documents that take part in a run because they match a new document. The numbers of these documents precede the
+//! numbers of the corpus and follow the order of the index. Results that depend on document order are therefore the same as in a single run
+//! over the indexed documents and the corpus.
 //!
 //! ```text
 //! 0 .. no documents .. first .. indexed documents .. base .. the corpus
@@ -20,17 +20,17 @@ pub struct Indexed {
     /// The number of the corpus's first document in this run; `next_doc` is the number of the same document in the index.
     base: u64,
     next_doc: IndexDoc,
-    /// The number in the index of each participating document.
+    /// The index number of each participating document.
     numbers: Arc<Mapped<u64>>,
-    /// For each participating document, the number of the indexed document that was kept instead, plus one; 0 for a document that was kept.
+    /// The number of the indexed document that was kept instead of each participating document, plus one; 0 for a document that was kept.
     fates: AtomicCells<u64>,
-    /// For each participating document, whether a document of the corpus has the same text.
+    /// The participating documents whose text a document of the corpus repeats.
     copied: AtomicBits,
 }
 
 impl Indexed {
-    /// Returns the participating documents with their index numbers and fates. The corpus begins at `base` in this run and at `next_doc` in
-    /// the index.
+    /// Creates the list of participating documents, given their index numbers and fates. The corpus begins at `base` in this run and at
+    /// `next_doc` in the index.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -70,13 +70,13 @@ impl Indexed {
         self.fates.load(at as usize).checked_sub(1).map(IndexDoc)
     }
 
-    /// Returns the participating document with this number in the index.
+    /// Returns the participating document whose number in the index is `number`.
     pub fn place(&self, number: IndexDoc) -> Option<u64> {
         self.numbers.binary_search(&number.0).ok().map(|at| self.first + at as u64)
     }
 
-    /// Returns the document with this number in the index, from an earlier batch or from the corpus, or `None` if the document does not
-    /// take part.
+    /// Returns the document whose number in the index is `number`, from an earlier batch or from the corpus; `None` if it does not take
+    /// part.
     pub fn here(&self, number: IndexDoc) -> Option<u64> {
         number.0.checked_sub(self.next_doc.0).map_or_else(|| self.place(number), |own| Some(self.base + own))
     }

@@ -1,6 +1,6 @@
 //! Records the keys by which documents are matched with indexed documents. A key is the group of a row (or of a second-round row, if the
-//! algorithm emits such rows), together with the document's number in the index. A batch is matched by its keys, which are then stored in
-//! the index.
+//! algorithm emits such rows), together with the document's number in the index. The keys of a batch are first matched with the index and
+//! then stored in the index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Numbered {
         RowLayout::new(RowShape { ordered: bound.scheme.nearest, sketch: 0, ..shape }, self.capacity())
     }
 
-    /// Returns the offset of the document number in a row of this many bytes. The number is at the end of the row, both for algorithms and
+    /// Returns the offset of the document number in a row of `width` bytes. The number is at the end of the row, both for algorithms and
     /// for copies.
     pub fn doc_at(self, width: usize) -> usize {
         width - doc_width(self.capacity())
@@ -67,8 +67,8 @@ pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, or `None` if no document matches. The numbers of these documents precede the
-    /// numbers of the corpus. The arguments hold the keys of each algorithm and the keys of exact copies.
+    /// Returns the indexed documents that share a key with the corpus, or `None` if no document matches. In this run, their numbers precede
+    /// the numbers of the corpus. `keys` holds the keys of each algorithm, and `copies` holds the keys of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -80,10 +80,10 @@ pub trait Meeting: Sync {
         copies: Option<&Keys>,
     ) -> Result<Option<&Source>>;
 
-    /// Returns the index numbers of the documents that [`Meeting::meet`] found, in ascending order, or `None` if it found no documents.
+    /// Returns the index numbers of the documents that [`Meeting::meet`] returned, in ascending order, or `None` if there were none.
     fn met(&self) -> Option<Arc<Mapped<u64>>>;
 
-    /// Uses these documents, which an earlier process found, in place of the documents that [`Meeting::meet`] would return.
+    /// Uses the documents in `numbers`, which an earlier process found, instead of the documents that [`Meeting::meet`] would return.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -116,21 +116,21 @@ impl Recorder for MeetingKeys {
     }
 }
 
-/// Holds the keys after recording.
+/// Holds the recorded keys.
 pub struct Keys {
-    /// The groups of the rows, each with a document number in the index.
+    /// The rows that hold a group and a document number in the index.
     pub rows: Sorted,
-    /// The data that an index stores for each document, by position in the corpus, if the algorithm uses such data to judge pairs.
+    /// The sketch that the index stores for each document, by position in the corpus, if the algorithm uses sketches to judge pairs.
     pub sketches: Option<SketchFile>,
 }
 
 impl MeetingKeys {
-    /// Returns the positions of these documents in the corpus. Sketches are stored by position.
+    /// Returns the positions of these documents in the corpus. Sketches are stored by these positions.
     fn positions(&self, docs: &[Range<u64>]) -> Vec<Range<u64>> {
         docs.iter().map(|docs| docs.start - self.numbered.base..docs.end - self.numbered.base).collect()
     }
 
-    /// Starts recording for an algorithm that signs approximately this many documents.
+    /// Starts recording for an algorithm that signs approximately `documents` documents.
     pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);
         let rows = documents * u64::from(layout.shape().positions);

@@ -1,4 +1,4 @@
-//! Defines how indexed documents take part in a run: the selection of documents, their numbers, and their new pairs.
+//! Defines how indexed documents take part in a run: how they are selected and numbered, and which of their pairs are new.
 
 pub mod indexed;
 pub mod meeting;

@@ -14,7 +14,7 @@ pub struct NewDocuments<'f> {
 }
 
 impl<'f> NewDocuments<'f> {
-    /// Creates the selection. `classes` holds the algorithm's own classes if equal keys are duplicates.
+    /// Selects the documents. `classes` holds the algorithm's own classes if equal keys are duplicates.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -29,13 +29,13 @@ impl<'f> NewDocuments<'f> {
         Ok(NewDocuments { session, classes: Some(bits) })
     }
 
-    /// Returns whether this run has to report pairs with the document.
+    /// Returns whether this run has to report the pairs of a document.
     #[inline]
     pub fn is(&self, doc: u64) -> bool {
         self.session.is_new(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
     }
 
-    /// Returns whether rows with the same key include a document whose pairs this run has to report.
+    /// Returns whether one of these rows, which have the same key, belongs to a document whose pairs this run has to report.
     pub fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
         self.session.indexed.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
     }

@@ -1,6 +1,6 @@
-//! The names that other programs use for dupsift options.
+//! Maps the names that other programs use for options to the names in dupsift.
 
-/// Names in other programs, each with the name of the same option in dupsift.
+/// The names in other programs, each with the name of the same option in dupsift.
 const WORDS: &[(&str, &str)] = &[
     ("algo", "algorithms"),
     ("column", "text-column"),

@@ -7,19 +7,18 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 /// Selects the corpus files that are written in addition to the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusFiles {
-    /// `attributes/`: a row of marks for each row.
+    /// Whether `attributes/` is written, with a row of marks for each input row.
     pub annotate: bool,
-    /// `deduped/`: the kept rows.
+    /// Whether the kept rows are written to `deduped/`.
     pub keep: bool,
-    /// `dropped/`: the removed rows.
+    /// Whether the removed rows are written to `dropped/`.
     pub drop: bool,
 }
 
-/// The accepted words.
 const WORDS: [&str; 3] = ["annotate", "keep", "drop"];
 
 impl CorpusFiles {
-    /// Parses `none`, or any of `annotate`, `keep` and `drop`, separated by commas.
+    /// Parses `none`, or one or more of `annotate`, `keep` and `drop`, separated by commas.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] for any other word.
@@ -67,11 +66,11 @@ impl fmt::Display for CorpusFiles {
 /// Selects the columns that are added to the rows in `deduped/` (`--add`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddedColumns {
-    /// The number of documents in the cluster of each document.
+    /// Whether to add the number of documents in the cluster of each document.
     pub cluster_size: bool,
-    /// The number of documents with the same text.
+    /// Whether to add the number of documents with the same text.
     pub copies: bool,
-    /// The number of different sources in the cluster of each document.
+    /// Whether to add the number of different sources in the cluster of each document.
     pub sources: bool,
 }
 
@@ -79,7 +78,7 @@ pub struct AddedColumns {
 const ADDED: [&str; 3] = ["cluster_size", "copies", "sources"];
 
 impl AddedColumns {
-    /// Parses `none`, or any of the names of the columns, separated by commas.
+    /// Parses `none`, or one or more column names, separated by commas.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] for any other word.
@@ -115,7 +114,7 @@ impl AddedColumns {
         asked.filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
     }
 
-    /// Checks that the kept rows, to which the columns are added, are written.
+    /// Checks that the kept rows are written, because the columns are added to these rows.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the rows are not written.

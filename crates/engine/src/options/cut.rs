@@ -1,4 +1,4 @@
-//! The options for cutting passages from kept documents (`--cut`).
+//! Defines the options for cutting passages from kept documents (`--cut`).
 
 use super::RunOptions;
 use dupsift_core::error::{Error, Result};
@@ -9,11 +9,11 @@ use dupsift_passages::{Cut, CutAt, Rule};
 pub struct CutOptions {
     /// The unit of a passage; `None` if nothing is cut.
     pub what: Option<Cut>,
-    /// The boundaries at which cuts of runs start and end.
+    /// The boundaries at which a cut may start and end if runs of characters are cut.
     pub at: CutAt,
-    /// The minimum number of characters in a unit that can be cut; `None` selects the default for the unit.
+    /// The minimum length of a unit that can be cut, in characters; `None` selects the default for the unit.
     pub min_chars: Option<u32>,
-    /// The minimum number of occurrences of a passage that is cut.
+    /// The minimum number of occurrences for a passage to be cut.
     pub copies: u64,
     /// Whether first copies are also cut.
     pub first: bool,
@@ -29,7 +29,7 @@ impl CutOptions {
         self.what.map(|cut| Rule { cut, copies: self.copies, cuts_first: self.first })
     }
 
-    /// Returns the minimum number of characters in a unit that can be cut.
+    /// Returns the minimum length of a unit that can be cut, in characters.
     pub fn least_chars(&self) -> u32 {
         self.min_chars.unwrap_or_else(|| self.what.map_or(0, Cut::least_chars))
     }

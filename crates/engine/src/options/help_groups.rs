@@ -1,4 +1,4 @@
-//! The groups of options in the help. Each group has a heading.
+//! Defines the groups of options in the help. Each group has a heading.
 
 pub const JUDGING: &str = "Judging";
 pub const FILTER: &str = "Filter";
@@ -18,5 +18,5 @@ pub const LOG: &str = "Log";
 pub const GROUPS: [&str; 13] =
     [JUDGING, FILTER, ITEMS, ELEMENTS, INPUT, OUTPUT, DUPLICATES, KEPT, PASSAGES, GUARDS, INCREMENTAL, RESOURCES, LOG];
 
-/// The groups that exist in only one command. `-h` shows all options in these groups.
+/// The groups that belong to only one command. `-h` shows all options in these groups.
 pub const OF_ONE_VERB: [&str; 4] = [JUDGING, FILTER, ITEMS, ELEMENTS];

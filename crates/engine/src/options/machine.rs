@@ -1,8 +1,8 @@
-//! Determines the resource limits of the machine or of this process's cgroup.
+//! Determines the resource limits that the machine or the cgroup of this process sets.
 
 use bytesize::ByteSize;
 
-/// The maximum number of threads that are started.
+/// The maximum number of threads that dupsift starts.
 pub const MAX_THREADS: usize = 1_024;
 
 /// Returns the number of cores that this process may use.
@@ -15,7 +15,7 @@ pub fn half_of_memory_allowed() -> u64 {
     memory_allowed().map_or(ByteSize::gib(1).0, |bytes| (bytes / 2).max(1))
 }
 
-/// Returns, in bytes, the memory of the machine or the limit of this process's cgroup, whichever is less.
+/// Returns the memory of the machine or the limit of this process's cgroup, whichever is less, in bytes.
 pub fn memory_allowed() -> Option<u64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();

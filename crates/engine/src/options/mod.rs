@@ -1,5 +1,5 @@
-//! The options of a run. [`OPTIONS`] lists the available options, [`Settings`] holds the given values, and [`resolve`] converts these
-//! values to [`RunOptions`] for the driver. Options in the record of a run are read back in the same way.
+//! Defines the options of a run. [`OPTIONS`] lists the available options, [`Settings`] holds the given values, and [`resolve`] converts
+//! these values to [`RunOptions`] for the driver. Options read from the record of a run are converted in the same way.
 
 mod called;
 mod corpus;

@@ -12,7 +12,7 @@ use super::{OPTIONS, RunOptions};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::absolute;
 
-/// The name under which inputs are recorded with the options. No flag has this name.
+/// The name under which the inputs are recorded next to the options. No flag has this name.
 const INPUT: &str = "input";
 
 /// Returns every option of a run by name. Numbers are JSON numbers, switches are booleans, and all other values are text.
@@ -31,7 +31,7 @@ fn to_json(value: &Value) -> Json {
         Value::Real(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
         Value::Texts(texts) => texts.clone().into(),
-        // Paths are made absolute, because the record may be read in a different folder.
+        // Paths are made absolute because the record may be read from a different working directory.
         Value::Path(path) => absolute(path).display().to_string().into(),
     }
 }
@@ -46,8 +46,8 @@ fn from_json(json: &Json) -> Option<Value> {
     }
 }
 
-/// Returns the options in a record, for an output in `dir` that was made from these inputs. Resources are taken from `today`, because the
-/// recorded resources do not apply to this machine.
+/// Returns the recorded options of a finished run over `inputs` whose output is in `dir`. Resource limits are taken from `today`, because
+/// the recorded limits do not apply to this machine.
 ///
 /// # Errors
 /// Returns an error if this version does not support an option in the record, or if a word list is missing.
@@ -71,7 +71,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
         why: format!("options: {why}; expected the options of this version of dupsift"),
     };
     let mut settings = Settings::default();
-    // In a run whose record lacks this option, a pair was sufficient for removal.
+    // If the record lacks this option, the run removed documents for any pair.
     let before = [("remove-if".to_string(), Json::from("pair"))];
     let earlier = before.iter().filter(|(name, _)| !recorded.contains_key(name)).map(|(name, json)| (name, json));
     for (name, json) in recorded.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {
@@ -122,7 +122,7 @@ mod tests {
         ];
         for options in [text, typed] {
             let run = options_again(&report(&options), vec![], Path::new("out"), &today).unwrap();
-            // Recorded resources are not used when the run is inspected later.
+            // Recorded resource limits are not used when the run is inspected later.
             assert_eq!((run.threads, run.memory), (2, 1 << 30));
             assert_eq!((run.strict, run.recipe.text.stem, run.max_group), (true, false, 77));
             assert!(run.recipe.text.traditional);
@@ -135,7 +135,7 @@ mod tests {
         assert!(recall(&strange, Path::new("out")).unwrap_err().to_string().contains("threads: null"));
     }
 
-    /// Returns a value that differs from the defaults of the option.
+    /// Returns a value of the option that differs from its default.
     fn another(option: &'static super::super::OptionSpec, words: &Path) -> Value {
         match (option.kind, option.name) {
             (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),

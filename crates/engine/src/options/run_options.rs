@@ -1,4 +1,4 @@
-//! The options of a run.
+//! Defines the options of a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use dupsift_text::Field;
 /// Holds all options of a run.
 #[derive(Clone)]
 pub struct RunOptions {
-    /// Input files, folders or globs.
+    /// The input files, folders or globs.
     pub inputs: Vec<String>,
     /// The folder to which input paths are relative; empty for the current folder.
     pub folder: PathBuf,
@@ -26,18 +26,18 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Whether an existing output folder may be replaced.
     pub overwrite: bool,
-    /// Whether the result is published even if a guard would hold it back.
+    /// Whether the result is published even if a guard would prevent it.
     pub accept: bool,
-    /// Whether the run builds the index of a reference. In that case, the run that requested the index reports the guards.
+    /// Whether the run builds the index of a reference. The run that requested the index then reports the guards.
     pub is_reference: bool,
-    /// The share of broken rows above which the result does not replace an earlier result; `None` selects the default for the number of
+    /// The share of defective rows above which the result does not replace an earlier result; `None` selects the default for the number of
     /// rows.
     pub max_rejected_share: Option<f64>,
     /// The share of removed rows in a large file above which the result does not replace an earlier result.
     pub max_removed_share: f64,
     /// The maximum share of removed near-duplicates that may look like pages from the same template.
     pub max_template_share: f64,
-    /// The minimum number of rows in a file for which the guard on removals applies.
+    /// The minimum number of rows that a file must have for the removal guard to apply.
     pub guard_rows: u64,
     /// The output of an earlier run whose pair counts are compared with the pair counts of this run.
     pub previous: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub struct RunOptions {
     pub max_pairs_factor: u64,
     /// The maximum factor by which the amount of text may shrink compared with the `previous` run.
     pub max_shrink_factor: u64,
-    /// The maximum number of candidates per document, as a multiple of the number expected from earlier batches in the index.
+    /// The maximum number of candidates per document, as a multiple of the number that earlier batches in the index lead one to expect.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
@@ -55,29 +55,29 @@ pub struct RunOptions {
     pub text_lines: bool,
     /// The field separator of separated values; `None` derives the separator from each file name.
     pub separator: Option<Separator>,
-    /// Whether fields of separated values may be in quotation marks.
+    /// Whether fields of separated values may be quoted.
     pub quotes: Quoting,
     /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
-    /// The column with the texts or HTML pages.
+    /// The column that holds the texts or HTML pages.
     pub text_column: String,
     /// Whether the text column holds HTML pages, in any charset.
     pub html: bool,
     /// Whether you specified the text column.
     pub text_required: bool,
-    /// The optional column with the server's content type for each page.
+    /// The optional column that holds the content type that the server sent with each page.
     pub content_type_column: String,
-    /// The optional column with the URLs of pages.
+    /// The optional column that holds the URL of each page.
     pub url_column: String,
-    /// Which of the two page columns you specified. A corpus without a specified column is an error.
+    /// Whether you specified each of the two page columns. It is an error if the corpus lacks a specified column.
     pub page_columns_required: [bool; 2],
-    /// The column with the ids.
+    /// The column that holds the ids.
     pub id_column: String,
-    /// Whether you specified the id column. If so, a corpus without the column is an error.
+    /// Whether you specified the id column. If so, it is an error if the corpus lacks the column.
     pub id_required: bool,
-    /// The columns other than the text column, by [`Field`]. All of these columns are optional.
+    /// The columns other than the text column, by [`Field`]. These columns are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// Which of these columns you specified. A corpus without a specified column is an error.
+    /// Whether you specified each of these columns. It is an error if the corpus lacks a specified column.
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
@@ -85,9 +85,9 @@ pub struct RunOptions {
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of those of the corpus.
+    /// The output of an earlier run whose statistics, models and document count are used instead of computing them from the corpus.
     pub stats: Option<PathBuf>,
-    /// The index against which the corpus is matched, and to which the corpus is added.
+    /// The index against which the corpus is matched and to which it is then added.
     pub index: Option<PathBuf>,
     /// The reference against which the corpus is matched. The corpus is not added to the reference.
     pub reference: Option<PathBuf>,
@@ -101,19 +101,19 @@ pub struct RunOptions {
     pub dictionary_file: Option<PathBuf>,
     /// The number of worker threads, at least 1.
     pub threads: usize,
-    /// The memory budget in bytes.
+    /// The memory limit in bytes.
     pub memory: u64,
     /// The folder for temporary files; `None` uses a hidden folder next to `out`.
     pub work: Option<PathBuf>,
-    /// The time between checkpoints; `None` disables them.
+    /// The time between checkpoints; `None` disables checkpoints.
     pub checkpoint: Option<Duration>,
     /// Whether the run resumes from checkpoints of an earlier run.
     pub resumes: bool,
-    /// The order of preference, which determines the document that is kept.
+    /// The order of preference, which determines which document is kept.
     pub keep: Keep,
     /// Whether documents are removed; false if algorithms are only compared.
     pub removes: bool,
-    /// Which pairs decide on removal.
+    /// The pairs that decide on removal.
     pub decide: Decide,
     /// The condition for removing a document that forms a pair with a kept document.
     pub remove_if: RemoveIf,
@@ -125,23 +125,23 @@ pub struct RunOptions {
     pub add: AddedColumns,
     /// The passages to cut from kept documents.
     pub cut: CutOptions,
-    /// The maximum size of a group of equal signatures for which all pairs are written. For larger groups, only pairs with the
+    /// The maximum size of a group with equal signatures for which all pairs are written. In larger groups, only pairs with the
     /// representative are written.
     pub max_group: u64,
-    /// The maximum number of comparisons within one group, for algorithms that compare rows.
+    /// The maximum number of comparisons within one group, for algorithms that compare the rows of a group.
     pub max_candidates: u64,
-    /// Whether rows that cannot match another row are dropped before they are written. Dropping these rows requires computing signatures
+    /// Whether rows that cannot match any other row are dropped before they are written. Dropping these rows requires computing signatures
     /// twice.
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
-    /// Whether the texts of removed documents and of the documents kept instead are stored in the output.
+    /// Whether the output stores the texts of removed documents and of the documents kept instead.
     pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,
-    /// The number of documents to read, from the start of the corpus; `None` reads all documents.
+    /// The number of documents to read from the start of the corpus; `None` reads all documents.
     pub limit: Option<u64>,
-    /// The size of the sample to read; `None` reads all documents, not a sample.
+    /// The size of the sample to read; `None` reads all documents.
     pub sample: Option<SampleSize>,
     /// The random seed for samples.
     pub seed: u64,
@@ -149,17 +149,17 @@ pub struct RunOptions {
 
 /// The minimum memory in bytes that one thread may use for decompression, which is enough for the usual Zstandard levels.
 const LEAST_WINDOW: u64 = 8 << 20;
-/// The number of bytes that a Parquet footer may take in addition to half of the memory limit.
+/// The number of bytes that a Parquet footer may occupy in addition to half of the memory limit.
 const FOOTER_BESIDES: u64 = 64 << 20;
 
 impl RunOptions {
     /// Returns how the input files are read.
     pub fn taking(&self) -> Taking {
-        // The threads share a quarter of the budget, because all of them may decompress at the same time.
+        // The threads share a quarter of the memory limit, because all of them may decompress at the same time.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
         // Only one large footer is in memory at a time. The footer may also use part of the memory that is allowed in addition to the
-        // budget.
+        // limit.
         let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
         let coding =
             Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
@@ -176,7 +176,7 @@ impl RunOptions {
         self.corpus.annotate || self.cut.what.is_some()
     }
 
-    /// Returns options without any values. The defaults from the table are not set either.
+    /// Returns options in which no value is set, not even a default from the table.
     pub fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
@@ -266,7 +266,7 @@ pub struct Keep {
 /// The value of `--keep` that removes all documents that have a duplicate.
 const KEEP_NONE: &str = "none";
 
-/// Defines one key of the order.
+/// Defines one key of the order of preference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeepKey {
     /// `length` (characters of the text), `doc` (the row number), or a column of the corpus.
@@ -288,7 +288,7 @@ impl Keep {
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
-                // Almost everyone who types only `length` means the longest document, but would get the shortest.
+                // Almost everyone who types only `length` wants to keep the longest document, but would keep the shortest.
                 ["length"] => {
                     return Err(Error::wrong_value(
                         "keep",
@@ -317,7 +317,7 @@ impl Keep {
         Ok(Keep { keys, is_none: false })
     }
 
-    /// Returns the corpus columns that the order reads.
+    /// Returns the columns of the corpus that the keys read.
     pub fn columns(&self) -> Vec<String> {
         let own = |key: &&KeepKey| key.column != "length" && key.column != "doc";
         self.keys.iter().filter(own).map(|key| key.column.clone()).collect()
@@ -349,7 +349,7 @@ impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
     /// # Errors
-    /// Returns an error that lists the accepted values for any other text.
+    /// Returns an error that lists the accepted values if the text is none of these.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {
@@ -403,7 +403,7 @@ mod tests {
         let none = Keep::parse("none").unwrap();
         assert_eq!((none.to_string().as_str(), none.is_none, none.columns()), ("none", true, vec![]));
         assert_eq!(none.keys, Keep::parse("length desc").unwrap().keys);
-        // With a direction, `none` is the name of a column.
+        // If a direction follows, `none` is the name of a column.
         assert_eq!(Keep::parse("none asc").unwrap().columns(), ["none"]);
     }
 

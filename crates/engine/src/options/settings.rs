@@ -1,7 +1,7 @@
 //! Checks the given options, and derives the run options from them.
 //!
-//! This module reports every error that can be detected before an input is opened, so a typing error costs a second rather than hours. The
-//! driver checks the settings that depend on the inputs (columns, minimum memory).
+//! This module reports every error that can be detected before an input is opened, so a typing error costs you a second, not hours. The
+//! driver checks the settings that depend on the inputs, such as columns and the minimum memory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// Pairs of mutually exclusive options, each with the effect that both options have.
+/// The pairs of mutually exclusive options, each with the effect that both options have.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("whole-files", "text-lines", "define the documents in text files"),
@@ -69,7 +69,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns these settings, with values from `other` for options that are not set, unless a mutually exclusive option is set.
+    /// Returns these settings, completed with values from `other`. A value is not taken from `other` if the option or a mutually exclusive
+    /// option is already set.
     pub fn or(mut self, other: Settings) -> Settings {
         let taken = |name: &str| self.has(name) || rivals(name).any(|rival| self.has(rival));
         let more: Vec<_> = other.values.into_iter().filter(|(name, _)| !taken(name)).collect();
@@ -77,12 +78,12 @@ impl Settings {
         self
     }
 
-    /// Sets a path that was not typed.
+    /// Sets a path that you did not type.
     pub(super) fn set_path(&mut self, name: &'static str, path: &Path) {
         self.values.insert(name, (Value::Path(path.to_path_buf()), false));
     }
 
-    /// Copies the value of an option from `other`. If `other` has no value, the option is unset.
+    /// Copies the value of an option from `other`. If `other` has no value, the option becomes unset.
     pub(super) fn copy(&mut self, name: &'static str, other: &Settings) {
         match other.values.get(name) {
             Some(value) => self.values.insert(name, value.clone()),
@@ -106,7 +107,7 @@ impl Settings {
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;
             self.values.insert("algorithms", (Value::Text(list), true));
-            // From this point on, the threshold is part of `algorithms`.
+            // The threshold is now part of `algorithms`.
             self.values.remove("threshold");
         }
         let mut defaults = Settings::default();
@@ -144,8 +145,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Checks that only `compare` has presets in its list of algorithms. Some presets also set options, which is not possible in a list of
-    /// algorithms.
+    /// Checks that no command except `compare` has presets in its list of algorithms. Some presets also set options, which a list of
+    /// algorithms cannot do.
     fn check_presets(&self, verb: Verb) -> Result<()> {
         let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
         match list.map_or(Ok(None), names_preset)? {
@@ -157,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// Checks that only `run` removes all documents of a cluster, because no other command removes documents.
+    /// Checks that `keep=none` is used only with `run`, because no other command removes documents.
     fn check_keep(&self, verb: Verb) -> Result<()> {
         match self.text("keep").map(Keep::parse).transpose()? {
             Some(keep) if keep.is_none && verb != Verb::Run => {
@@ -168,8 +169,8 @@ impl Settings {
         }
     }
 
-    /// Returns whether the algorithms only compare web addresses. Different addresses of a page do not contain each other, so the usual
-    /// rule would keep nearly all of them.
+    /// Returns whether the algorithms only compare web addresses. Different addresses of a page do not contain each other, so a containment
+    /// rule would keep nearly all documents.
     fn finds_only_addresses(&self) -> bool {
         let chosen = self.text("algorithms").and_then(|list| Recipe::parse_algorithms(list).ok());
         chosen.is_some_and(|chosen| chosen.iter().all(Chosen::compares_addresses))
@@ -229,7 +230,7 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Converts complete settings (see [`Settings::with_defaults`]) to the options of a run. Reads word lists.
+/// Converts complete settings (see [`Settings::with_defaults`]) to the options of a run. Also reads word lists.
 ///
 /// # Errors
 /// Returns an error if a word list is unreadable, options contradict each other, or the output folder is missing.
@@ -314,7 +315,7 @@ mod tests {
             let run = resolve(vec![], &settings(&[]).unwrap().with_defaults(verb).unwrap()).unwrap();
             (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
         };
-        // All algorithms, including algorithms from presets with different parameters.
+        // `all` holds all algorithms, including algorithms that presets use with different parameters.
         let all = dupsift_algorithms::stage::contest::Contest::parse("all,balanced,strict,broad,fineweb")
             .unwrap()
             .algorithms

@@ -1,5 +1,5 @@
-//! Defines the specification of an option: name, kind of values, default, help text, and the field of a run that the option sets.
-//! [`OPTIONS`](super::OPTIONS) is the table of all options. Flags, configuration files, run.json and docs/options.md are based on this
+//! Defines the specification of an option: its name, kind of value, default and help text, and the field of a run that it sets.
+//! [`OPTIONS`](super::OPTIONS) is the table of all options. Flags, configuration files, run.json and docs/options.md are derived from this
 //! table.
 
 use super::RunOptions;
@@ -7,7 +7,7 @@ use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::remote::{self, Use};
 
-/// The commands with options in the table.
+/// Lists the commands that have options in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// `run`
@@ -31,7 +31,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// All commands, in numeric order.
+    /// All commands, in the order of their discriminants.
     pub const ALL: [Verb; 9] = [
         Verb::Run,
         Verb::Compare,
@@ -82,7 +82,7 @@ pub const fn in_words(value: &'static str, shown: &'static str) -> Default {
     Default { value: Some(value), shown: Some(shown) }
 }
 
-/// Returns a description of a default that depends on the machine or on other options.
+/// Returns a default that depends on the machine or on other options; `shown` describes it in the help.
 pub const fn depends(shown: &'static str) -> Default {
     Default { value: None, shown: Some(shown) }
 }
@@ -110,16 +110,16 @@ pub struct OptionSpec {
     pub heading: &'static str,
     /// The commands that accept the option.
     pub verbs: &'static [Verb],
-    /// Commands with a different help text or default.
+    /// The commands for which the option has a different help text or default.
     but: &'static [(Verb, &'static str, Default)],
     /// Whether the option accepts a list, either as comma-separated text or as several texts.
     lists: bool,
-    /// The functions that set and return the field of a run; `None` if the command or the interface looks up the option by name.
+    /// The functions that set and return the field of a run; `None` if a command or an interface looks up the option by name.
     pub field: Option<(Set, Get)>,
 }
 
 impl OptionSpec {
-    /// Creates an option without a default that the command or the interface looks up by name.
+    /// Creates an option without a default. The command or the interface looks up the option by name.
     pub const fn new(
         heading: &'static str,
         verbs: &'static [Verb],
@@ -158,12 +158,12 @@ impl OptionSpec {
         OptionSpec { lists: true, ..self }
     }
 
-    /// Sets different help texts and defaults for some commands. An empty text keeps the common help text.
+    /// Sets different help texts and defaults for some commands. An empty text means the common help text.
     pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
         OptionSpec { but, ..self }
     }
 
-    /// Makes the option a field of a run.
+    /// Binds the option to a field of a run.
     pub const fn field(self, set: Set, get: Get) -> OptionSpec {
         OptionSpec { field: Some((set, get)), ..self }
     }
@@ -189,10 +189,10 @@ impl OptionSpec {
         matches!(self.kind, Kind::Switch) && self.default.value.is_none()
     }
 
-    /// Returns the checked value.
+    /// Checks and converts a value.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] with the expected and the given value.
+    /// Returns [`Error::Usage`] with the expected and the given value if the value is not valid.
     pub fn check(&self, value: &Value) -> Result<Value> {
         let joined = match value {
             Value::Texts(items) if self.lists => Some(Value::Text(items.join(","))),

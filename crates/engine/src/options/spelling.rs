@@ -1,4 +1,4 @@
-//! Spells the options in a message in the style of an interface.
+//! Spells the options in messages in the style of each interface.
 //!
 //! Messages name options in backticks, without dashes:
 //!
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use super::{Kind, OPTIONS, OptionSpec};
 
-/// Flags of single commands that appear in messages but not in the table of options.
+/// The flags of single commands that appear in messages but not in the table of options.
 pub const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
 
 /// Selects how options are spelled.
@@ -28,7 +28,7 @@ pub enum Spelling {
 }
 
 impl Spelling {
-    /// Returns the message with its options spelled this way. Everything else in backticks is unchanged.
+    /// Returns the message with its options in this spelling. Everything else in backticks is unchanged.
     pub fn of(self, message: &str) -> Cow<'_, str> {
         let mut spelled = String::new();
         let mut rest = message;
@@ -51,7 +51,7 @@ impl Spelling {
         }
     }
 
-    /// Returns an option and its value, if any; `None` if the text is not an option.
+    /// Returns an option and its value, if any, in this spelling; `None` if the text is not an option.
     fn option(self, code: &str) -> Option<String> {
         let (name, value) = code.split_once('=').map_or((code, None), |(name, value)| (name, Some(value)));
         let option = OPTIONS.iter().find(|option| option.name == name);
@@ -68,7 +68,7 @@ impl Spelling {
             (Spelling::Flags, Some(value)) => format!("`--{name} {}`", in_shell(value)),
             (Spelling::Keys, None) => name.to_owned(),
             (Spelling::Keys, Some(value)) => format!("`{name} = {}`", in_quotes(value)),
-            // In Python, the document numbers of `explain` are row numbers.
+            // In Python, the argument `rows=True` of `explain` replaces the flag `--docs`.
             (Spelling::Keywords, None) if name == "docs" => "`rows=True`".to_owned(),
             (Spelling::Keywords, None) => format!("`{}`", name.replace('-', "_")),
             (Spelling::Keywords, Some(value)) if is_switch => {
@@ -79,7 +79,7 @@ impl Spelling {
     }
 }
 
-/// Quotes a value for the shell if it has to be quoted.
+/// Quotes a value for the shell if necessary.
 fn in_shell(value: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| !letter.is_whitespace() && !"\"'`$&;|<>()*?[]{}\\!#~".contains(letter);
     match value.chars().all(is_plain) || value.contains(['\'', '"']) {
@@ -141,7 +141,7 @@ mod tests {
                 assert_eq!(spelling.of(message), message);
             }
         }
-        // An option is also recognized if the message contains a command in backticks before it.
+        // An option is recognized even if a command in backticks precedes it.
         assert_eq!(Spelling::Flags.of("`dupsift run` needs `out`"), "`dupsift run` needs `--out`");
     }
 }

@@ -1,7 +1,7 @@
-//! The table of options. To add an option, add an entry to the table and, if the option affects a run, a field to
+//! Defines the table of options. To add an option, add an entry to the table and, if the option affects a run, a field to
 //! [`RunOptions`](super::RunOptions). Help, configuration files, run.json and docs/options.md are derived from the table.
 //!
-//! Values are set on a run in table order, so `--decide`, which may refer to an algorithm, comes after the options that choose the
+//! The values of a run are set in table order. `--decide` may refer to an algorithm, so it comes after the options that choose the
 //! algorithms. The help shows options in groups; see [`in_groups`].
 
 use super::help_groups::*;
@@ -21,38 +21,38 @@ use dupsift_passages::{Cut, CutAt};
 use dupsift_text::Field;
 
 const EVERY: &[Verb] = &Verb::ALL;
-/// Commands that write an output folder from a corpus.
+/// The commands that write an output folder from a corpus.
 const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
-/// Commands that split Chinese text into words.
+/// The commands that split Chinese text into words.
 const WORDING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
-/// Commands that find duplicates among documents.
+/// The commands that find duplicates among documents.
 const FINDERS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
-/// Commands that read document texts.
+/// The commands that read document texts.
 const TEXTS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Contaminated];
-/// Commands that accept the options for deciding which documents are removed. `stream` ignores these options.
+/// The commands that accept the options for deciding which documents are removed. `stream` ignores these options.
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
 const COMPARE: &[Verb] = &[Verb::Compare];
-/// Commands that resume an interrupted run.
+/// The commands that resume an interrupted run.
 const RESUMING: &[Verb] = &[Verb::Run, Verb::Compare];
-/// Commands that may run for hours.
+/// The commands that may run for hours.
 const LONG: &[Verb] = RESUMING;
 const STREAM: &[Verb] = &[Verb::Stream];
 const EVALUATE: &[Verb] = &[Verb::Evaluate];
 const PURIFY: &[Verb] = &[Verb::Purify];
 const CONTAMINATED: &[Verb] = &[Verb::Contaminated];
-/// Commands with a threshold.
+/// The commands with a threshold.
 const THRESHOLD: &[Verb] = &[Verb::Run, Verb::Stream, Verb::Contaminated];
-/// Commands that may rewrite the corpus.
+/// The commands that may rewrite the corpus.
 const COPYING: &[Verb] = &[Verb::Run, Verb::Contaminated];
-/// Commands that may use the statistics of a run.
+/// The commands that may use the statistics of an earlier run.
 const COUNTING: &[Verb] = &[Verb::Run, Verb::Purify];
 
 const MAX_THREADS: u64 = super::machine::MAX_THREADS as u64;
 /// The maximum for `--oracle-sample`, which corresponds to half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 
-/// Accepts every text. Options whose text is checked elsewhere use this function.
+/// Accepts any text. Used for options whose text is checked elsewhere.
 fn any(_: &str) -> Result<()> {
     Ok(())
 }
@@ -63,8 +63,8 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
         "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
-    // With a sample of this size, judging costs at most about as much as the run, and the margin of error for a share of the pairs is a
-    // third of a percent.
+    // A sample of this size takes at most about as long to judge as the run itself takes, and the margin of error for a share of the pairs
+    // is a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "For each algorithm that finds more pairs than this, judge a sample of about this size")
         .default(is("100000")),

@@ -26,7 +26,7 @@ pub enum Kind {
     Size,
     /// The name of a column.
     Column,
-    /// A text that is checked by this function.
+    /// A text that the function checks.
     Text(fn(&str) -> Result<()>),
     /// Several texts, each given by a separate occurrence of the option.
     Texts,
@@ -167,7 +167,7 @@ impl Kind {
         }
     }
 }
-/// Holds a value that is being set on the options of a run.
+/// Holds a value that is about to be set in the options of a run.
 #[derive(Clone, Copy)]
 pub struct Given<'v> {
     /// The checked value.

@@ -1,4 +1,4 @@
-//! Help texts for the words that options accept, and functions that read word lists specified by options.
+//! Holds the help texts for the words that options accept, and functions that read the word lists that options specify.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// The values of `--chain`, which specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
+/// The values of `--chain`. The option specifies whether to remove documents that only a chain of pairs links to the kept document.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "Keep these documents unless they form a pair with a kept document"),
     ("remove", "Remove these documents, so that only one document of each cluster is kept"),
@@ -19,7 +19,7 @@ pub const CHAIN: &[(&str, &str)] = &[
 /// The formats of log lines.
 pub const FORMATS: &[(&str, &str)] = &[("text", "Human-readable lines"), ("json", "One JSON object per line")];
 
-/// Checks that a text is a valid prefix for column names.
+/// Checks that a text is valid as a prefix of column names.
 pub fn prefix(typed: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if typed.bytes().all(plain) {
@@ -39,7 +39,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     })
 }
 
-/// Returns the column of `within:` and the column of `across:` in a scope. Both are `None` if all documents are compared.
+/// Parses a scope. Returns the column of `within:` and the column of `across:`. Both are `None` if all documents are compared.
 pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
     match typed.split_once(':') {
         None if typed == "all" => Ok([None, None]),
@@ -94,7 +94,7 @@ pub fn of_checkpoint(every: Option<Duration>) -> String {
     every.map_or_else(|| "never".into(), |every| format!("{}s", every.as_secs()))
 }
 
-/// Reads stop words, one per line; blank lines are ignored.
+/// Reads stop words, one per line, and ignores blank lines.
 pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     let text = read_text("stop-words", &path)?;
@@ -103,7 +103,7 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.stop_words_file = Some(path))
 }
 
-/// Reads the dictionary, and checks it line by line now, while the file name is available for error messages.
+/// Reads the dictionary and checks each line. The check happens here because error messages need the file name.
 pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
@@ -111,7 +111,7 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.dictionary_file = Some(path))
 }
 
-/// Returns the text of a file that an option specifies, without a byte order mark.
+/// Returns the text of a file that an option specifies, without the byte order mark.
 ///
 /// # Errors
 /// Returns [`Error::Missing`] if the file does not exist, and [`Error::Usage`] if it cannot be read as text.

@@ -11,12 +11,12 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Source, Unfinished, WORK};
 use dupsift_text::Pipeline;
 
-/// Does work on the corpus of a finished run, with the threads and memory from the options and a temporary folder that is removed
-/// afterwards. The temporary folder is created in the folder that the options specify, or else in the system's temporary folder, so that no
-/// files are created next to the result.
+/// Calls `work` with a session over the corpus of a finished run. The session uses the threads and the memory limit from the options, and a
+/// temporary folder that is removed at the end. The temporary folder is created in the folder that the options specify or in the system's
+/// temporary folder, but never next to the result.
 ///
 /// # Errors
-/// Returns any error from `work`. A damaged corpus file ends the work.
+/// Returns any error from `work`. A damaged corpus file is an error.
 pub fn work_again<T>(
     options: &RunOptions,
     source: &Source,

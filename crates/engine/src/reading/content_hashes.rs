@@ -5,7 +5,7 @@
 //! file:  the sum of its row hashes, so that threads may add them in any order
 //! ```
 //!
-//! Text hashes are already computed to find copies, so the additional work is mostly addition.
+//! Text hashes are already computed to find copies, so there is little to do besides adding hashes.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -21,7 +21,7 @@ use dupsift_core::hash::{combine, hash64, hash128, mix64};
 use dupsift_files::io::Source;
 use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn, read_as};
 
-/// The maximum number of characters in a number that is hashed by value. Longer numbers may be rounded.
+/// The maximum length of a number that is hashed by value, in characters. Longer numbers may be rounded.
 const LONGEST_NUMBER: usize = 15;
 /// The integers with at most [`LONGEST_NUMBER`] characters.
 const LONGEST: RangeInclusive<i64> = -99_999_999_999_999..=999_999_999_999_999;
@@ -31,7 +31,6 @@ const NULL: u64 = 1;
 /// A sum of row hashes, stored as two 64-bit numbers. Each number wraps around separately.
 pub type Sum = [u64; 2];
 
-/// Adds one sum to another.
 fn add(to: &mut Sum, sum: Sum) {
     for (to, sum) in to.iter_mut().zip(sum) {
         *to = to.wrapping_add(sum);
@@ -47,20 +46,20 @@ pub fn word([low, high]: &Sum) -> String {
 #[derive(Debug, Default)]
 pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
-    /// The number of documents, from the start of the corpus, that the sums include.
+    /// The number of documents from the start of the corpus that the sums include.
     documents: AtomicU64,
     /// The hashes that were added after the last partial checkpoint, by file.
     since: Mutex<BTreeMap<usize, Sum>>,
 }
 
 impl ContentHashes {
-    /// Returns empty sums for this many files.
+    /// Returns empty sums for `files` files.
     pub fn new(files: usize) -> ContentHashes {
         let sums = std::iter::repeat_with(Default::default).take(files).collect();
         ContentHashes { sums, documents: AtomicU64::new(0), since: Mutex::default() }
     }
 
-    /// Adds rows of a file.
+    /// Adds the hashes of some rows of a file.
     pub fn add(&self, file: usize, sum: Sum) {
         let Some(known) = self.sums.get(file) else { return };
         for (known, sum) in known.iter().zip(sum) {
@@ -84,7 +83,7 @@ impl ContentHashes {
         self.documents.store(documents, Relaxed);
     }
 
-    /// Restores the sums of an earlier process, which include this many documents.
+    /// Restores the sums of an earlier process, which include the first `documents` documents.
     pub fn know(&self, sums: &[Sum], documents: u64) {
         for (known, sum) in self.sums.iter().zip(sums) {
             known.iter().zip(sum).for_each(|(known, sum)| known.store(*sum, Relaxed));
@@ -93,7 +92,8 @@ impl ContentHashes {
     }
 }
 
-/// Saves the sums added since the last partial checkpoint. The sums include all documents up to the end of the new partial checkpoint.
+/// Saves the sums added since the last partial checkpoint. Afterwards, the sums include all documents up to the end of the new partial
+/// checkpoint.
 impl Recorder for ContentHashes {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,16 +112,16 @@ impl Recorder for ContentHashes {
     }
 }
 
-/// The parts of a row that are hashed in addition to its columns: the text, or the reason why the row has no text, and the id.
+/// The hashes of a row's text (or of the reason why the row has no text) and of its id. The other columns are hashed separately.
 pub type Row = (u128, u64);
 
-/// Returns the parts of a batch row that are hashed. `text` is the hash of the text, or the reason why the row has no text.
+/// Returns the hashes of the text and id of a row in a batch. `text` is the hash of the text or the reason why the row has no text.
 pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
     let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
     (text, batch.id(at).map_or(0, IdRef::text_hash))
 }
 
-/// Returns the file of a batch, and the sum of the hashes of the batch's rows, including the values of these columns.
+/// Returns the position of the batch's file, and the sum of the hashes of the batch's rows. The hashes include the values of `columns`.
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as values.
@@ -145,9 +145,9 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
 
 /// Holds the values of a column in a batch.
 enum Values {
-    /// The file has no column with this name, or a column of lists or structs, which no pass reads.
+    /// No values: the file has no column with this name, or the column holds lists or structs, which no pass reads.
     None,
-    /// Texts, and fractions and large numbers in their written form.
+    /// Texts, including fractions and large numbers in their written form.
     Spelled(TextColumn),
     /// Integers.
     Whole(Int64Array),
@@ -168,8 +168,8 @@ impl Values {
         Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
-    /// Returns the hash of a value. A number has the same hash in a batch of integers, of other numbers, or of texts, because the type of a
-    /// column depends on where batches end.
+    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because the type
+    /// of a column depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {
             Values::None => 0,

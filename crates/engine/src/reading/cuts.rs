@@ -1,7 +1,9 @@
-//! Records the word boundaries of Chinese text in the first pass, for later passes: one bit per Han character.
+//! Records the word boundaries of Chinese text during the first pass, for use in later passes. The boundaries take one bit per Han
+//! character.
 //!
-//! Segmentation with a dictionary costs ten times as much as all other processing of a text. The bits are in a memory-mapped temporary file
-//! and take one twenty-fourth of the size of the text. With these bits, a corpus that is counted is segmented only once per job.
+//! Segmentation with a dictionary costs ten times as much as all other processing of a text. The bits are stored in a memory-mapped
+//! temporary file whose size is one twenty-fourth of the size of the text. Because of these bits, a corpus whose words are counted is
+//! segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
@@ -9,7 +11,7 @@ use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// Records the cuts from many threads.
+/// Records the word boundaries (cuts) that many threads find.
 pub struct CutsWriter {
     bits: Heap,
     begins: AtomicCells<u64>,
@@ -44,7 +46,7 @@ impl CutsWriter {
         Ok(())
     }
 
-    /// Returns the bits of the most recently recorded document from `scratch`.
+    /// Returns the bits of the document that was recorded last, from `scratch`.
     pub fn bits(scratch: &[u8]) -> &[u8] {
         scratch.get(LENGTH..).unwrap_or_default()
     }

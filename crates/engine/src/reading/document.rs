@@ -1,4 +1,4 @@
-//! Converts a row of a batch to the form in which algorithms process documents (`stage/view.rs`).
+//! Converts a row of a batch to the document form that algorithms process (`stage/view.rs`).
 
 use super::cuts::Cuts;
 use crate::job::pair::classes::Classes;
@@ -27,12 +27,12 @@ impl<'j> View<'j> {
         View { session, cuts: None, view: view::View::first(session.pipeline) }
     }
 
-    /// Returns the view for a pass after counting, in which recorded word boundaries are used and word frequencies are known.
+    /// Returns the view for a pass after words are counted. The view uses the recorded word boundaries and the word frequencies.
     pub fn after_count(session: &'j Session<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
         View { session, cuts, view: view::View::after_count(session.pipeline, stats) }
     }
 
-    /// Adds the exact copies, which determine how often each document's text is counted.
+    /// Adds the exact copies to the view; they determine how often each text is counted.
     pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
     where
         'j: 'v,
@@ -40,7 +40,7 @@ impl<'j> View<'j> {
         View { view: self.view.with_copies(copies, self.session.options.recipe.count_copies), ..self }
     }
 
-    /// Returns the same view for the documents of a different session.
+    /// Returns this view for the documents of a different session.
     pub fn over<'v>(self, session: &'v Session<'v>) -> View<'v>
     where
         'j: 'v,
@@ -48,7 +48,7 @@ impl<'j> View<'j> {
         View { session, ..self }
     }
 
-    /// Requests the text and the other columns that the algorithms read, for all rows.
+    /// Returns a request for the text and the other columns that the algorithms read, for all rows.
     pub fn want(&self) -> Want {
         let want = Want {
             others: self.session.field_columns(),
@@ -58,7 +58,7 @@ impl<'j> View<'j> {
         want.with_values(self.session.options.recipe.scope_column())
     }
 
-    /// Returns the columns of a batch. Columns that are missing from a file are `None`. Records the scopes of the documents.
+    /// Returns the columns of a batch. Columns that are missing from a file are `None`. Also records the scopes of the documents.
     ///
     /// # Errors
     /// Returns an error if a column cannot be read as strings.
@@ -71,7 +71,7 @@ impl<'j> View<'j> {
         Ok(columns)
     }
 
-    /// Returns one document. A field that is not valid text counts as missing.
+    /// Returns the document in a row. A field that is not valid text counts as null.
     pub fn document<'d>(&'d self, doc: u64, text: &'d str, columns: &'d Columns, row: usize) -> Analysis<'d> {
         let mut values = FieldValues::default();
         for (value, column) in values.iter_mut().zip(columns) {
@@ -91,7 +91,7 @@ impl<'j> View<'j> {
         text.len() + columns.iter().flatten().map(field).sum::<usize>()
     }
 
-    /// Returns a document for which only the words are known.
+    /// Returns a document whose words are known but whose text is not.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
         self.view.read_back(doc, words, self.session.scopes.within(&self.session.options.recipe, doc))
     }

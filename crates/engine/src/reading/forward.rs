@@ -1,8 +1,8 @@
 //! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that uses only
 //! words and counts then computes its signatures from this file, and the corpus is read only once.
 //!
-//! A thread numbers words until its counts are drained. The spellings of these words, and the documents that contain them, form a part.
-//! Each part is resolved separately, so it takes no more memory than the counts.
+//! Each thread numbers the words that it counts until its counts are drained. The spellings of these words and the documents that contain
+//! them form a part. The words of each part are looked up separately, so they take no more memory than the counts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::take;
@@ -19,7 +19,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// The number of bytes of documents that are stored and read at a time.
+/// The number of bytes of document data that are written and read at a time.
 const BLOCK: usize = 128 << 10;
 
 /// Holds a range of bytes in the temporary file.
@@ -29,7 +29,7 @@ pub struct Place {
     bytes: usize,
 }
 
-/// Describes a part: the words of one thread between two drains, and the documents that contain them.
+/// Holds the locations of a part, which consists of the words of one thread between two drains and the documents that contain these words.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Part {
     lengths: Place,
@@ -40,11 +40,11 @@ pub struct Part {
     pub documents: u64,
 }
 
-/// Records the words of documents, from many threads.
+/// Records the words of documents that many threads read.
 pub struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
-    /// The number of parts that are in partial checkpoints.
+    /// The number of parts that partial checkpoints contain.
     given: AtomicUsize,
     first_lines: bool,
     /// The maximum number of bytes of words per thread.
@@ -61,7 +61,7 @@ pub struct ForwardThread<'w> {
 }
 
 impl Part {
-    /// Returns the maximum memory that the part's words take, in bytes.
+    /// Returns the maximum amount of memory that the part's words occupy, in bytes.
     pub fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and the data of a word takes up to 64 bytes in memory.
         16 * self.lengths.bytes
@@ -126,7 +126,7 @@ impl ForwardWriter {
 impl ForwardThread<'_> {
     /// Records a document whose words were just counted. `known` holds the word boundaries of the document's Han characters.
     pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
-        // A document without words was not counted.
+        // A document without words was not counted, so the counts still hold the numbers of the previous document.
         if document.counted().is_empty() {
             counts.number(std::iter::empty());
         }
@@ -144,7 +144,7 @@ impl ForwardThread<'_> {
         if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// Records a document that forms its own part. The words of this document are in no table and are numbered consecutively.
+    /// Records a document as a part of its own. The words of this document are not in the counts and are numbered consecutively.
     pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
         self.documents += 1;
         let mut next = 0;
@@ -181,12 +181,12 @@ impl ForwardThread<'_> {
         Ok(())
     }
 
-    /// Returns whether the words have reached their memory limit.
+    /// Returns whether the words of this thread have reached their memory limit.
     pub fn is_full(&self) -> bool {
         self.vocabulary.bytes() >= self.to.limit
     }
 
-    /// Ends a part. The word numbers then start over.
+    /// Ends the current part. Word numbers start over in the next part.
     pub fn drain(&mut self) -> Result<()> {
         if self.documents == 0 {
             return Ok(());
@@ -238,7 +238,7 @@ impl Forward {
         self.name
     }
 
-    /// Returns the words of a part, after looking them up in the counts.
+    /// Looks up the words of a part in the counts, and returns them.
     pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
         Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
     }
@@ -253,7 +253,7 @@ impl Forward {
     }
 }
 
-/// Returns the error for unexpected contents. Only this process uses the temporary file, so different bytes can only come from a defective
+/// Returns the error for a temporary file with unexpected contents. Only this process uses the file, so the cause can only be a defective
 /// disk.
 pub fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "its contents differ from what was written".into() }

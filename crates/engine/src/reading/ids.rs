@@ -1,5 +1,4 @@
-//! The ids of documents in the output. The ids are read at the end of the run, only for documents in the output, and kept in a temporary
-//! file.
+//! Holds the ids of the documents in the output. The ids are read at the end of the run and stored in a temporary file.
 
 use arrow::array::ArrayRef;
 
@@ -9,7 +8,7 @@ use dupsift_files::io::Source;
 use dupsift_files::tables::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
-/// Holds ids of one type, by document.
+/// Holds the ids of documents. All ids have the same type.
 pub struct Ids<'s> {
     kind: IdType,
     source: &'s Source,
@@ -37,7 +36,7 @@ impl Known<'_> {
     }
 }
 
-/// Records ids from many threads.
+/// Records the ids that many threads read.
 pub struct TakingIds<'s> {
     kind: IdType,
     source: &'s Source,
@@ -47,7 +46,7 @@ pub struct TakingIds<'s> {
     begins: AtomicCells<u64>,
 }
 
-/// The buffers that a thread reuses between batches: the bytes of ids, and the position of each id.
+/// The buffers that a thread reuses between batches: the bytes of the ids, and the position of each id.
 pub type IdsOfBatch = (Vec<u8>, Vec<(usize, u64)>);
 
 impl<'s> TakingIds<'s> {
@@ -117,12 +116,12 @@ impl<'s> Ids<'s> {
         self.at(doc, self.begin(doc))
     }
 
-    /// Returns the ids of documents as a column. If the first ids fill [`FULL_BYTES`], the column contains only these ids (at least one).
+    /// Returns the ids of `docs` as a column. If the first ids fill [`FULL_BYTES`], the column contains only these ids (at least one).
     ///
     /// # Errors
     /// Returns an error if an id is too long to write or if its type differs from the type of the column.
     pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
-        // Consecutive entries for the same document are looked up once. All offsets are loaded first, so that memory accesses overlap.
+        // Consecutive entries of the same document are looked up once. All offsets are loaded first so that memory accesses overlap.
         let runs = docs.chunk_by(|x, y| x == y);
         let begins: Vec<Option<u64>> = runs.clone().map(|run| self.begin(run[0])).collect();
         if !matches!(self.kind, IdType::Text | IdType::Bytes) {
@@ -159,7 +158,7 @@ impl<'s> Ids<'s> {
         self.shown.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1))
     }
 
-    /// Returns the id at this offset, in the form in which it is written.
+    /// Returns the id at an offset in the form in which it is written to the output.
     #[inline]
     fn written(&self, begin: u64) -> &[u8] {
         let mut length = [0; 4];
@@ -183,15 +182,15 @@ impl<'s> Ids<'s> {
             return Known::Made(Id::Text(String::from_utf8_lossy(bytes).into_owned()));
         };
         Known::Read(match self.kind {
-            // A number that is out of range was converted to text earlier, based on the ids seen.
+            // The type is an integer type only if all ids that were seen are integers in its range.
             IdType::Int32 | IdType::Int64 => text.parse().map_or(IdRef::Text(text), IdRef::Int),
             _ => IdRef::Text(text),
         })
     }
 }
 
-/// Appends an id in the form in which it will be written. If binary ids have to be written as text because other files have text ids, their
-/// bytes are spelled out so that different ids never become equal.
+/// Appends an id in the form in which it is written to the output. If binary ids have to be written as text because other files have text
+/// ids, their bytes are written in hexadecimal so that different ids never become equal.
 fn written_as(kind: IdType, id: IdRef<'_>, out: &mut Vec<u8>) {
     match id {
         IdRef::Text(text) => out.extend(text.as_bytes()),

@@ -1,4 +1,4 @@
-//! Notes on the input files: files that are not read, content that is not a row, and advice for rows in a different encoding.
+//! Creates the notes on the input files: files that are not read, content that is not a row, and advice on rows in a different encoding.
 
 use super::RejectionsReport;
 use crate::session::Session;
@@ -6,7 +6,7 @@ use dupsift_core::encoding::Encoding;
 use dupsift_files::io::Source;
 use dupsift_files::tables::RejectReason;
 
-/// Returns one sentence for each note.
+/// Returns the notes on the input files, one sentence each.
 pub(crate) fn notes(source: &Source) -> Vec<String> {
     let unread = &source.unread;
     let mut notes: Vec<String> = Vec::new();

@@ -20,18 +20,18 @@ use dupsift_files::io::{
 };
 use dupsift_text::Field;
 
-/// The columns that may state the origin of a document. The report page uses the first of these columns that the corpus's Parquet files
+/// The columns that may hold the origin of a document. The report page uses the first of these columns that the corpus's Parquet files
 /// contain.
 pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
 
-/// Holds the opened files of a corpus, with footers read and lines counted.
+/// Holds the opened files of a corpus. Footers have been read and lines have been counted.
 pub struct Inputs {
     /// The opened files.
     pub source: Source,
     pub(crate) bad: Vec<BadInput>,
     /// The output's temporary folder, if standard input was saved in it.
     pub(crate) work: Option<WorkFolder>,
-    /// Other inputs that were read earlier, such as a reference.
+    /// The other inputs that have already been read, such as a reference.
     pub(crate) others: Vec<OtherInput>,
 }
 
@@ -43,7 +43,7 @@ impl Inputs {
     }
 }
 
-/// Finds and opens the input files. Does not read documents.
+/// Finds and opens the input files. Documents are not read.
 ///
 /// # Errors
 /// Returns an error if an input is missing, if no file has a required column, or if the run is interrupted.
@@ -51,21 +51,21 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
     look_and_write(options, cancel, Writes::Nothing)
 }
 
-/// Selects the data that may be written to disk while the inputs are opened.
+/// Specifies what may be written to disk while the inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// Nothing is written.
     Nothing,
     /// Standard input is saved in the temporary folder.
     Input,
-    /// Standard input and the decompressed text of line-based files are saved, for a corpus that is read more than once.
+    /// Standard input and the decompressed text of line-based files are saved because the corpus is read more than once.
     Texts,
 }
 
 impl Writes {
-    /// Returns the folder for decompressed texts. Files in this folder have no names, so they require no locks and no cleanup.
+    /// Returns the folder for decompressed texts. Files in this folder have no names and therefore require no locks and no cleanup.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
-        // With `--limit`, most of the decompressed text would never be read.
+        // If `--limit` is set, most of the decompressed text would never be read.
         if self != Writes::Texts || options.limit.is_some() {
             return None;
         }
@@ -73,7 +73,7 @@ impl Writes {
     }
 }
 
-/// Works like [`look`], but `writes` selects the data that may be written to disk.
+/// Works like [`look`], but `writes` specifies what may be written to disk.
 ///
 /// # Errors
 /// See [`look`].
@@ -88,7 +88,7 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
 /// Works like `look_and_write`, but also accepts standard input.
 ///
 /// # Errors
-/// See [`look`]; also returns an error if standard input is a terminal or must not be saved.
+/// See [`look`]. Also returns an error if standard input is a terminal or must not be saved.
 pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let is_dash = |input: &String| input == DASH;
     if !options.inputs.iter().any(is_dash) {
@@ -144,17 +144,17 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
     Ok(Inputs { source, bad, work: None, others: Vec::new() })
 }
 
-/// Checks that each column in the options and in `asked` exists in at least one file. Reads the first lines of files if necessary.
+/// Checks that each column that the options or `asked` specify exists in at least one file. Reads the first lines of files if necessary.
 ///
 /// # Errors
-/// Returns [`dupsift_core::error::Error::Usage`] with the available columns.
+/// Returns [`dupsift_core::error::Error::Usage`] with the available columns if a column does not exist.
 pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
     let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
-    // For columnar files, these columns and their types are checked when the footers are read.
+    // In columnar files, these columns and their types are checked when the footers are read.
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
     match check_asked(found, &asked, options.threads) {
-        // No file has a column with the complete name, so the name is a list, and each column in the list has to exist.
+        // No file has a column with this name, so the name is a list of columns, and each of these columns has to exist.
         Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
             let each = asked.into_iter().flat_map(|asked| {
                 let names =
@@ -172,7 +172,7 @@ fn is_several(options: &RunOptions, asked: &Asked) -> bool {
     asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
-/// Returns the text and id columns that you specified. When a file is opened, the presence of these columns is checked.
+/// Returns the text and id columns that you specified. Opening a file includes a check that these columns exist.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);
@@ -199,7 +199,7 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     keep.chain(source).chain(scope).chain(fields).chain(pages)
 }
 
-/// Returns the option that specifies the column of this field.
+/// Returns the option that specifies the column of a field.
 fn column_option(field: Field) -> &'static str {
     match field {
         Field::Title => "title-column",
@@ -208,7 +208,7 @@ fn column_option(field: Field) -> &'static str {
     }
 }
 
-/// Returns the notes on the inputs, after all documents have been read.
+/// Returns the notes on the inputs of a run in which all documents have been read.
 pub fn notes(session: &Session<'_>, bad: &[BadInput]) -> Vec<String> {
     input_notes::notes(session.source).into_iter().chain(arrived(session, bad)).collect()
 }
@@ -262,7 +262,7 @@ pub fn columns(options: &RunOptions) -> Columns {
     }
 }
 
-/// Returns the columns that a purifier reads.
+/// Returns the columns that purification of HTML pages reads in addition to the pages.
 fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }

@@ -1,8 +1,8 @@
 //! Encodes values of a `--keep` column as bytes that can be compared across batches, files and types.
 //!
 //! A value is recorded as a number if it is a number, and as a text if it has a text form. When all values are known, the column is
-//! compared as text if most of its values are texts other than numbers, and as numbers otherwise. A single `-` among a million scores
-//! therefore affects only its own row. Values that cannot be compared count as null and come last in either direction.
+//! compared as numbers if at least half of its values are numbers, and as text otherwise. A single `-` among a million scores therefore
+//! affects only its own row. Values that cannot be compared count as null, and nulls come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -26,14 +26,14 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
 use dupsift_files::tables::{read_as, utf8};
 
-/// Bits in the first byte of a value, which determine how the subsequent bytes are interpreted.
+/// The bits in the first byte of a value. These bits determine how the following bytes are interpreted.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
 /// A column that is compared as text triggers a warning if at least one in `MIXED_SHARE` of its values is a number.
 const MIXED_SHARE: u64 = 10;
 
-/// Counts the kinds of values in the rows of a column that have been read.
+/// Counts the values of a column by kind, in the rows read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
     /// The number of values that are numbers.
@@ -66,14 +66,14 @@ impl Tally {
         })
     }
 
-    /// Returns the reasons why values of the column count as null, each with the number of such values.
+    /// Returns the reasons why values of the column count as null, each with the number of affected values.
     pub fn lost(&self) -> [(&'static str, u64); 2] {
         let other = if self.is_of_numbers() { ("not a number", self.texts) } else { ("not text", self.typed) };
         [other, (utf8::NOT_UTF8, self.broken)]
     }
 }
 
-/// Holds a tally to which many threads add.
+/// Holds a tally that many threads add to.
 #[derive(Debug, Default)]
 pub struct Tallying {
     numbers: AtomicU64,
@@ -90,7 +90,7 @@ impl Tallying {
         Tally { numbers, typed, texts, broken }
     }
 
-    /// Adds the tally of additional rows.
+    /// Adds the tally of more rows.
     pub fn add(&self, other: Tally) {
         let Tally { numbers, typed, texts, broken } = other;
         let counts = [(&self.numbers, numbers), (&self.typed, typed), (&self.texts, texts), (&self.broken, broken)];
@@ -104,7 +104,7 @@ impl Recorder for Tallying {
     }
 }
 
-/// Holds the values of a column in a batch, each in the form that [`parts`] reads.
+/// Holds the values of a column in a batch, in the form that [`parts`] reads.
 #[derive(Debug, Default)]
 pub struct Noted {
     bytes: Vec<u8>,
@@ -113,7 +113,7 @@ pub struct Noted {
 }
 
 impl Noted {
-    /// Returns the bytes of a row.
+    /// Returns the bytes of the value in a row.
     pub fn row(&self, row: usize) -> &[u8] {
         let begin = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[begin..self.ends[row]]
@@ -163,7 +163,7 @@ impl Noted {
         self.ends.push(self.bytes.len());
     }
 
-    /// Appends the first byte of a value and, if the value is a number, the number.
+    /// Appends the first byte of a value, followed by the number if the value is a number.
     fn number(&mut self, put: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 5]);
@@ -179,7 +179,7 @@ impl Noted {
     }
 }
 
-/// Takes the next value from the recorded bytes of a row. Returns the number and the text of the value, if present.
+/// Reads the next value from the recorded bytes of a row, and advances past it. Returns the number and the text of the value, if present.
 pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     let kind = bytes.split_off_first().copied().unwrap_or_default();
     let mut part = |bit: u8| {
@@ -195,7 +195,7 @@ pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
 /// Returns [`Error::Usage`] if the values of the column's type cannot be ordered.
 pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> {
     let mut noted = Noted { ends: Vec::with_capacity(rows), ..Noted::default() };
-    // If all values in a batch are null, the type of the column is ignored, because the file may have no values.
+    // If all values in a batch are null, the type of the column is ignored, because it may not reflect any value in the file.
     let Some(array) = array.filter(|array| array.logical_null_count() < array.len()) else {
         (0..rows).for_each(|_| noted.typed(|_| false));
         return Ok(noted);
@@ -282,7 +282,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the numbers of the values in some arrays of one column.
+    /// Returns the encoded numbers of the values in several arrays of one column.
     fn numbers(arrays: &[ArrayRef]) -> Vec<Option<Vec<u8>>> {
         let of = |array: &ArrayRef| {
             let noted = note("score", Some(array), array.len()).expect("an order");
@@ -297,7 +297,7 @@ mod tests {
         let floats = Float64Array::from(vec![Some(f64::NAN), Some(-0.0), Some(0.0), None]);
         let found = numbers(&[Arc::new(floats)]);
         assert!(found[0].is_none() && found[3].is_none() && found[1].is_some() && found[1] == found[2]);
-        // These numbers exceed the largest signed number, and differ by less than floats can represent.
+        // These numbers exceed the largest signed integer, and the differences are too small for floats.
         let large = numbers(&[Arc::new(UInt64Array::from(vec![u64::MAX - 1, u64::MAX, 1 << 63]))]);
         assert!(large[2] < large[0] && large[0] < large[1]);
         let signed = numbers(&[Arc::new(Int64Array::from(vec![i64::MAX - 1, i64::MAX, i64::MIN]))]);
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn times_of_all_units_compare_also_where_nanoseconds_overflow() {
-        // The times are the end of the year 9999, which databases write for "never", one second before that, and 1970.
+        // The times are the end of the year 9999 (which databases write for "never"), one second earlier, and a time in 1970.
         let never = 253_402_300_799;
         let seconds: ArrayRef = Arc::new(TimestampSecondArray::from(vec![never, 0]));
         let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![(never - 1) * 1_000_000, 1]));

@@ -1,19 +1,20 @@
-//! Encodes numbers as bytes that compare exactly like the numbers, regardless of their magnitude: a sign, a power of ten, and the digits.
+//! Encodes numbers of any magnitude as bytes that have exactly the same order as the numbers. The bytes hold a sign, a power of ten, and
+//! the digits.
 //!
-//! The digits extend to the end of the bytes, so `1`, `1.0` and `01` have the same bytes, and 2^53 + 1 differs from 2^53.
+//! All significant digits are stored, so 2^53 + 1 differs from 2^53. `1`, `1.0` and `01` have the same bytes.
 
 /// Specifies whether a text is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     /// A number.
     Number,
-    /// NaN, which float writers use for a missing value and which counts as null.
+    /// NaN, which some writers use for a missing value. NaN counts as null.
     NaN,
     /// Not a number.
     NoNumber,
 }
 
-/// The possible first bytes, which order the kinds of numbers.
+/// The possible first bytes. Their order is the order of the kinds of numbers.
 const LEAST: u8 = 0;
 const NEGATIVE: u8 = 1;
 const ZERO: u8 = 2;
@@ -23,8 +24,9 @@ const GREATEST: u8 = 4;
 /// The number 2^64.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
-/// Appends the number in a text. A number consists of digits with an optional decimal point, sign, power of ten and surrounding spaces.
-/// `inf` and `infinity` are also numbers, and `true` and `false` count as 1 and 0. Appends nothing if the text is not a number.
+/// Appends the number that a text represents. A number consists of digits; a sign, a decimal point, a power of ten and surrounding spaces
+/// are optional. `inf` and `infinity` are also numbers, and `true` and `false` count as 1 and 0. If the text is not a number, nothing is
+/// appended.
 pub fn put_text(text: &str, out: &mut Vec<u8>) -> Read {
     let text = text.trim();
     let (is_negative, rest) = match text.as_bytes() {
@@ -66,7 +68,8 @@ fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|sign| !sign.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Returns the power of ten at the end of a number, or `None` if the text is not a power of ten.
+/// Parses the text after the digits of a number. Returns the power of ten (0 for an empty text), or `None` if the text is not a power of
+/// ten.
 fn power(text: &[u8]) -> Option<i64> {
     let (is_negative, rest) = match text {
         [] => return Some(0),
@@ -82,7 +85,7 @@ fn power(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// Appends a float with the fewest digits that identify it, unless it is NaN. Returns whether the float was appended.
+/// Appends a float with as few digits as identify it, unless the float is NaN. Returns whether the float was appended.
 pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     if value.is_nan() {
         return false;
@@ -94,7 +97,7 @@ pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     put_text(&format!("{value:e}"), out) == Read::Number
 }
 
-/// Appends a number, given as the digits before and after the decimal point and a power of ten. Always returns true.
+/// Appends a number that is given as a power of ten and the digits before and after the decimal point. Always returns true.
 pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, out: &mut Vec<u8>) -> bool {
     let digit = |at: usize| if at < whole.len() { whole[at] } else { fraction[at - whole.len()] };
     let all = whole.len() + fraction.len();
@@ -103,7 +106,7 @@ pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, 
         return true;
     };
     let last = (first..all).rev().find(|&at| digit(at) != b'0').unwrap_or(first);
-    // The number equals a fraction whose first digit follows the decimal point, times ten to this power.
+    // The number is 0.DIGITS times ten to this power, where DIGITS begins with its first nonzero digit.
     let power = power.saturating_add(whole.len() as i64 - first as i64);
     let power = (power.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32 ^ 1 << 31).to_be_bytes();
     let begin = out.len() + 1;
@@ -112,7 +115,7 @@ pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, 
     out.extend((first..=last).map(digit));
     if is_negative {
         out[begin..].iter_mut().for_each(|byte| *byte = !*byte);
-        // A negative number with additional digits is smaller, so the largest byte marks the end of the digits.
+        // Additional digits make a negative number smaller, so the largest byte marks the end of the digits.
         out.push(u8::MAX);
     }
     true

@@ -1,8 +1,8 @@
-//! Keeps texts of documents in pairs for the report page when these texts are read for other reasons. The report page is rendered after all
-//! tables are written. Looking up a text at that point would decompress a whole page of its file.
+//! Keeps texts of documents in pairs for the report page while a pass reads these texts for other reasons. The report page is rendered
+//! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
-//! The kept texts depend on the documents that this process has read, and on their order. This dependence does not affect the report page,
-//! because a text that was not kept is looked up.
+//! Which texts are kept depends on the documents that this process reads, and on their order. The content of the report page does not
+//! depend on which texts are kept, because all other texts are looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,13 +13,13 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// The maximum number of texts that are kept. In a corpus with more texts in pairs, lookups are a small part of the work.
+/// The maximum number of texts that are kept. If the pairs contain more texts, looking up the rest is a small part of the work.
 const MOST: usize = 20_000;
-/// The maximum number of bytes of text that are kept.
+/// The maximum total size of the kept texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
-/// The maximum number of bytes in a text that is kept.
+/// The maximum length of a text that is kept, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The maximum number of bytes in the id of a text that is kept. Ids are held in memory.
+/// The maximum length of the id of a text that is kept, in bytes. Ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.
@@ -48,7 +48,7 @@ struct Place {
 
 /// Holds a text that was kept.
 pub struct KeptText {
-    /// The document.
+    /// The number of the document.
     pub doc: u64,
     /// The id of the document; `None` for a document without an id.
     pub id: Option<String>,
@@ -57,12 +57,12 @@ pub struct KeptText {
 }
 
 impl KeptTexts {
-    /// Returns an empty store, which accepts texts only if the run writes a report page.
+    /// Returns an empty store. The store accepts texts only if the run writes a report page.
     pub fn new(is_asked: bool) -> KeptTexts {
         KeptTexts { is_closed: AtomicBool::new(!is_asked), state: Mutex::default() }
     }
 
-    /// Keeps a text in a temporary file in the folder, if there is room.
+    /// Keeps a text in a temporary file in `dir`, if there is room.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -106,7 +106,7 @@ impl KeptTexts {
     pub fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
-        // Documents in a batch are in ascending order.
+        // The documents of a batch are in ascending order.
         if state.texts.range(batch.doc(0)..).next().is_none_or(|(&kept, _)| kept > batch.doc(last)) {
             return;
         }

@@ -1,6 +1,6 @@
-//! Collects the files and rows that could not be read, in the corpus and in all other inputs of documents or labels.
+//! Collects the files and rows of the corpus and of all other inputs that could not be read. Other inputs contain documents or labels.
 //!
-//! A job passes all of its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that
+//! A job passes on all of its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that
 //! value. A job that reads another input must add the losses of that input, so that no loss is overlooked.
 
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use dupsift_files::io::BadInput;
 /// The name of the corpus in the `input` column of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// Records an input file that could be used only partially or not at all.
+/// Describes an input file that could be used only partially or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
     /// The name of the file, as used in ids.
@@ -30,18 +30,18 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Records, for `run.json`, the data that was read from an input other than the corpus.
+/// Holds the record in `run.json` of the data read from an input other than the corpus.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.
     pub input: String,
-    /// Files of the input that could be used only partially or not at all.
+    /// The files of the input that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// The number of rows in all usable files.
     pub rows: u64,
     /// The number of rows that were used.
     pub used: u64,
-    /// Rejected rows; see `rejected/`.
+    /// The counts of the rejected rows, which are listed in `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// Additional warnings about the input.
@@ -56,20 +56,20 @@ impl OtherInputReport {
     }
 }
 
-/// Holds an input (other than the corpus) that was read, with its losses.
+/// Holds the counts and losses of an input other than the corpus.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
     /// The counts, for the record.
     pub report: OtherInputReport,
-    /// Guards that fired while the input was read.
+    /// The guards that fired while the input was read.
     pub fired: Vec<Fired>,
     /// A table in the format of `rejected/` with the rejected rows and files of this input.
     pub rejected: PathBuf,
 }
 
 impl OtherInput {
-    /// Describes an input that was read. `fired` holds the guards that fired during reading, and the `rejected` table lists the rows and
-    /// files that could not be used.
+    /// Creates the record of an input that was read. `fired` holds the guards that fired during reading, and the `rejected` table lists the
+    /// rows and files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
         let fired = fired.into_iter().map(guard).collect();
@@ -80,14 +80,14 @@ impl OtherInput {
 /// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could be used only partially or not at all.
+    /// The files of the corpus that could be used only partially or not at all.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
 }
 
 impl<'l> Losses<'l> {
-    /// Returns the losses of a job that read these inputs in addition to the corpus.
+    /// Returns the losses of a job that read the inputs in `others` in addition to the corpus.
     pub fn new(bad: &'l [BadInput], others: &'l [OtherInput]) -> Losses<'l> {
         Losses { bad, others: others.iter().collect() }
     }
@@ -114,10 +114,10 @@ impl<'l> Losses<'l> {
     }
 }
 
-/// Counts the rows read from a reader's files. The files in `bad` could be used only partially or not at all.
+/// Counts the rows and files that a session read. The files in `bad` could be used only partially or not at all.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
-    // The size of a file that takes part already includes the bytes that were lost.
+    // The size of a file that was partially used already includes the lost bytes.
     let gone = bad.iter().filter(|file| !file.takes_part);
     ReadCounts {
         rows: session.rows(),

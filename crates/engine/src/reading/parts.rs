@@ -1,8 +1,8 @@
-//! Encodes data about documents that one process sends to another, as little-endian numbers and as strings with their lengths.
+//! Encodes the data about documents that processes exchange. Numbers are little-endian, and strings are preceded by their lengths.
 
 use dupsift_core::error::{Error, Result};
 
-/// Appends a string with its length.
+/// Appends the length of a string, then the string.
 pub fn put(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     out.extend_from_slice(bytes);
@@ -12,7 +12,7 @@ pub fn put(bytes: &[u8], out: &mut Vec<u8>) {
 pub struct Bytes<'b>(pub &'b [u8]);
 
 impl<'b> Bytes<'b> {
-    /// Takes this many bytes.
+    /// Reads `count` bytes.
     ///
     /// # Errors
     /// Returns an error if fewer bytes remain.
@@ -43,7 +43,7 @@ impl<'b> Bytes<'b> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// Reads a string with its length.
+    /// Reads the length of a string, then the string.
     ///
     /// # Errors
     /// See [`Bytes::take`].

@@ -1,7 +1,7 @@
-//! Converts HTML pages to texts between reading a file and passing documents to a stage, so that no stage has to process HTML.
+//! Converts HTML pages to texts after a file is read and before documents are passed to a stage. No stage has to process HTML.
 //!
-//! Purifying costs more than all other work in a pass. Therefore, the first pass over the whole corpus keeps the result for each page in a
-//! temporary file, which later passes read.
+//! Purifying costs more than all other work in a pass. Therefore, the first pass over the whole corpus keeps the results in a temporary
+//! file, which later passes read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use dupsift_files::tables::{Cell, Documents, RejectReason, Rejection, TextColumn
 use dupsift_pages::{Fallback, Kind, Page, Purifier, RawPage, elements};
 use dupsift_text::Field;
 
-/// The content type that a server would send for a plain text.
+/// The content type that a server would send with plain text.
 const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// Specifies how a pass obtains its texts.
 pub(crate) enum Reading {
     /// Texts are used without conversion.
     Plain,
-    /// Pages are purified as they are read. A pass over all documents keeps the results.
+    /// Pages are purified as they are read. If the pass reads all documents, it keeps the results.
     Purify(Option<Arc<Filling>>),
-    /// Texts are taken from the results that an earlier pass kept.
+    /// Texts are read from the results that an earlier pass kept.
     Again(Arc<Stored>),
 }
 
 impl Reading {
-    /// Returns the store for purified pages that the pass fills, if any.
+    /// Returns the store for purified pages if the pass fills one.
     pub(crate) fn filling(&self) -> Option<&Filling> {
         match self {
             Reading::Purify(filling) => filling.as_deref(),
@@ -61,7 +61,7 @@ pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
     session.has_pages().then(|| of_corpus(session.pages.report(), session))
 }
 
-/// Completes a report with the purifier's name and the statistics of web archives.
+/// Adds the name of the purifier and the statistics of web archives to a report.
 pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
     report.recipe = purify_name(&session.options.recipe.purify);
     for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
@@ -71,7 +71,7 @@ pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyRepor
     report
 }
 
-/// Returns the columns that a pass reads from a file instead of the columns in `want`.
+/// Returns the columns that a pass actually reads from a file if `want` is requested.
 pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
     let mut want = want.clone();
     match reading {
@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// Returns the texts of a batch read from its file.
+/// Returns a batch in which texts have replaced the pages, if it contains pages.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,
@@ -139,7 +139,7 @@ fn purify(
     texts.finish(session, batch)
 }
 
-/// Returns the title of a page. For a page without a title, returns the keyword with the highest weight if an algorithm reads titles.
+/// Returns the title of a page. If a page has no title and an algorithm reads titles, returns the keyword with the highest weight.
 fn title_of(session: &Session<'_>, page: &Page) -> Option<String> {
     let wanted = session.fields.contains(&Field::Title) && page.title.is_none();
     let keyword = || elements(page, session.pipeline, None).keywords.into_iter().next();
@@ -154,13 +154,13 @@ fn again(session: &Session<'_>, batch: Documents, stored: &Stored) -> Result<Doc
     texts.finish(session, batch)
 }
 
-/// Returns the reason why a page has no body.
+/// Returns the reason for rejecting a page without a body.
 fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
     let skips = session.options.recipe.purify.fallback == Fallback::Skip;
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
 }
 
-/// Classifies a row in a batch of pages.
+/// Holds the content of a row in a batch of pages.
 pub enum Seen<'p> {
     /// A row without a page.
     Null,
@@ -170,7 +170,7 @@ pub enum Seen<'p> {
     Page(&'p Page),
 }
 
-/// Purifies the pages of a batch one by one, and counts the work in `told`.
+/// Purifies the pages of a batch one by one, and adds the counts to `told`.
 pub fn each_page(
     session: &Session<'_>,
     purifier: &Purifier,
@@ -189,7 +189,7 @@ pub fn each_page(
                 let _long = session.engine.long_document(bytes.len())?;
                 let begun = Instant::now();
                 let (content_type, url) = (value(&content_types, row), value(&urls, row));
-                // Content that is not a page, such as a text file, has no tags.
+                // Content other than HTML pages, such as a text file, contains no tags.
                 let content_type = if batch.is_html() { content_type } else { Some(PLAIN) };
                 match guarded(|| purifier.page(&RawPage { bytes, content_type, url })) {
                     Ok(page) => {
@@ -221,7 +221,7 @@ struct Texts {
 
 impl Texts {
     fn new(session: &Session<'_>) -> Texts {
-        // A column that you specified already holds the intended values.
+        // A column that you specified already holds the values to use.
         let fields = session.fields.iter().filter(|&&field| !session.options.fields_required[field as usize]);
         Texts {
             text: StringViewBuilder::new(),

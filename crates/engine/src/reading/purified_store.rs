@@ -1,4 +1,4 @@
-//! Stores the result of purifying each page in a temporary file, by document number.
+//! Stores the text extracted from each page in a temporary file, by document number.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,20 +16,20 @@ use dupsift_text::Field;
 pub(crate) enum Kept<'k> {
     /// A row without a page.
     Null,
-    /// A row that cannot be used, with the reason and a detail.
+    /// A row that cannot be used, with the reason and the detail.
     Bad(RejectReason, &'k str),
-    /// A page, with its body and its fields, by [`Field`].
+    /// A page, with its body and its fields; the fields are in the order of [`Field`].
     Text { text: &'k str, fields: [Option<&'k str>; Field::ALL.len()] },
 }
 
 const NULL: u8 = 0;
 const BAD: u8 = 1;
 const TEXT: u8 = 2;
-/// The length that represents a missing value.
+/// The length field of a missing value.
 const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
-    /// Appends the row: the kind of row, the code of a reason, and each text after a four-byte length.
+    /// Appends the kind of the row, the code of the reason if there is one, and the texts. Each text is preceded by its four-byte length.
     pub fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
@@ -91,7 +91,7 @@ impl Recorder for Filling {
 }
 
 impl Filling {
-    /// Returns an empty store for this many documents, in files in the folder.
+    /// Creates an empty store for `documents` documents, in files in the folder `dir`.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -100,7 +100,7 @@ impl Filling {
         Ok(Filling { heap, begins: AtomicCells::new(dir, "purified-begins", documents as usize)? })
     }
 
-    /// Appends rows. `places` holds documents with the offsets of their rows in `bytes`.
+    /// Appends rows. `places` holds the documents and the offsets of their rows in `bytes`.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -119,7 +119,7 @@ impl Filling {
     }
 }
 
-/// Holds the results for the pages of a corpus so far.
+/// Holds the texts extracted so far from the pages of a corpus.
 #[derive(Default)]
 pub struct Pages {
     state: Mutex<State>,
@@ -131,7 +131,7 @@ struct State {
     report: PurifyReport,
 }
 
-/// Holds the results of a pass over all pages.
+/// Holds the results and the report of a pass over all pages.
 pub(crate) struct KeptPages {
     stored: Arc<Stored>,
     report: PurifyReport,
@@ -165,7 +165,7 @@ impl Pages {
 
     /// Keeps the results of a pass over all documents.
     pub(crate) fn keep(&self, filling: Arc<Filling>, report: PurifyReport) -> Result<()> {
-        // The threads that shared the store have finished.
+        // The threads that shared the store have finished, so this is the last reference.
         if let Some(filling) = Arc::into_inner(filling) {
             let stored = Arc::new(filling.freeze()?);
             let mut state = self.state();
@@ -181,7 +181,7 @@ impl Pages {
         Some(KeptPages { stored: state.stored.clone()?, report: state.report.clone() })
     }
 
-    /// Uses previously stored results, so that no pass has to purify the pages.
+    /// Uses results from an earlier process so that no pass has to purify the pages.
     pub(crate) fn know(&self, pages: KeptPages) {
         let mut state = self.state();
         (state.stored, state.report) = (Some(pages.stored), pages.report);

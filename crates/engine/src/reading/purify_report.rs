@@ -1,4 +1,4 @@
-//! Defines the report on extracted pages in run.json.
+//! Defines the report in run.json on the extraction of text from pages.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_pages::Page;
 
-/// Counts the results of purifying pages.
+/// Reports the results of purifying pages.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct PurifyReport {
     /// The purifier with all parameters, as `--purify` accepts it.
@@ -16,17 +16,17 @@ pub struct PurifyReport {
     pub pages: u64,
     /// The size of the purified pages in bytes.
     pub bytes: u64,
-    /// The size of the bodies of these pages in bytes of UTF-8.
+    /// The size of the extracted page bodies in bytes of UTF-8.
     pub body_bytes: u64,
-    /// The number of records in web archives that do not contain a page, by type, such as `warcinfo`, `request` or `revisit`.
+    /// The number of web archive records that do not contain a page, by type, such as `warcinfo`, `request` or `revisit`.
     pub other_records: BTreeMap<String, u64>,
-    /// The number of pages in web archives that the crawler truncated.
+    /// The number of web archive pages that the crawler truncated.
     pub truncated: u64,
     /// The total number of seconds that all threads spent purifying pages.
     pub seconds: f64,
     /// The number of pages by type.
     pub kinds: BTreeMap<String, u64>,
-    /// The number of pages by the charset with which they were decoded.
+    /// The number of pages by the charset used to decode them.
     pub charsets: BTreeMap<String, u64>,
     /// The number of pages with bytes that are invalid in their charset.
     pub malformed: u64,
@@ -35,7 +35,7 @@ pub struct PurifyReport {
 }
 
 impl PurifyReport {
-    /// Counts a page with this many bytes.
+    /// Counts a page of `bytes` bytes.
     pub(crate) fn count(&mut self, page: &Page, bytes: usize, took: Duration) {
         self.pages += 1;
         self.bytes += bytes as u64;

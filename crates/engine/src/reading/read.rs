@@ -19,9 +19,9 @@ use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
 use dupsift_text::free_pooled_lists;
 
-/// Bounds for the number of bytes of text in one piece. The lower bound corresponds to one or two pages.
+/// The bounds for the number of bytes of text in one piece. The lower bound corresponds to one or two pages.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
-/// The remaining corpus is divided into this many pieces per thread.
+/// The number of pieces per thread into which the remaining corpus is divided.
 const SPLITS_A_THREAD: u64 = 4;
 
 /// Returns the error for a page that exceeds the limit on bytes read at a time.
@@ -32,10 +32,10 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     Error::LargePage { path: page.path, column: page.column, bytes: size(page.bytes), asked: Box::new(asked), least }
 }
 
-/// Saves the state of a pass when the pass pauses. At a pause, all threads have finished their current pieces, so the data about the
+/// Saves the state of a pass when the pass pauses. During a pause, all threads have finished their current pieces, so the data about the
 /// documents read so far can be saved.
 pub trait Rests<T>: Sync {
-    /// Restores the saved state, including the results for pages. Returns the first document to read.
+    /// Restores the saved state, including the results in `pages`. Returns the number of the first document to read.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -57,7 +57,7 @@ pub struct PagesSoFar<'p> {
     report: &'p Mutex<PurifyReport>,
 }
 
-/// The report that is saved covers all documents so far.
+/// The saved report covers all documents read so far.
 impl Recorder for PagesSoFar<'_> {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.plain(&*self.report.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -70,7 +70,7 @@ impl Recorder for PagesSoFar<'_> {
     }
 }
 
-/// Describes a pass that never pauses.
+/// Implements [`Rests`] for a pass that never pauses.
 pub struct Restless;
 
 impl<T> Rests<T> for Restless {
@@ -88,10 +88,11 @@ impl<T> Rests<T> for Restless {
 }
 
 impl Session<'_> {
-    /// Reads the documents on all threads. A thread reads one piece of a file at a time.
+    /// Reads the documents and calls `each` with every batch, on all threads. A thread reads one piece of a file at a time.
     ///
     /// # Errors
-    /// Returns any error from `each`. If files are damaged, all of them are recorded in [`Engine::bad`] before the first error is returned.
+    /// Returns any error from `each`. If files are damaged, all damaged files are recorded in [`Engine::bad`] before the first error is
+    /// returned.
     pub fn read<S, T: Send>(
         &self,
         name: &str,
@@ -106,7 +107,7 @@ impl Session<'_> {
     /// Works like `read`, but for a pass that pauses at intervals. The returned results do not include documents whose state was restored.
     ///
     /// # Errors
-    /// See [`Session::read`]; also returns errors from `rests`.
+    /// See [`Session::read`]. Also returns any error from `rests`.
     pub fn read_and_rest<S, T: Send>(
         &self,
         name: &str,
@@ -148,7 +149,8 @@ impl Session<'_> {
                     self.source.read(split, &asks, &mut hand)
                 })
             })?;
-            // Documents that the pass skips also count as finished. With a sample, the total excludes documents outside the sample.
+            // Documents that the pass skips also count as read. If there is a sample, the total of the progress bar excludes documents
+            // outside the sample.
             if self.sample.is_none() {
                 bar.add(self.rows_after(begin, &splits[piece]).saturating_sub(read.get()));
             }
@@ -161,7 +163,7 @@ impl Session<'_> {
             report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
             end(state)
         };
-        // After a file turns out to be damaged, there is nothing to save, and the pass continues only to find all damaged files.
+        // As soon as a file turns out to be damaged, there is nothing left to save, and the pass continues only to find all damaged files.
         let goes_on = || !rests.is_due() || self.engine.none_bad().is_err();
         let rest = |next: usize, some: &[T]| match splits.get(next) {
             Some(split) if self.engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
@@ -179,7 +181,7 @@ impl Session<'_> {
         Ok(results)
     }
 
-    /// Returns the number of participating rows in a piece, starting with the document `begin`.
+    /// Returns the number of participating rows in a piece from the document `begin` on.
     fn rows_after(&self, begin: u64, piece: &Split) -> u64 {
         (piece.first_doc + piece.rows).min(self.documents()).saturating_sub(piece.first_doc.max(begin))
     }
@@ -189,17 +191,17 @@ impl Session<'_> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        // Large pieces come first, because a page of another column may be decompressed twice if it extends over two pieces. Small pieces
-        // come last, so that no thread is still working on a large piece when the other threads are done.
+        // Large pieces come first because pages of other columns that extend over two pieces are decompressed twice. Small pieces come last
+        // so that no thread is still working on a large piece when the other threads are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        // With pieces of the largest size, decompressing a page twice costs almost nothing, so the headers of all pages, which may be
-        // numerous, need not be read.
+        // In pieces of the largest size, decompressing a page twice costs almost nothing. The page headers, which may be numerous, then
+        // need not be read.
         let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
         splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
     }
 
-    /// Reads a piece in order on this thread alone, after reserving memory for its pages.
+    /// Reads a piece in order on the current thread, after reserving memory for the piece's pages.
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if a file is damaged.
@@ -233,7 +235,7 @@ impl Session<'_> {
             want.rows = Some(both(want.rows.take(), move |doc| sample.has(doc)));
         }
         if self.documents() < self.source.documents() {
-            // A piece may extend beyond `--limit`, but bits and cells exist only for documents within the limit.
+            // A piece may extend beyond `--limit`, but bitmaps and arrays have entries only for documents within the limit.
             let documents = self.documents();
             want.rows = Some(both(want.rows.take(), move |doc| doc < documents));
         }
@@ -241,8 +243,8 @@ impl Session<'_> {
     }
 }
 
-/// Alternates between `work` and `rest`. `work` processes pieces, starting with a given piece, and returns the piece at which it stopped.
-/// `rest` receives that piece and the results.
+/// Calls `work` and `rest` in turn until all pieces are processed. `work` processes pieces from a given position on, and returns the
+/// position of the next piece and the results. `rest` receives both.
 pub(crate) fn in_turns<T>(
     pieces: Range<usize>,
     work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
@@ -260,7 +262,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// Excludes documents before `begin` from the documents that are read from a piece.
+/// Restricts a request so that documents before `begin` are not read from a piece.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {
@@ -272,7 +274,7 @@ fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     asks
 }
 
-/// Restricts a filter to documents that also pass another filter, which is checked first.
+/// Returns a filter that documents pass if they pass both `first`, which is checked first, and `filter`.
 fn both(filter: Option<RowFilter>, first: impl Fn(u64) -> bool + Send + Sync + 'static) -> RowFilter {
     match filter {
         None => RowFilter::Where(Arc::new(first)),

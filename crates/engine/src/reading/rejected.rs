@@ -13,10 +13,10 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a row: the document, the offset and length of the detail, and the code of the reason.
+/// The number of bytes in a row. A row holds the document, the offset and length of the detail, and the code of the reason.
 const ROW: usize = 21;
 
-/// Counts rejected rows; see `rejected/`.
+/// Counts the rejected rows, which are listed in `rejected/`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RejectionsReport {
     /// The number of rejected rows.
@@ -35,7 +35,7 @@ pub struct RejectionsReport {
 }
 
 impl RejectionsReport {
-    /// Adds this many rows with this reason.
+    /// Adds `rows` rows that were rejected for `reason`.
     pub fn add(&mut self, reason: RejectReason, rows: u64) {
         if rows > 0 {
             *self.reasons.entry(reason.text().to_owned()).or_default() += rows;
@@ -44,8 +44,8 @@ impl RejectionsReport {
         }
     }
 
-    /// Returns reasons with their row counts. If `by_kind` is true, returns the reasons counted in the `by_kind` field. Otherwise, returns
-    /// the reasons counted in `broken`.
+    /// Returns the reasons of one group with their row counts. If `by_kind` is true, these are the reasons that the field `by_kind` counts.
+    /// Otherwise, they are the reasons that the field `broken` counts.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
         let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);
@@ -61,11 +61,11 @@ impl RejectionsReport {
     }
 }
 
-/// Collects rejected rows from many threads.
+/// Collects the rejected rows from many threads.
 pub struct Rejecter {
     rows: Shuffle,
     details: Heap,
-    /// The number of rows for each reason, by the code of the reason.
+    /// The number of rejected rows, by the code of the reason.
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 
@@ -77,7 +77,7 @@ impl Recorder for Rejecter {
 }
 
 impl Rejecter {
-    /// Returns an empty collection.
+    /// Creates an empty collection.
     pub fn new(session: &Session<'_>) -> Result<Rejecter> {
         let (rows, details) = (
             session.engine.ordered(session.documents(), "rejected", ROW, 8, 8, 0)?,
@@ -94,7 +94,7 @@ impl Rejecter {
     /// Rejects one row.
     ///
     /// # Errors
-    /// With `strict`, returns an error for the row itself.
+    /// If `strict` is set, returns an error that describes the row.
     pub fn push(
         &self,
         session: &Session<'_>,
@@ -111,7 +111,7 @@ impl Rejecter {
         self.put(writer, doc, why.reason, why.detail.as_bytes())
     }
 
-    /// Records a row that was already rejected.
+    /// Records a row that has already been rejected.
     pub fn put(&self, writer: &mut Writer<'_>, doc: u64, reason: RejectReason, detail: &[u8]) -> Result<()> {
         let begin = self.details.append(detail)?;
         let mut record = [0; ROW];
@@ -166,7 +166,7 @@ impl Rejected {
         report
     }
 
-    /// Calls `each` with each rejected document, the reason and the detail.
+    /// Calls `each` with every rejected document, its reason and the detail.
     pub fn each(&self, engine: &Engine<'_>, mut each: impl FnMut(u64, RejectReason, &str) -> Result<()>) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             let records = self.rows.load(partition, engine.budget.a_thread)?;

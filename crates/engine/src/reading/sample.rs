@@ -1,7 +1,7 @@
 //! Selects the documents that a run with `--sample` reads.
 //!
-//! A document is in the sample if the hash of its number and the seed is small. The sample is therefore the same on any number of threads,
-//! and no text has to be read to draw it. A larger sample contains every smaller sample with the same seed.
+//! A document is in the sample if the hash of its number and the seed is small enough. Therefore, the sample does not depend on the number
+//! of threads, and no text has to be read to draw it. A larger sample contains all smaller samples with the same seed.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::splitmix64;
 
-/// The number of bits of a hash that select a bucket when hashes are counted.
+/// The number of bits of a hash that select the bucket in which the hash is counted.
 const BUCKET_BITS: u32 = 16;
 
 /// Specifies how many documents are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleSize {
-    /// This number of documents, or all documents if there are fewer.
+    /// A number of documents; all documents are sampled if there are fewer.
     Count(u64),
-    /// Each document is sampled with this probability.
+    /// The probability with which each document is sampled.
     Share(f64),
 }
 
@@ -48,13 +48,13 @@ impl fmt::Display for SampleSize {
     }
 }
 
-/// Returns how many rows of a corpus are within `--limit`, and the sample of these rows if only a sample is read.
+/// Returns the number of rows within `--limit`, and the sample of these rows if only a sample is read.
 pub fn taking_part(options: &RunOptions, rows: u64) -> (u64, Option<Sample>) {
     let rows = options.limit.map_or(rows, |limit| limit.min(rows));
     (rows, options.sample.map(|size| Sample::draw(size, options.seed, rows)))
 }
 
-/// Selects the documents of a sample.
+/// Identifies the documents in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     seed: u64,
@@ -90,8 +90,9 @@ impl Sample {
     }
 }
 
-/// Returns the largest of the `count` smallest hashes, where `count` is at least 1 and less than `documents`. Counts hashes by their first
-/// bits, and then sorts the hashes in one bucket. No two documents have the same hash, because hashing a number is a permutation.
+/// Returns the largest of the `count` smallest hashes. `count` must be at least 1 and less than `documents`. Counts the hashes by their
+/// first bits, and then sorts the hashes in a single bucket. No two documents have the same hash, because hashing a number is a
+/// permutation.
 fn smallest(seed: u64, documents: u64, count: u64) -> u64 {
     let bucket = |hash: u64| (hash >> (u64::BITS - BUCKET_BITS)) as usize;
     let mut counts = vec![0_u64; 1 << BUCKET_BITS];

@@ -1,7 +1,7 @@
 //! Records the value of `--source-column` for each document.
 //!
-//! Values are in a temporary file, in which consecutive documents with the same value share one copy. The offset of a document's value
-//! takes 8 bytes. To count documents by value, they are sorted by the 64-bit hash of the value.
+//! The values are stored in a temporary file. Consecutive documents with the same value share one copy. Each document takes another 8 bytes
+//! for the offset of its value. To count documents by value, the documents are sorted by a 64-bit hash of the value.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,7 +14,7 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
 
-/// Records the value of each document, from many threads.
+/// Records the values of documents that many threads read.
 pub struct SourceRecorder<'j> {
     column: &'j str,
     heap: Heap,
@@ -38,7 +38,7 @@ impl<'j> SourceRecorder<'j> {
         Ok(Some(SourceRecorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
     }
 
-    /// Adds the column to `want`.
+    /// Returns `want` with the column added.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         want.with_values(session.options.source_column.as_ref())
     }
@@ -109,7 +109,7 @@ impl SourceValues {
         Some(self.heap.get(begin + 4, u32::from_le_bytes(length) as usize))
     }
 
-    /// Sends a row for each document with a value. The row is made from the document number and the hash of the value.
+    /// Writes a row to `to` for each document that has a value. `row` creates the row from the document number and the hash of the value.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -139,7 +139,7 @@ impl SourceValues {
     }
 }
 
-/// Reports on a value of `--source-column` that occurs in at least `--guard-rows` rows.
+/// Holds the counts for one value of `--source-column`. The value occurs in at least `--guard-rows` rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SourceReport {
     /// The value of the column.

@@ -1,4 +1,4 @@
-//! Checks a stream before documents are read: its algorithm, its filter, and the documents to forget.
+//! Checks the algorithm, the filter and the documents to forget before the `stream` command reads any document.
 
 use std::sync::atomic::AtomicBool;
 
@@ -39,12 +39,13 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     }
 }
 
-/// Returns the number of keys per document under this algorithm, and the rate of false positives.
+/// Returns the number of keys per document for an algorithm, and the false-positive rate.
 pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
     Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
 
-/// Returns the settings that affect keys: the algorithm with its parameters, and a hash that also covers everything that affects words.
+/// Returns the settings that affect keys: the algorithm with its parameters, and a hash. The hash also covers everything that affects
+/// words.
 pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
@@ -61,7 +62,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
     let run = &options.run;
     if let Some(path) = &options.filter {
         let pipeline = Pipeline::new(&run.recipe.text)?;
-        // At this point, it is unknown whether the inputs contain HTML pages.
+        // It is not known yet whether the inputs contain HTML pages.
         let (recipe, of_texts) = named(options, &pipeline, false);
         let (_, of_pages) = named(options, &pipeline, true);
         let most_bytes = Budget::new(run.memory, run.threads)?.rows;
@@ -83,7 +84,7 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
 }
 
-/// Checks, before documents are read, that the filter contains keys of this kind.
+/// Checks, before documents are read, that the filter contains the same kind of keys as this run.
 ///
 /// # Errors
 /// See [`super::stream()`].

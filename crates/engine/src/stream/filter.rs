@@ -1,8 +1,8 @@
-//! Reads and writes the filter of the `stream` command, a file that one run writes for the next run.
+//! Reads and writes the filter of the `stream` command. One run writes the file for the next run.
 //!
 //! The file consists of a line with the name of the format, a JSON line that describes the keys, and the numbers of the filter
-//! (little-endian). The JSON line includes a hash of the numbers and of the line itself. Files are read and written in pieces so that the
-//! filter is in memory only once.
+//! (little-endian). The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that
+//! the filter is in memory only once.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -35,13 +35,13 @@ pub struct FilterFacts {
     pub keys: u64,
     /// The false-positive rate for which the filter was built.
     pub rate: f64,
-    /// The count of numbers after the JSON line.
+    /// The count of numbers that follow the JSON line.
     pub numbers: u64,
     /// A hash of the numbers and of the preceding fields, in hexadecimal.
     pub hash: String,
 }
 
-/// Returns the hash of a filter from its JSON line and the hash of its numbers. The hash in the line itself is excluded.
+/// Computes the hash of a filter from its JSON line and the hash of its numbers. The hash `own` in the line is excluded.
 fn hash_of(line: &str, own: &str, of_numbers: u64) -> String {
     let line = line.replacen(&format!("{HASH}{own}"), HASH, 1);
     format!("{:016x}", combine(of_numbers, hash64(line.as_bytes())))
@@ -80,10 +80,10 @@ impl<R: Read> Iterator for Numbers<R> {
 
 impl<R: Read> ExactSizeIterator for Numbers<R> {}
 
-/// Checks that a filter for this many keys fits in its share of the memory.
+/// Checks that a filter for `keys` keys fits in its share of the memory.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the number of keys that would fit.
+/// Returns [`Error::Usage`] with the number of keys that would fit if the filter does not fit.
 pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
     let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {
@@ -99,7 +99,7 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
     Err(Error::wrong_value("keys", keys, why))
 }
 
-/// Returns a warning if a new filter is smaller than this many keys require.
+/// Returns a warning if a new filter is too small for `keys` keys.
 pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
     (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
@@ -110,7 +110,7 @@ pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> 
     })
 }
 
-/// Checks that the header of the file matches this recipe under one of these identities. Does not read the numbers.
+/// Checks that the header of the file has one of these identities, and that the counters fit in memory. The numbers are not read.
 ///
 /// # Errors
 /// See [`read`].
@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer than 1 MiB, so a file that is not a filter does not have to be read up to its first line feed.
+        // No header is longer than 1 MiB. The limit avoids reading far into a file that is not a filter.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };
@@ -157,7 +157,7 @@ fn open(
     if !length.is_file() {
         return Err(usage("expected a file".into()));
     }
-    // The file contains one number in addition to the counters, and the counters alone may fill the allowed memory exactly.
+    // The file contains one number in addition to the counters, and the counters alone may fill the allowed memory completely.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
             "the counters take {}, but `memory` allows {}; raise `memory`",
@@ -176,7 +176,7 @@ fn strange(path: &Path) -> Error {
     wrong(path, "expected the file filter.bloom from an earlier `dupsift stream`".into())
 }
 
-/// Reads a filter that was written for the recipe with this identity.
+/// Reads a filter that was written for the recipe with the given identity.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the file is not a filter, was written for a different recipe, is damaged, or has counters that take more
@@ -195,7 +195,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
 
-/// Writes a filter with the header `held`, after filling in the count of numbers and the hash.
+/// Writes a filter with the header `held`. The count of numbers and the hash in the header are filled in first.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.
@@ -257,7 +257,7 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &other).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
-        // Every flipped bit in the header must be detected, because it may change the number of keys or the rate.
+        // Every changed byte in the header must be detected, because it may change the number of keys or the rate.
         let head = bytes.iter().position(|&byte| byte == b'{').unwrap();
         let end = head + bytes[head..].iter().position(|&byte| byte == b'\n').unwrap();
         for at in head..end {
@@ -274,7 +274,7 @@ mod tests {
         }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("truncated"));
-        // The header claims a terabyte of counters, for which no memory may be allocated.
+        // The header claims at least a terabyte of counters. No memory may be allocated for it.
         let head = String::from_utf8_lossy(&bytes[..bytes.len() - 8 * filter.count_of_numbers() as usize]).into_owned();
         let says = format!("\"numbers\":{}", filter.count_of_numbers());
         assert!(head.contains(&says), "{head}");

@@ -1,9 +1,9 @@
-//! Computes the keys of a document in the filter. A document has one key, or one key per band if the algorithm has several bands. A
-//! document counts as seen before if any of its keys was seen before.
+//! Computes the keys that represent a document in the filter. A document has one key, or one key per band if the algorithm has several
+//! bands. A document counts as seen before if any of its keys was seen before.
 //!
-//! All bands share one filter, but each band has its own keys. A shared filter takes the same number of counters, with the same probability
-//! of error, as one filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability
-//! 1 - (1 - p)^k, where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
+//! All bands share one filter, but each band has its own keys. A shared filter needs the same number of counters for the same probability
+//! of error as one filter per band (LSHBloom: Khan and others 2024). If there are k keys, a new document is flagged with probability 1 - (1
+//! - p)^k, where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
 
 use bytesize::ByteSize;
 
@@ -13,7 +13,7 @@ use dupsift_core::row::{Reason, Signatures};
 use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
 use dupsift_text::Analysis;
 
-/// Writes the keys of a document to `keys`, one for each position of a row. 0 marks a missing key and is never a key. A text without a
+/// Writes the keys of a document to `keys`, one for each row position. 0 marks a missing key and is never a key. A text without a
 /// signature, for example because it is too short, is identified by its bytes, because its copies are duplicates for every algorithm. A
 /// text that consists only of white space has no key.
 pub(super) fn keys_of(
@@ -36,7 +36,7 @@ pub(super) fn keys_of(
     Ok(())
 }
 
-/// Returns how often a document with these keys was seen before, at most 15, or `None` if the document has no key.
+/// Returns how often a document with these keys was seen before (at most 15), or `None` if the document has no key.
 pub(super) fn seen(filter: &CountingBloom, keys: &[u64]) -> Option<u8> {
     there(keys).map(|key| filter.count(key)).max()
 }
@@ -46,7 +46,7 @@ pub(super) fn insert(filter: &CountingBloom, keys: &[u64]) {
     there(keys).for_each(|key| filter.insert(key));
 }
 
-/// Removes the keys of a document. If any of the keys is missing, removes nothing and returns false.
+/// Removes the keys of a document. If a key is not in the filter, nothing is removed and the result is false.
 pub(super) fn remove(filter: &CountingBloom, keys: &[u64]) -> bool {
     let all = there(keys).all(|key| filter.count(key) > 0);
     all && there(keys).filter(|&key| !filter.remove(key)).count() == 0
@@ -56,7 +56,7 @@ fn there(keys: &[u64]) -> impl Iterator<Item = u64> {
     keys.iter().copied().filter(|&key| key > 0)
 }
 
-/// Holds the number of keys per document, and the rate of false positives.
+/// Holds the number of keys per document and the false-positive rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizing {
     /// The number of keys per document.
@@ -71,17 +71,17 @@ impl Sizing {
         rate_of_each(self.rate, self.each)
     }
 
-    /// Returns the size in bytes of a filter for this many documents.
+    /// Returns the size in bytes of a filter for `documents` documents.
     pub fn bytes_for(self, documents: u64) -> u64 {
         CountingBloom::bytes_for(documents.saturating_mul(self.each), self.of_one())
     }
 
-    /// Returns how many documents fit in this many bytes.
+    /// Returns the number of documents for which `bytes` bytes are enough.
     pub fn documents_within(self, bytes: u64) -> u64 {
         CountingBloom::keys_within(bytes, self.of_one()) / self.each
     }
 
-    /// Creates an empty filter for this many documents, with at most this many bytes.
+    /// Creates an empty filter for `documents` documents that takes at most `most_bytes` bytes.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the system does not have enough memory for the filter.
@@ -93,7 +93,7 @@ impl Sizing {
         })
     }
 
-    /// Returns the share of new documents that are flagged by chance after this many documents were inserted.
+    /// Returns the share of new documents that are flagged by chance after `documents` documents were inserted.
     pub fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
         rate_of_any(filter.false_positives(documents.saturating_mul(self.each)), self.each)
     }
@@ -108,7 +108,7 @@ mod tests {
         let (one, many) = (Sizing { each: 1, rate: 1e-3 }, Sizing { each: 14, rate: 1e-3 });
         assert!((one.of_one() - 1e-3).abs() < 1e-18 && (many.of_one() - 7.146e-5).abs() < 1e-8, "{}", many.of_one());
         assert_eq!(one.bytes_for(1_000_000), CountingBloom::bytes_for(1_000_000, 1e-3));
-        // There are 14 keys, each with 19.9 counters of half a byte.
+        // Each of the 14 keys takes 19.9 counters of half a byte.
         assert!((139_000_000..139_300_000).contains(&many.bytes_for(1_000_000)), "{}", many.bytes_for(1_000_000));
         assert!((999_990..=1_000_000).contains(&many.documents_within(many.bytes_for(1_000_000))));
         for sizing in [one, many] {

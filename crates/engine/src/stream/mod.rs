@@ -17,12 +17,12 @@ pub use seen::Seen;
 /// Holds the options of a stream, in addition to the options of every run.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// The options for columns, text processing and resources, and the single algorithm whose signatures are the keys.
+    /// The options for columns, text processing and resources, and the only algorithm, whose signatures are the keys.
     pub run: RunOptions,
     /// The filter that an earlier stream wrote; `None` starts with an empty filter.
     pub filter: Option<PathBuf>,
-    /// The number of keys for which a new filter is built; `None` means ten times the number of documents in this input.
+    /// The number of keys for which a new filter is built; `None` means ten times the number of input documents.
     pub keys: Option<u64>,
-    /// The false-positive rate of a new filter at this number of keys.
+    /// The false-positive rate of a new filter after `keys` keys have been inserted.
     pub rate: f64,
 }

@@ -1,9 +1,10 @@
-//! Streams documents through a counting Bloom filter: reads them in input order, and flags each document whose key was seen before.
+//! Streams documents through a counting Bloom filter. Documents are looked up in input order, and each document whose key was seen before
+//! is flagged.
 //!
-//! The output has no pairs, because a filter cannot identify the matching document. The filter itself is part of the output. The next
-//! snapshot can therefore be compared with all earlier snapshots in a single pass over the new data. Every document is inserted, including
-//! duplicates, so the old version of a recrawled page can be removed (`--forget`) without losing equal documents. The probability that a
-//! new document is flagged by mistake is the filter's false-positive rate. A document that is not flagged is certainly new.
+//! The output has no pairs, because a filter cannot identify the matching document. The output includes the filter. The next snapshot can
+//! therefore be compared with all earlier snapshots in one pass over the new data. Every document is inserted, including duplicates, so the
+//! old version of a recrawled page can be removed (`--forget`) without losing equal documents. The probability that a new document is
+//! flagged by mistake is the filter's false-positive rate. A document that is not flagged is certainly new.
 
 use super::StreamOptions;
 use crate::job::Guarded;
@@ -55,19 +56,19 @@ pub struct StreamReport {
     pub recipe: String,
     /// A hash of the recipe and of everything that affects words, in hexadecimal.
     pub identity: String,
-    /// Input files that could not be used.
+    /// The input files that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// The number of files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
+    /// The folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rejected rows; see `rejected/`.
+    /// The counts of the rejected rows, which are listed in `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of documents with a key.
@@ -84,17 +85,17 @@ pub struct StreamReport {
     pub keys: u64,
     /// The size of the filter in bytes.
     pub filter_bytes: u64,
-    /// The share of new documents that are flagged by chance at this number of keys.
+    /// The share of new documents that are flagged by chance when the filter contains `keys` keys.
     pub false_positives: f64,
-    /// One entry per stage, in order.
+    /// The reports of the stages, in order.
     pub stages: Vec<StageReport>,
-    /// The guards that fired. The exit code is 3, or 4 if a guard held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard prevented the result from being published.
     pub guards: Vec<GuardReport>,
-    /// Other warnings.
+    /// All other warnings.
     pub warnings: Vec<String>,
-    /// Wall-clock seconds of the run.
+    /// The wall-clock time of the run in seconds.
     pub seconds: f64,
-    /// User and system CPU seconds of the process.
+    /// The user and system CPU time of the process in seconds.
     pub cpu_seconds: f64,
     /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
@@ -110,11 +111,11 @@ impl Guarded for StreamReport {
     }
 }
 
-/// Streams the documents of `inputs` through the filter, after removing the documents of `forget` from it.
+/// Removes the documents of `forget` from the filter, then streams the documents of `inputs` through the filter.
 ///
 /// # Errors
-/// Returns an error if the algorithm's signatures cannot be keys, if the filter has a different recipe, or if another problem prevents the
-/// run from finishing.
+/// Returns an error if the algorithm's signatures cannot be keys or if the filter has a different recipe, and any other error that prevents
+/// the run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,
@@ -135,7 +136,7 @@ fn wanted_keys(options: &StreamOptions, session: &Session<'_>) -> u64 {
     options.keys.unwrap_or(session.documents().saturating_mul(10))
 }
 
-/// Returns the filter that an earlier stream wrote, or an empty filter, for keys with this recipe and identity.
+/// Returns the filter that an earlier stream wrote with the same recipe and identity, or an empty filter.
 fn filter_of(
     options: &StreamOptions,
     session: &Session<'_>,
@@ -161,7 +162,7 @@ fn take_out(
     filter: &CountingBloom,
     report: &mut StreamReport,
 ) -> Result<OtherInput> {
-    // --limit applies only to the input documents.
+    // `--limit` applies only to the input documents.
     let whole = RunOptions { limit: None, ..session.options.clone() };
     if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
         return Err(Error::wrong_value("forget", first.path.display(), &first.why));
@@ -169,7 +170,7 @@ fn take_out(
     let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);
     old.check_pages()?;
     let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
-        // The filter must remain unchanged, because removing only some of the old versions would be worse than removing none.
+        // The filter must remain unchanged, because it is better to remove no old version than to remove only some of them.
         Error::BadFile { path, why } => {
             let why = format!("{why}; expected files that can be read completely");
             Error::wrong_value("forget", path.display(), why)
@@ -194,7 +195,7 @@ fn take_out(
     other_input::lost("forget", &old, forget, &read.ids_seen, &read.rejected)
 }
 
-/// Returns warnings about the reliability of the result.
+/// Returns warnings if the result may be unreliable.
 fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
@@ -267,7 +268,7 @@ fn attempt(
     Ok(report)
 }
 
-/// Holds the keys of each document. The number of keys per document is fixed, and 0 marks a missing key.
+/// Holds the keys of each document, and the number of keys per document. A key of 0 marks a missing key.
 struct Keys(AtomicCells<u64>, usize);
 
 impl Keys {
@@ -281,7 +282,7 @@ impl Keys {
     }
 }
 
-/// Holds the results of the pass except the keys.
+/// Holds the results of the pass, except for the keys.
 struct Read {
     signed: u64,
     unsigned: BTreeMap<&'static str, u64>,
@@ -290,7 +291,7 @@ struct Read {
     lost: LostValues,
 }
 
-/// The kinds of ids, and the values other than texts that count as null.
+/// The kinds of ids, and the non-text values that count as null.
 type Seen = (IdsSeen, LostValues);
 
 /// Signs all documents on all threads.
@@ -347,7 +348,8 @@ fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, R
     Ok((keys, read))
 }
 
-/// Looks up each document in the filter, in order, and then inserts it. Writes the table, and returns the number of duplicates.
+/// Looks up the documents in the filter one after another, and inserts each document after its lookup. Also writes the table. Returns the
+/// number of duplicates.
 fn flag(session: &Session<'_>, stage: &Stage, filter: &CountingBloom, keys: &Keys, ids: &Ids<'_>) -> Result<u64> {
     let running = session.engine.clock.stage("flag");
     let mut writer = TableWriter::create(&stage.file("flags/part-00000.parquet")?, flag_schema(ids.kind()))?;

@@ -1,4 +1,4 @@
-//! Keeps a counting Bloom filter in memory, and reports for each text whether a similar text was seen before.
+//! Keeps a counting Bloom filter in memory and reports, for each text, whether a similar text was seen before.
 
 use std::sync::OnceLock;
 
@@ -29,7 +29,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Returns a filter for this many keys. Up to that number, at most the share `rate` of new texts is flagged by chance.
+    /// Creates an empty filter for `keys` keys. As long as the filter contains no more keys, at most the share `rate` of new texts is
+    /// flagged by chance.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the algorithm's signatures cannot be keys, if the rate is invalid, or if the filter is larger than
@@ -71,7 +72,8 @@ impl Seen {
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
 
-    /// Adds a text, and returns whether a similar text was seen before, or `None` for a text without a key, such as white space.
+    /// Adds a text, and returns whether a similar text was seen before. Returns `None` if the text has no key, for example because it is
+    /// white space.
     pub fn add(&mut self, text: &str) -> Option<bool> {
         let document = self.pipeline.analyse(text);
         self.signatures.clear();
@@ -88,7 +90,7 @@ impl Seen {
         self.keys
     }
 
-    /// Returns the current share of new texts that are flagged by chance.
+    /// Returns the share of new texts that are currently flagged by chance.
     pub fn false_positives(&self) -> f64 {
         self.sizing.false_positives(&self.filter, self.keys)
     }

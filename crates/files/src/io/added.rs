@@ -1,13 +1,13 @@
-//! Adds integer columns to the rows of a copied file. All other values in these rows are preserved.
+//! Adds integer columns to the rows of a copied file. All other values are preserved.
 
 use super::edits::{CHANGED, object_fields};
 
 /// Columns that are added to each copied row.
 #[derive(Clone, Copy)]
 pub struct Added<'a> {
-    /// The names of the new columns, none of which may exist in the file.
+    /// The names of the new columns. No column with one of these names may exist in the file.
     pub names: &'a [&'static str],
-    /// Returns the value of a row in one of these columns.
+    /// Returns the value for a row and the position of a column in `names`.
     pub value: &'a (dyn Fn(u64, usize) -> u64 + 'a),
 }
 

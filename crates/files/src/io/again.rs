@@ -7,8 +7,7 @@ use super::source::{InputFile, Source};
 use std::sync::Arc;
 
 impl InputFile {
-    /// Makes later reads use the repacked copy of the text, if there is one. If the copy is incomplete, the file becomes a single piece
-    /// instead.
+    /// Makes later reads use the repacked copy of the text if it exists. If the copy is incomplete, the file is treated as a single piece.
     pub(super) fn take_again(&mut self, again: Again) {
         if self.format.names_columns() && self.coding.packing != Packing::Plain {
             self.unpacked.add(self.text_bytes);
@@ -22,13 +21,13 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns how many bytes of lines have been unpacked from compressed files so far. Each complete read of a file adds the size of its
-    /// text.
+    /// Returns the number of bytes of lines unpacked from compressed files so far. Each complete read of a file adds the size of its text.
     pub fn unpacked_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }
 
-    /// Returns the size in bytes of the temporary files with repacked texts. If there are none yet, returns an estimate: 60% of the text.
+    /// Returns the size in bytes of the temporary files with repacked texts. If no such file exists yet, returns an estimate of 60% of the
+    /// text.
     pub fn repacked_bytes(&self) -> u64 {
         let there: u64 =
             self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();

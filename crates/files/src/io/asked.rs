@@ -1,4 +1,4 @@
-//! Checks before any row is read that each column given in an option exists in at least one file.
+//! Checks, before any row is read, that each column that an option names exists in at least one file.
 //!
 //! Columns are read from the footers of Parquet files and from the first 1,000 lines of each JSON lines file. The check stops once all
 //! columns are found.
@@ -12,21 +12,21 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// A column given in an option.
+/// A column that an option names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The option that names the column.
     pub option: &'static str,
     /// The column name.
     pub column: String,
-    /// Whether the column must not contain lists in JSON lines.
+    /// Whether lists are rejected as values of the column in JSON lines.
     pub plain: bool,
 }
 
 /// The options whose columns may hold lists of texts.
 const MAY_BE_LISTS: [&str; 4] = ["text-column", "item-column", "choices-column", "answer-column"];
 
-/// The maximum number of column names that are collected for a message.
+/// The maximum number of column names to collect for a message.
 const MOST_NAMES: usize = 10_000;
 
 /// Checks that each column exists in at least one file or in the folder names.
@@ -39,7 +39,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
     let names: Vec<&str> = asked.iter().map(|asked| asked.column.as_str()).collect();
     let (mut there, mut known, mut any): (Vec<Shown>, BTreeSet<String>, bool) = (Vec::new(), BTreeSet::new(), false);
-    // Columns from folder names exist in all files.
+    // A column that comes from a folder name counts as existing.
     for (name, _) in found.iter().flat_map(|file| &file.partitions) {
         if there.len() < MOST_NAMES && known.insert(name.clone()) {
             there.push(Shown::named(name));
@@ -90,20 +90,21 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// Returns the columns of a file that are known without reading the complete file. Always includes the columns in `asked` that exist.
+/// Returns the columns of a file that are known without reading the complete file. The result always includes the columns in `asked` that
+/// exist.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be read.
+/// Returns the reason why the file cannot be read.
 pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     file.format.columns(opened, file.coding, asked)
 }
 
-/// The number of files that are searched for a column with ids.
+/// The number of files that are searched for an id column.
 const MOST_FILES: usize = 8;
 
-/// Returns the column in the first files that probably contains ids, judging by its name; `None` if there is no such column apart from
-/// `others`.
+/// Returns a column of the first files that probably contains ids, judging by its name. Columns in `others` are ignored. Returns `None` if
+/// there is no such column.
 pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
     let of_file = |file: &InputFile| {
         let known = file.format.columns(File::open(&file.path).ok()?, file.coding, &[]).ok()??;

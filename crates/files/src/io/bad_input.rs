@@ -10,16 +10,16 @@ pub struct BadInput {
     pub path: PathBuf,
     /// The label of the file in messages.
     pub label: String,
-    /// The problem, as text.
+    /// A description of the problem.
     pub why: String,
-    /// The number of bytes on disk that are lost; 0 if unknown.
+    /// The number of bytes on disk that cannot be used; 0 if unknown.
     pub bytes: u64,
-    /// Whether only part of the file is lost; the rows before the damage are used.
+    /// Whether the rows before the damage are used, so only part of the file is lost.
     pub takes_part: bool,
 }
 
 impl BadInput {
-    /// Returns a file that is skipped completely.
+    /// Returns the description of a file that is skipped completely.
     pub(super) fn whole(found: FoundFile, why: String) -> BadInput {
         BadInput { path: found.path, label: found.label, why, bytes: found.bytes, takes_part: false }
     }

@@ -1,9 +1,9 @@
 //! Finds how much text of a damaged compressed file is readable: everything before the damage, up to the end of a row.
 //!
 //! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before it
-//! detects the damage, or it may detect the damage only by the checksum at the end. Therefore, only the members before the damaged member
-//! are fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row; if only the checksum
-//! reveals the damage, none of its rows are trusted. Undamaged files may contain broken rows as well, so a single broken row among many
+//! detects the damage, or only the checksum at the end may reveal the damage. Therefore, only the members before the damaged member are
+//! fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row. If only the checksum
+//! reveals the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single broken row among many
 //! intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
@@ -15,17 +15,17 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// The number of bytes before the first sign of damage that are not trusted.
+/// The number of untrusted bytes before the first sign of damage.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// A broken row followed by this many bytes of intact rows does not count as damage, and an open quote followed by this many bytes of text
-/// may count as stray.
+/// The number of bytes of intact rows that must follow a broken row so that it does not count as damage. An open quote may count as stray
+/// only if at least as many bytes of text follow it.
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// Returns an iterator over the lines of a text.
 pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
 
-/// Returns the coding that reads a damaged file up to its last trusted row, and the part that is lost.
+/// Returns the coding that reads a damaged file up to the last trusted row, and a description of the lost part.
 ///
 /// # Errors
 /// Returns the I/O error.
@@ -47,7 +47,8 @@ pub(super) fn before_damage(
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and the part that is lost.
+/// Scans a file. A damaged file is scanned a second time, up to the damage. Returns the result of the last scan, its coding, and a
+/// description of the lost part.
 ///
 /// # Errors
 /// Returns an I/O error, or the damage if no trusted row precedes it.
@@ -74,17 +75,17 @@ pub(super) fn scan_trusted(
 struct Sign {
     start: u64,
     end: u64,
-    /// The end positions of the rows before the broken row.
+    /// The end positions of the last rows before the broken row.
     ends: VecDeque<u64>,
 }
 
-/// A quote in trusted bytes that is never closed correctly.
+/// A quote in trusted bytes that may never be closed.
 struct OpenQuote {
     start: u64,
-    /// The end positions of the rows before the quote, and the number of bytes before the quote that are certain to be correct.
+    /// The end positions of the last rows before the quote, and the number of bytes that are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
-    /// The number of lines after the quote that are rows, and the number of lines that are not.
+    /// The number of lines after the quote that are rows, and the number of other lines.
     rows: u64,
     others: u64,
 }
@@ -99,7 +100,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // The number of bytes in members with correct checksums, which is not used for decoded text, because offsets in decoded text differ.
+    // The number of bytes in members with correct checksums. The number is not used for decoded text because decoding changes the offsets.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,
@@ -125,7 +126,7 @@ fn text_bytes(
             }
         } else if let Some(open) = &mut open {
             *(if is_row { &mut open.rows } else { &mut open.others }) += 1;
-            // The last lines may belong to a record that was cut off.
+            // The last lines may belong to a record that is cut off.
             if !is_row {
                 continue;
             }
@@ -138,7 +139,8 @@ fn text_bytes(
             ends.pop_front();
         }
     }
-    // If the quote is not stray, the record was cut off inside its quotes, and the lines after its first line are part of its text.
+    // If the quote is not stray, its record is cut off inside quotation marks, and the lines after the record's first line are part of its
+    // text.
     let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
     let end = ends.back().copied().unwrap_or_default();
     if let Some(open) = open.filter(|open| !is_stray(open, end)) {

@@ -1,5 +1,5 @@
-//! Checks the lengths in Parquet page headers. Before a decoder reads a page, it allocates as much memory as the header states, so
-//! impossible lengths must be found first.
+//! Checks the lengths in Parquet page headers. Before a decoder reads a page, it allocates as much memory as the page header states.
+//! Impossible lengths must therefore be detected first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
@@ -18,7 +18,7 @@ pub(super) struct Bounded {
 }
 
 impl Bounded {
-    /// Returns the file with its length.
+    /// Determines the length of a file.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -57,7 +57,7 @@ impl ChunkReader for Bounded {
     }
 }
 
-/// Checks the page headers of all leaf columns that are read, so that no memory is allocated for an impossible length.
+/// Checks the page headers of all leaf columns that are read. No memory is then allocated for an impossible length.
 ///
 /// # Errors
 /// Returns a message about the first implausible header.
@@ -70,7 +70,7 @@ pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl
     Ok(())
 }
 
-/// Checks the page headers of one column chunk like [`check_pages`].
+/// Checks the page headers of one column chunk, like [`check_pages`].
 ///
 /// # Errors
 /// Returns the same errors as [`check_pages`].

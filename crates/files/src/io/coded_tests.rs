@@ -1,5 +1,5 @@
-//! Tests texts in different encodings, compressed files with trailing data, unterminated lines, and files with one document each. Checks
-//! that results do not depend on the compression or the encoding, and that unusable input is reported.
+//! Tests texts in different encodings, compressed files with trailing data, unterminated lines, and files that each hold one document. The
+//! tests check that results do not depend on the compression or the encoding, and that unusable input is reported.
 
 use super::coding::Coding;
 use super::copying::Copying;
@@ -64,7 +64,7 @@ fn json_lines_of_every_encoding_read_the_same() {
                 let rows = read(&source, &whole(), 100_000).expect("read");
                 assert_eq!(texts(&rows), expected, "{name} as {asked} in {file}");
                 assert_eq!(rows[2999].2, Some(Id::Int(2999)));
-                // Several threads read a plain file if its lines are split before they are decoded.
+                // An uncompressed file is divided among threads if its text is split into lines before decoding.
                 let cut = file == "a.jsonl" && !name.starts_with("utf-16") && text.len() > 1000;
                 assert_eq!(source.splits(100_000).len() > 1, cut, "{name} {file}");
             }
@@ -84,7 +84,7 @@ fn bytes_that_are_nothing_in_the_encoding_named_reject_their_row_alone() {
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(rows.iter().map(|row| row.1.is_ok()).collect::<Vec<_>>(), [true, false, false, true]);
     assert!(rows[1].1.as_ref().is_err_and(|why| why.to_string().contains("not UTF-8")), "{:?}", rows[1]);
-    // Without the encoding option, no row is usable.
+    // If the encoding option is missing, no row is usable.
     let (source, _) = open(&[&path], Taking::default()).expect("opened");
     assert!(read(&source, &whole(), 1).expect("read").iter().all(|row| row.1.is_err()));
 }
@@ -98,13 +98,13 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     std::fs::write(&path, gz(&[begin, &vec![b'x'; long], end].concat())).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents()), (0, 3));
-    // A read keeps at most this many bytes of a line in memory: the length of the longest valid row.
+    // A read keeps at most `longest` bytes of a line in memory, which is the length of the longest valid row.
     assert_eq!(source.files[0].longest, 12);
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
-    // A file that consists only of this line has one rejected row, but is not reported as lacking a column.
+    // A file that consists only of such a line has one rejected row, but no column is reported as missing.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));
@@ -141,7 +141,7 @@ fn what_stands_behind_the_end_of_a_compressed_file_is_reported() {
     assert!(bad[0].why.contains("truncated") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
 }
 
-/// Reads a damaged file as a whole and in small pieces, with and without repacking, and returns its rows; `None` if no row is usable.
+/// Reads a damaged file as a whole and in small pieces, with and without repacking. Returns the rows, or `None` if no row is usable.
 fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>> {
     std::fs::write(path, bytes).expect("written");
     let coding = Coding { encoding: Encoding::parse(encoding).expect("a name"), ..Coding::default() };
@@ -186,7 +186,7 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
         ] {
             let path = folder.path().join(format!("{name}.{ending}"));
             let before = |bytes: &[u8]| rows_before(&path, bytes, encoding);
-            // The file is cut off: the first rows are unchanged, and not much is lost.
+            // If the file is cut off, the first rows are unchanged, and few rows are lost.
             for share in [3, 5, 9] {
                 let rows = before(&packed[..packed.len() * share / 10]).unwrap_or_default();
                 assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
@@ -195,8 +195,8 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
                 assert!((least..3000).contains(&rows.len()), "{name} {ending}: {} rows", rows.len());
             }
             assert_eq!(before(&packed[..20]), None);
-            // The second member is damaged or has a wrong checksum: all rows of the first member are used, and the second member yields
-            // only rows that were written.
+            // If the second member is damaged or has a wrong checksum, all rows of the first member are used. The second member yields only
+            // rows that were written.
             let (first, second) = bytes.split_at(bytes.len() / 2);
             let members = [pack(first), pack(second)];
             for at in [members[1].len() / 2, members[1].len() - 6] {
@@ -207,7 +207,7 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
                 let least = if encoding == "utf-8" { 1480 } else { 0 };
                 assert!((least..3000).contains(&rows.len()), "{name} {ending} {at}: {} rows", rows.len());
             }
-            // There is garbage between the two members.
+            // The rows before garbage between two members are used.
             let rows = before(&[&members[0][..], b"garbage", &members[1]].concat()).expect("rows");
             assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
             assert!(rows.len() >= 1480, "{name} {ending}: {} rows", rows.len());
@@ -279,7 +279,7 @@ fn json_is_read_where_it_is_lines_and_left_where_it_is_not() {
     assert_eq!(source.unread.by_ending().iter().collect::<Vec<_>>(), [(&".json".to_owned(), &1)]);
     let notes = source.unread.notes();
     assert!(notes[0].contains("dataset_info.json is not read: line 1 is not JSON"), "{notes:?}");
-    // The file is read as data if it is the only file or is itself an input.
+    // The file is read as data if it is itself an input or the only file in the input folder.
     for input in [at("dataset_info.json"), at("dataset_info.json").parent().expect("a folder").join("dataset*")] {
         let why = open(&[&input], Taking::default()).expect_err("no lines").to_string();
         assert!(why.contains("line 1 is not JSON: an object that continues on the next line"), "{why}");
@@ -342,7 +342,7 @@ fn a_file_may_be_one_document() {
         source.files.iter().map(|file| file.html).collect::<Vec<_>>(),
         [false, false, false, true, false, false]
     );
-    // The third row is not valid UTF-8.
+    // The third row of this file is not valid UTF-8.
     let (source, _) =
         open(&[&at("c.txt")], Taking { text_files: TextFiles::Whole, ..Taking::default() }).expect("opened");
     let why = read(&source, &whole(), 1).expect("read")[0].1.clone().expect_err("not UTF-8").to_string();

@@ -1,4 +1,4 @@
-//! Turns the bytes of a file into text by unpacking and then decoding them.
+//! Turns the bytes of a file into text by unpacking and decoding them.
 //!
 //! UTF-8 passes through unchanged. Most other encodings have the same line breaks as ASCII, so the text is first split into lines, which
 //! are then decoded one by one. UTF-16 and ISO-2022-JP are decoded before the text is split into lines.
@@ -16,7 +16,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek as _};
 const BUFFER_BYTES: usize = 256 << 10;
 /// The size of the buffer for decoded bytes.
 const DECODED_BYTES: usize = 64 << 10;
-/// The number of bytes used to detect an encoding, starting at the first non-ASCII byte.
+/// The number of bytes that are used to detect an encoding. Blocks of this size that contain only ASCII are skipped.
 const SAMPLE_BYTES: usize = 1 << 20;
 /// The byte that replaces an invalid byte sequence. This byte is never valid in UTF-8, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
@@ -30,13 +30,14 @@ pub struct Coding {
     pub encoding: Encoding,
     /// Whether the encoding was guessed; if so, lines that are valid UTF-8 are read as UTF-8.
     pub guessed: bool,
-    /// The field separator of separated values; `None` to derive it from the file name.
+    /// The field separator of separated values; `None` means that it is derived from the file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
     pub quoting: Quoting,
-    /// The number of bytes of text, as returned by `Coding::text`, before the damage in a compressed file; `None` if the file is intact.
+    /// The number of bytes of text before the damage in a compressed file, measured in the text that `Coding::text` returns; `None` if the
+    /// file is intact.
     pub text_bytes: Option<u64>,
-    /// The memory limit for unpacking one file, in bytes: the largest Zstandard window accepted.
+    /// The memory limit for unpacking one file, in bytes, which is the largest Zstandard window that is accepted.
     pub window_bytes: u64,
     /// The memory limit for the footer of one Parquet file, in bytes.
     pub footer_bytes: u64,
@@ -77,7 +78,7 @@ impl Coding {
         loop {
             sample.clear();
             let read = bytes.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
-            // A file whose beginning is ASCII may be in any encoding; the first non-ASCII bytes decide.
+            // A file that begins with ASCII may be in any encoding; the first non-ASCII bytes decide.
             if read < SAMPLE_BYTES || !sample.is_ascii() || detect::escaped(&sample).is_some() {
                 break;
             }
@@ -94,7 +95,7 @@ impl Coding {
         Ok(Coding { encoding, guessed: true, ..self })
     }
 
-    /// Returns the encoding from which lines are decoded one by one, if any.
+    /// Returns the encoding of lines that are decoded one by one, if any.
     pub(super) fn of_lines(&self) -> Option<LineEncoding> {
         match self.encoding {
             Encoding::Named(encoding) if encoding.is_ascii_compatible() => {
@@ -117,7 +118,7 @@ impl Coding {
         }
     }
 
-    /// Returns whether the unpacked bytes use the line breaks of ASCII.
+    /// Returns whether lines in the unpacked bytes end with ASCII line breaks.
     pub(super) fn has_lines_of_ascii(&self) -> bool {
         self.of_stream().is_none()
     }
@@ -132,7 +133,7 @@ impl Coding {
         self.packing == Packing::Plain && self.encoding == Encoding::Utf8
     }
 
-    /// Returns the text of a file: its unpacked bytes, decoded unless lines are decoded one by one.
+    /// Returns the text of a file: the unpacked bytes, which are decoded unless lines are decoded one by one.
     pub(super) fn text(&self, file: File) -> io::Result<Text> {
         let decoding = self.of_stream().map(|encoding| Decoding {
             decoder: encoding.new_decoder(),
@@ -168,12 +169,12 @@ pub(super) enum Unpacked {
 }
 
 impl Unpacked {
-    /// Returns the description of data after the last compressed part, if any; valid once everything has been read.
+    /// Returns a description of the data after the last compressed part, if any. The result is valid only after everything has been read.
     pub fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 
-    /// Returns the damage that makes the bytes end early, if any; valid once everything has been read.
+    /// Returns the damage that makes the bytes end early, if any. The result is valid only after everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }
@@ -286,14 +287,14 @@ impl BufRead for Text {
     }
 }
 
-/// Clears `into` and decodes bytes into it. Invalid sequences become bytes that are never valid UTF-8.
+/// Clears `into`, then decodes bytes into it. Invalid sequences become bytes that are never valid UTF-8.
 pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], into: &mut Vec<u8>) {
     into.clear();
     decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
 }
 
-/// Appends decoded bytes to `into`, with a decoder that keeps its state. Decodes in small steps, because the output may be three times as
-/// long as the input.
+/// Decodes bytes with a decoder that keeps its state, and appends the result to `into`. The bytes are decoded in small steps because the
+/// output may be three times as long as the input.
 pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
     loop {
         let from = into.len();
@@ -338,7 +339,7 @@ mod tests {
         // A byte order mark overrides the named encoding and is not part of the text.
         let marked = [b"\xFF\xFE".as_slice(), &wide("кот")].concat();
         assert_eq!(text(coding(Encoding::Named(UTF_16BE)), &marked), "кот".as_bytes());
-        // Tests half of a surrogate pair, and half of a code unit at the end.
+        // The text contains half of a surrogate pair, and ends with half of a code unit.
         assert_eq!(text(coding(Encoding::Named(UTF_16LE)), b"a\0\x00\xD8b\0c"), b"a\xFFb\xFF");
         assert_eq!(text(coding(Encoding::Utf8), b"\xFFa"), b"\xFFa");
     }

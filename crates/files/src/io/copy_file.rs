@@ -1,4 +1,4 @@
-//! Copies an input file or some of its rows.
+//! Copies an input file, or some of its rows.
 
 use super::copying::{Copying, Fits};
 use super::find::absolute;
@@ -20,7 +20,7 @@ impl InputFile {
         is_standard_input(&self.path, &self.label)
     }
 
-    /// Returns the path of the file for records. The path is absolute, because records may be read from a different working directory.
+    /// Returns the path of the file as it is recorded. The path is absolute because records may be read from a different working directory.
     /// Returns `-` for standard input.
     pub fn recorded_path(&self) -> String {
         if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
@@ -34,7 +34,7 @@ impl InputFile {
     /// Checks that the format supports copying a subset of rows.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if it does not.
+    /// Returns [`Error::Usage`] if the format does not support this.
     pub fn check_format(&self) -> Result<()> {
         self.format.copies(self.coding).map_err(|why| Error::wrong("corpus", format!("{}: {why}", self.path.display())))
     }
@@ -67,8 +67,8 @@ impl InputFile {
     /// Checks that columns with these names can be added to the file.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the format or the encoding does not support this, or if the file already has such a column. Returns a
-    /// different error if the file cannot be read.
+    /// Returns [`Error::Usage`] if the format or the encoding does not support this, or if the file already has such a column. Also returns
+    /// an error if the file cannot be read.
     pub fn check_adding(&self, names: &[&str]) -> Result<()> {
         let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
         self.format.adds(self.coding).map_err(wrong)?;
@@ -82,7 +82,7 @@ impl InputFile {
     /// Copies the chosen rows to a new file in an existing folder. Returns the number of bytes written.
     ///
     /// # Errors
-    /// Returns [`Error::BadFile`] if this file is damaged, [`Error::Io`] if writing fails, or the error from `go_on`.
+    /// Returns [`Error::BadFile`] if this file is damaged, [`Error::Io`] if writing fails, or an error from `go_on`.
     pub fn copy_rows(&self, copying: &Copying<'_>) -> Result<u64> {
         let file = self.reopen()?;
         self.format.copy_rows(file.try_clone().map_err(Error::reading("open", &self.path))?, copying)?;
@@ -90,7 +90,8 @@ impl InputFile {
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
 
-    /// Returns whether the file can be copied byte for byte if all rows are chosen: it is undamaged, or its format has no named columns.
+    /// Returns whether the file can be copied byte for byte if all rows are chosen. This is possible if the file is undamaged or its format
+    /// has no named columns.
     pub fn is_all_rows(&self) -> bool {
         self.lost.is_none() || !self.format.names_columns()
     }
@@ -108,9 +109,9 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns the relative path of each file's copy in a folder, starting at file `from` (earlier files are not part of the corpus). The
-    /// path is the file's label. If any label would lead out of the folder, all paths are relative to the deepest folder that contains all
-    /// files.
+    /// Returns the path of each file's copy, relative to the folder of the copies. Files before `from` are skipped because they are not
+    /// part of the corpus. The path is the file's label. If a label would lead out of the folder, all paths are instead relative to the
+    /// deepest folder that contains all files.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if two files would have the same path.

@@ -1,4 +1,4 @@
-//! Copies one leaf column of a row group as values with their levels, a bounded number of rows at a time.
+//! Copies one leaf column of a row group as values and levels, a limited number of rows at a time.
 
 use super::edits::{CHANGED, Edits};
 use super::parquet_read::STEP_ROWS;
@@ -8,12 +8,12 @@ use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use std::ops::Range;
 
-/// The approximate number of bytes in the rows copied at a time; a few long rows may exceed it.
+/// The approximate number of bytes in the rows that are copied at a time; a few long rows may exceed this number.
 const AT_A_TIME: u64 = 256 << 10;
 /// The maximum number of rows copied at a time.
 const MOST_ROWS: u64 = 4096;
-/// The approximate distance, in bytes, between the first and the last of the rows that are copied together. The distance is limited because
-/// each value keeps its page in memory.
+/// The approximate distance in bytes between the first and the last row that are copied together. The distance is limited because each
+/// value keeps its page in memory.
 const APART: u64 = 4 << 20;
 
 /// Selects rows of a row group.
@@ -30,7 +30,8 @@ impl Rows<'_> {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Returns runs of adjacent rows in order. For each run, states whether its rows are chosen, and how many rows it has.
+    /// Divides the rows into runs of adjacent rows that are all chosen or all skipped. Returns whether the rows are chosen and the number
+    /// of rows for each run, in order.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {
@@ -43,7 +44,7 @@ impl Rows<'_> {
     }
 }
 
-/// Copies the chosen rows of a leaf column with an average row size of `average` bytes. In a text column, some rows may be edited.
+/// Copies the chosen rows of a leaf column with an average row size of `average` bytes. If the column holds texts, some rows may be edited.
 pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
@@ -78,10 +79,10 @@ pub(super) fn copy(
     )
 }
 
-/// Replaces the value of a row if it is edited.
+/// A function that replaces the value of a row if the row is edited.
 type Edit<'e, T> = dyn Fn(u64, &mut <T as DataType>::T) -> Result<(), ParquetError> + 'e;
 
-/// Replaces the text of a row if it is edited.
+/// Replaces the text of a row if the row is edited.
 fn edited(edits: Edits<'_>, row: u64, value: &mut ByteArray) -> Result<(), ParquetError> {
     if (edits.is_edited)(row) {
         let changed = || ParquetError::General(CHANGED.into());
@@ -101,9 +102,9 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // The number of rows waiting to be written, and the number of rows read since the first row that is waiting.
+    // The number of rows that wait to be written, and the number of rows visited since the first waiting row.
     let (mut held, mut spanned) = (0, 0);
-    // Each row of a text column has at most one level, and has a value if this level is the highest.
+    // A row of a text column has at most one level. The row has a value if this level is the highest.
     let highest = to.get_descriptor().max_def_level();
     let mut write = |values: &mut Vec<T::T>, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>| {
         let of = |levels: &[i16]| !levels.is_empty();

@@ -1,4 +1,4 @@
-//! Copies lines of a file byte for byte, with the same compression.
+//! Copies lines of a file byte for byte. The copy has the same compression.
 
 use super::coding::Coding;
 use super::copying::{Copying, Output, Stop};
@@ -13,13 +13,13 @@ use std::io::{self, BufWriter, Read as _, Write};
 
 /// The number of bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// The number of rows after which the copy checks whether to continue.
+/// The number of rows between checks for whether to continue.
 const ROWS: u64 = 4096;
 
-/// Checks that lines with this compression and encoding can be copied.
+/// Checks that lines in this encoding can be copied.
 ///
 /// # Errors
-/// Returns the reason if the lines cannot be copied, and what to do instead.
+/// Returns the reason why the lines cannot be copied, and what to do instead.
 pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     if coding.has_lines_of_ascii() {
         return Ok(());
@@ -30,7 +30,7 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     ))
 }
 
-/// Describes how records of separated values are read.
+/// Specifies how records of separated values are read.
 #[derive(Clone, Copy)]
 pub(super) struct Records {
     /// The delimiter and the quoting of fields.
@@ -74,7 +74,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             if edits.is_some() || added.is_some() {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
-                    // If records are read, their reader has already waited for its turn.
+                    // The reader of records has already waited for its turn.
                     turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
                     Ok(line.extend_from_slice(bytes))
                 })?;

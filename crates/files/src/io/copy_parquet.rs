@@ -1,6 +1,6 @@
 //! Copies Parquet row groups. If all rows of a group are chosen, its column chunks are copied as bytes, with their statistics, indexes and
-//! Bloom filters. In other groups, each leaf column is read and written as values with levels, bypassing Arrow, to preserve nested columns,
-//! logical types and field ids. The complete footer is loaded, because all columns are copied.
+//! Bloom filters. In all other groups, each leaf column is read and written as values and levels. Arrow is bypassed in order to preserve
+//! nested columns, logical types and field ids. The complete footer is loaded because all columns are copied.
 
 use super::added::Added;
 use super::bounded::{Bounded, check_chunk};
@@ -72,7 +72,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     let stop = Stop::default();
     let out = Output::create(copying.out, &stop)?;
     let done = guarded(|| {
-        // A large footer stays in memory until the copy is complete, so such files are copied one at a time.
+        // A large footer stays in memory until the copy is complete, so files with large footers are copied one at a time.
         let _turn = turn(&file, u64::MAX).map_err(ParquetError::General)?;
         let metadata = load(&file).map_err(ParquetError::General)?;
         let file = Arc::new(Bounded::new(file)?);
@@ -82,7 +82,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     done.map_err(|why| copying.bad(format!("cannot be read any further: {why}")))
 }
 
-/// Loads the footer with statistics and indexes. Ignores damaged indexes, because no read needs them.
+/// Loads the footer with statistics and indexes. Damaged indexes are ignored because reading rows does not require them.
 fn load(file: &File) -> Result<ParquetMetaData, String> {
     let load = |policy| {
         guarded(|| ParquetMetaDataReader::new().with_page_index_policy(policy).parse_and_finish(file))
@@ -91,9 +91,9 @@ fn load(file: &File) -> Result<ParquetMetaData, String> {
     load(PageIndexPolicy::Optional).or_else(|_| load(PageIndexPolicy::Skip))
 }
 
-/// Returns the part of a chunk that a read holds in memory at a time.
+/// Returns the largest part of a chunk that a read holds in memory at a time.
 fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
-    // In nested columns, the rows of version 2 pages cannot be separated, so the size of the complete chunk is used.
+    // The rows of version 2 pages cannot be separated in nested columns, so the size of the complete chunk is used.
     let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
     let column = Column::new(chunk, pages.into(), false);
     stretches(vec![vec![column]], 0..u64::MAX, u64::MAX).pop().unwrap_or_default()
@@ -190,13 +190,13 @@ impl Copy<'_> {
         to.append_column(&*self.file, close)
     }
 
-    /// Returns the edits if any of these rows is edited.
+    /// Returns the edits if at least one of the chosen rows is edited.
     fn edits_of(&self, rows: &Rows<'_>) -> Option<Edits<'_>> {
         let is_edited = |edits: &Edits<'_>| rows.within.clone().any(|row| (rows.chosen)(row) && (edits.is_edited)(row));
         self.copying.edits.filter(is_edited)
     }
 
-    /// Writes the values of the chosen rows, one leaf column after another. If all rows are chosen, chunks without edits are copied as
+    /// Writes the values of the chosen rows, one leaf column after another. If all rows are chosen, columns without edits are copied as
     /// bytes.
     fn rewrite(
         &self,
@@ -258,8 +258,8 @@ fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetErro
     Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
 }
 
-/// Returns the key-value metadata for a file with added columns. Adds these columns to the Arrow schema. Drops the entry of Hugging Face
-/// `datasets`, because `datasets` can read a file only if its columns match that entry exactly.
+/// Returns the key-value metadata for a file with added columns. The columns are added to the Arrow schema. The entry of Hugging Face
+/// `datasets` is dropped because `datasets` can read a file only if its columns match this entry exactly.
 fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
     let file = metadata.file_metadata();
     let known = file.key_value_metadata();
@@ -284,7 +284,7 @@ fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue
 /// The key under which Hugging Face `datasets` stores the features of a file.
 const HUGGING_FACE: &str = "huggingface";
 
-/// Returns writer settings that preserve the layout of the columns. The layout is taken from the first row group, because all row groups
+/// Returns writer settings that preserve the layout of the columns. The layout is taken from the first row group because all row groups
 /// have the same layout.
 fn properties(metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
     let first = metadata.row_groups().first();

@@ -1,4 +1,4 @@
-//! Copies a subset of a file's rows. The copied rows are unchanged, bit for bit if the format allows it.
+//! Copies a subset of a file's rows. The copied rows are unchanged (bit for bit, if the format allows it).
 //!
 //! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of its format copies the chosen rows in order.
 
@@ -13,10 +13,11 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A function that waits until this many bytes of memory are available, and reserves them while another function runs.
+/// A function that waits until a number of bytes of memory is available, and reserves this memory while another function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
-/// A function that returns whether a page fits into memory, given the size of the page and the size of a value in it, both in bytes.
+/// A function that returns whether a page fits into memory. The arguments are the size of the page and the size of its longest value, in
+/// bytes.
 pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
 /// Holds the arguments for copying rows of a file.
@@ -29,9 +30,9 @@ pub struct Copying<'c> {
     pub rows: u64,
     /// Returns whether a row is copied.
     pub chosen: &'c (dyn Fn(u64) -> bool + 'c),
-    /// The maximum size, in bytes, of chunks that are read without inspecting their pages.
+    /// The maximum size of a chunk that is read without inspecting its pages, in bytes.
     pub small: u64,
-    /// The function that reserves memory, see [`Hold`].
+    /// The function that reserves memory; see [`Hold`].
     pub hold: &'c Hold<'c>,
     /// A function that is called repeatedly; an error that it returns stops the copy.
     pub go_on: &'c (dyn Fn() -> Result<()> + 'c),
@@ -49,14 +50,14 @@ impl Copying<'_> {
         self.edits.filter(|edits| (edits.is_edited)(row))
     }
 
-    /// Returns the error that causes the file to be skipped or, if too many files are open, the error that ends the run.
+    /// Returns the error that causes the file to be skipped, or the error that ends the run if too many files are open.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 }
 
-/// Holds the error that ended a copy early. It is needed because the code between the writer and the caller can report only errors in the
-/// file being read.
+/// Holds the error that ended a copy early. The error is stored here because the code between the writer and the caller can report only
+/// errors in the file being read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stop(Arc<Mutex<Option<Error>>>);
 
@@ -66,13 +67,13 @@ impl Stop {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// Returns the recorded error, if any.
+    /// Returns the recorded error, if there is one.
     pub fn check(&self) -> Result<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 }
 
-/// The file to which a copy is written. Its I/O errors are not reported as errors in the file being read.
+/// The file to which a copy is written. I/O errors in this file are not reported as errors in the file being read.
 pub(super) struct Output {
     file: File,
     stop: Stop,

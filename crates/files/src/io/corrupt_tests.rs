@@ -1,4 +1,4 @@
-//! Checks that damaged files are reported with their problems, do not stop the process, and yield no rows that were not written.
+//! Checks that damaged files are reported with the cause, do not stop the process, and yield only rows that were written.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};
@@ -19,7 +19,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_dictionary_enabled(false).build()
 }
 
-/// Returns the error message from reading the file, and checks that the error names the file.
+/// Returns the error message from reading the file, after checking that the error names the file.
 fn why(path: &Path) -> String {
     let (source, bad) = open(&[path]).expect("opened");
     assert!(bad.is_empty(), "{bad:?}");
@@ -61,8 +61,8 @@ fn a_string_that_is_not_utf8_costs_its_row() {
     assert_eq!((read.len(), wrong), (500, vec![(7, "not UTF-8: byte 5 of the text is invalid".to_owned())]));
 }
 
-/// Inserts the checksum of the only page into its header, because the writer omits it. In Thrift's compact protocol, `15` means "next
-/// field, number", `2C` means "field after next, struct", and `1C` means "next field, struct".
+/// Inserts the checksum of the only page into the page's header, because the writer omits the checksum. In Thrift's compact protocol, `15`
+/// means "next field, number", `2C` means "field after next, struct", and `1C` means "next field, struct".
 fn with_checksum(path: &Path) {
     let file = std::fs::read(path).expect("there");
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(file.clone())).expect("Parquet");
@@ -96,7 +96,7 @@ fn with_checksum(path: &Path) {
     std::fs::write(path, out).expect("written");
 }
 
-/// Returns the third number of a page header: the size of the page in bytes.
+/// Returns the third number of a page header, which is the size of the page in bytes.
 fn page_bytes(header: &[u8]) -> usize {
     let mut at = 0;
     let mut number = 0;
@@ -128,7 +128,7 @@ fn a_wrong_checksum_is_found_where_nothing_else_would_tell() {
     with_checksum(&path);
     let (source, _) = open(&[&path]).expect("opened");
     assert_eq!(read(&source, &whole(), 1 << 20).expect("the checksum is right").len(), 500);
-    // Replaces one letter; the text is still valid UTF-8 and has the same length.
+    // Replacing one letter leaves the text valid UTF-8 of the same length.
     let mut bytes = std::fs::read(&path).expect("there");
     let at = bytes.windows(9).position(|window| window == b"number 77").expect("a plain page");
     bytes[at] = b'N';
@@ -153,7 +153,7 @@ fn one_damaged_file_of_many_is_named_and_takes_no_numbers() {
     assert!(bad[0].1.starts_with("not a complete Parquet file"), "{bad:?}");
     assert_eq!(bad[1].1, "0 bytes; expected a Parquet file");
     assert_eq!((source.documents(), source.locate(500).0.label.as_str()), (1000, "d.parquet"));
-    // If damage is found late, documents are renumbered without the damaged file, and footers and pages are looked up again.
+    // If damage is found late, documents are renumbered without the damaged file, and footers and pages are located again.
     let mut source = source;
     let before = read(&source, &whole(), 1 << 12).expect("read");
     let late = BTreeMap::from([(at("a.parquet"), "column \"text\": broken".to_owned())]);
@@ -199,7 +199,7 @@ fn packed(text: &str) -> [(&'static str, Vec<u8>); 2] {
     [("gz", gz.finish().expect("memory")), ("zst", zstd::encode_all(text.as_bytes(), 1).expect("memory"))]
 }
 
-/// Returns 20,000 records; `other` replaces one of them.
+/// Returns 20,000 records, after replacing the record at `at` with `other`.
 fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
     (0..20_000)
         .map(|number| if number == at { other.to_owned() } else { row(dupsift_core::hash::mix64(number)) })
@@ -210,7 +210,7 @@ fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
 fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number: u64| format!("{number},text {number}\n");
-    // No quote follows this quote.
+    // No closing quote follows this quote.
     for (name, bytes) in packed(&format!("id,text\n{}", records(row, (10, "7,\"stray quote\n")))) {
         let path = folder.path().join(format!("a.csv.{name}"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
@@ -221,7 +221,7 @@ fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
         let wrong = rows.iter().filter(|row| row.1.is_err()).count();
         assert_eq!((wrong, rows.len() as u64), (1, source.documents()), "{name}");
     }
-    // If a record is cut off inside its quotes, neither the record nor any of its lines is used.
+    // If a record is cut off inside quotation marks, neither the record nor one of its lines is used.
     let text = format!("id,text\n1,one\n2,two\n3,\"{}", "a line of it\nand, with commas, another one\n".repeat(9000));
     let path = folder.path().join("b.csv.gz");
     let (_, bytes) = packed(&text).into_iter().next().expect("gzip");
@@ -234,7 +234,7 @@ fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
 fn one_broken_row_is_no_sign_of_damage() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number: u64| format!("{{\"text\":\"text {number}\"}}\n");
-    // Zstandard may return nothing from a damaged block.
+    // Only gzip is tested, because a damaged Zstandard block may yield nothing.
     for (name, bytes) in packed(&records(row, (10, "no line of JSON\n"))).into_iter().take(1) {
         let path = folder.path().join(format!("a.jsonl.{name}"));
         let mut damaged = bytes.clone();
@@ -268,7 +268,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Checks that changing one byte to any value results in rows, which may differ, or in an error that names the file, but never in a panic.
+/// Checks that changing any byte results in rows, which may differ, or in an error that names the file, but never in a panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {
     let folder = tempfile::tempdir().expect("a folder");

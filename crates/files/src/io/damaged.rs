@@ -3,7 +3,7 @@
 use dupsift_core::error::{Error, too_many_open};
 use std::path::Path;
 
-/// Returns the error for a file that cannot be read, or the error about the limit on open files.
+/// Returns the error for a file that cannot be read, or the error for too many open files if that is the cause.
 pub(super) fn damaged(path: &Path, why: String) -> Error {
     match too_many_open(&why) {
         Some(error) => Error::reading("read", path)(error),

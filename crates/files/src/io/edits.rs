@@ -1,4 +1,4 @@
-//! Replaces the texts of some rows in a copied file. All other values in these rows are preserved.
+//! Replaces the texts of some rows in a copied file. All other values are preserved.
 
 use super::coding::Coding;
 use super::quotes::{Dialect, Field, Quoting, fields};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// The edits to the texts of some rows.
+/// Specifies how the texts of some rows are edited.
 #[derive(Clone, Copy)]
 pub struct Edits<'e> {
     /// The text column.
@@ -25,7 +25,7 @@ pub(super) const CHANGED: &str = "the file changed while it was being read";
 /// Checks that texts in this encoding can be written back.
 ///
 /// # Errors
-/// Returns the reason if the texts cannot be written back, and what to do instead.
+/// Returns the reason why the texts cannot be written back, and what to do instead.
 pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),
@@ -52,7 +52,7 @@ impl Edits<'_> {
         Ok([&line[..place.start], &edited, &line[place.end..]].concat().into_bytes())
     }
 
-    /// Returns a record of separated values with the edited text in this column.
+    /// Returns a record of separated values with the edited text in a column.
     ///
     /// # Errors
     /// Returns an error if the record does not contain the text that was read.
@@ -83,25 +83,25 @@ impl Edits<'_> {
     }
 }
 
-/// Returns the byte range of a substring in its text.
+/// Returns the byte range of `part` in `text`. `part` must be a slice of `text`.
 fn place_in(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - text.as_ptr() as usize;
     start..start + part.len()
 }
 
-/// Returns a text as a field, quoted if needed.
+/// Returns a text as a field, in quotation marks if necessary.
 fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
     if dialect.quoting == Quoting::None {
-        // Without quoting, a record is a single line, so line feeds in the edited text become spaces.
+        // If there is no quoting, a record is a single line, so line feeds in the edited text become spaces.
         return text.replace('\n', " ");
     }
     let has_marks = text.bytes().any(|byte| byte == dialect.delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
-    // An unquoted empty field is a null.
+    // An empty field without quotation marks is a null.
     if was_quoted || has_marks || text.is_empty() { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
-/// Returns the byte range of a field's value in an object. A field whose own name contains the dot takes precedence over a field in a
-/// nested object. Among duplicate fields, the last one is used, as when reading.
+/// Returns the byte range of a field's value in a JSON object. A field whose name contains a dot takes precedence over a field in a nested
+/// object. If a field occurs several times, the last occurrence is used, as it is when documents are read.
 fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
     let mut best = None;
     find(object, column, 1, &mut best);
@@ -109,7 +109,7 @@ fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
 }
 
 fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usize, &'l str)>) {
-    // Ignores the line break after the object.
+    // The line break after the object is ignored.
     let mut json = serde_json::Deserializer::from_str(object);
     let Ok(Fields(fields)) = Fields::deserialize(&mut json) else { return };
     for (name, value) in fields {
@@ -170,7 +170,7 @@ mod tests {
         let line = "\n\u{feff} {\"a\": 1.50, \"text\" : \"cut \\u4e2d\\nb\", \"c\":[ {} ]}\r\n";
         let expected = "\n\u{feff} {\"a\": 1.50, \"text\" : \"中\\nb\", \"c\":[ {} ]}\r\n";
         assert_eq!(json("text", line).as_deref(), Ok(expected));
-        // If two fields have the same name, the last one is edited; a field whose own name contains the dot is edited instead of a nested
+        // If two fields have the same name, the last field is edited. A field whose name contains a dot is edited instead of a nested
         // field.
         assert_eq!(json("t", r#"{"t":"cut 1","t":"cut 2"}"#).as_deref(), Ok(r#"{"t":"cut 1","t":"2"}"#));
         assert_eq!(

@@ -2,9 +2,9 @@
 //!
 //! The list is sorted by the bytes of the paths and contains each file once, even if several inputs name it. Document numbers depend on the
 //! order of the list, so this order must not depend on the order in which a file system lists a folder. As in similar tools, files and
-//! folders inside a folder are skipped if their names begin with `.` or `_` (half-written files, checkpoints, `_SUCCESS`). Folders written
-//! by dupsift (results and indexes) are also skipped unless they are given as inputs, see [`Ours`]. All other files that are not read are
-//! counted, see [`Unread`].
+//! folders in a folder are skipped if their names begin with `.` or `_` (incomplete files, checkpoints, `_SUCCESS`). Folders written by
+//! dupsift (results and indexes) are also skipped unless they are given as inputs; see [`Ours`]. All other files that are not read are
+//! counted; see [`Unread`].
 
 use super::coding::Coding;
 use super::format::Format;
@@ -26,8 +26,8 @@ use std::path::{Component, Path, PathBuf};
 pub struct FoundFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The name of the file in `FILE#ROW`: its path relative to the folder if the only input is a folder, its file name if the only input
-    /// is a file, otherwise its path as typed.
+    /// The name of the file in `FILE#ROW`: the path relative to the folder if the only input is a folder, the file name if the only input
+    /// is a file, and otherwise the path as typed.
     pub label: String,
     /// The format of the file.
     pub format: &'static dyn Format,
@@ -37,25 +37,25 @@ pub struct FoundFile {
     pub is_guess: bool,
     /// The size on disk when the list was made, in bytes; 0 if unknown.
     pub bytes: u64,
-    /// The columns from the names of the file's folders: `lang=ru` means that the `lang` column has the value `ru`.
+    /// The columns that the names of the file's folders define: `lang=ru` means that the column `lang` has the value `ru`.
     pub partitions: Vec<(String, Option<String>)>,
 }
 
 impl FoundFile {
-    /// Returns the file with a different label, and with the partition columns from that label.
+    /// Replaces the label of the file, and derives the partition columns from the new label.
     pub fn called(mut self, label: &str) -> FoundFile {
         self.partitions = hive::partitions(label);
         self.label = label.to_owned();
         self
     }
 
-    /// Returns whether the names of the file's folders provide this column.
+    /// Returns whether the names of the file's folders define a column.
     pub(super) fn has_partition(&self, name: &str) -> bool {
         self.partitions.iter().any(|(known, _)| known == name)
     }
 }
 
-/// Options for finding files.
+/// The options for finding files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taking {
     /// How `.txt`, `.md` and `.html` files are read.
@@ -64,7 +64,7 @@ pub struct Taking {
     pub coding: Coding,
 }
 
-/// The files found for the inputs.
+/// The files that were found for the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// The files to read.
@@ -74,13 +74,13 @@ pub struct Found {
 }
 
 impl From<Vec<FoundFile>> for Found {
-    /// Returns the result for these files without any unread files.
+    /// Returns a result without unread files.
     fn from(files: Vec<FoundFile>) -> Found {
         Found { files, unread: Unread::default() }
     }
 }
 
-/// Returns the files for these inputs, with default options.
+/// Returns the files for the inputs, with default options.
 ///
 /// # Errors
 /// Returns the same errors as [`find_all`].
@@ -88,17 +88,17 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
 
-/// Returns the files for these inputs, and the files that are not read.
+/// Returns the files for the inputs, and the files that are not read.
 ///
 /// # Errors
-/// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a regular file,
-/// or contains no files in a supported format.
+/// Returns [`Error::Missing`] if an input does not exist. Returns [`Error::Usage`] if an input has an unknown file extension, is not a
+/// regular file, or contains no files in a supported format.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     find_all_in(Path::new(""), inputs, taking)
 }
 
-/// Returns the files for these inputs, which are relative to this folder; an empty path means the working directory. Labels do not depend
-/// on this folder.
+/// Works like [`find_all`], but the inputs are relative to `folder`. An empty path means the working directory. Labels do not depend on
+/// `folder`.
 ///
 /// # Errors
 /// Returns the same errors as [`find_all`].
@@ -108,7 +108,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     }
     refuse_standard_input(inputs)?;
     // The key of a file is the resolved path of its folder, followed by the file name. A file that two inputs have in common is read once,
-    // but two links to the same content are two files.
+    // but two links to the same file count as two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
@@ -149,7 +149,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen) })
 }
 
-/// Sorts files by the bytes of their absolute paths, so that the order does not depend on the working directory.
+/// Sorts files by the bytes of their absolute paths. The order therefore does not depend on the working directory.
 pub fn sort(files: &mut [FoundFile]) {
     files.sort_by_cached_key(|file| {
         let mut plain = PathBuf::new();
@@ -163,12 +163,13 @@ pub fn sort(files: &mut [FoundFile]) {
     });
 }
 
-/// Returns the absolute path without resolving links. A record contains absolute paths, because it may be read from another folder.
+/// Returns an absolute path without resolving links. Records contain absolute paths because they may be read from a different working
+/// directory.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// Returns the path of an input relative to this folder.
+/// Returns the path of an input in a folder.
 fn at(folder: &Path, input: &str) -> PathBuf {
     match (folder.as_os_str().is_empty(), input) {
         (true, _) => PathBuf::from(input),
@@ -194,7 +195,7 @@ fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     ))
 }
 
-/// Returns the error for a file that is given directly but cannot be read as input.
+/// Returns the error for a file that is itself an input but cannot be read.
 fn not_read(path: &Path, special: Option<&str>) -> Error {
     let shown = path.display();
     Error::usage(match special {
@@ -209,10 +210,10 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
     })
 }
 
-/// The files found for one input.
+/// The files that were found for one input.
 #[derive(Default)]
 struct Listed {
-    /// The type of the input if it is a single file but not a regular file.
+    /// The type of the input if it is a single file other than a regular file.
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
@@ -220,9 +221,9 @@ struct Listed {
     found: Vec<Named>,
     /// The files that are not read, and their type if they are not regular files.
     unread: Vec<(Named, Option<&'static str>)>,
-    /// The folders below the input that dupsift wrote.
+    /// The folders in the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
-    /// The kind of output in the named folder, if dupsift wrote it.
+    /// The kind of output in the input folder, if dupsift wrote the folder.
     is_ours: Option<Ours>,
 }
 
@@ -239,12 +240,12 @@ impl Listed {
     }
 }
 
-/// A file found for an input.
+/// A file that was found for an input.
 struct Named {
     path: PathBuf,
-    /// The label of the file if this is the only input.
+    /// The label that the file has if its input is the only input.
     label: String,
-    /// The file name in its folder, with links in the folder's path resolved.
+    /// The path of the file, with links in the folder's path resolved.
     identity: PathBuf,
 }
 
@@ -279,7 +280,7 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
         let folder = below(&base, folder);
         spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
     };
-    // If the glob matches a folder, all files in the folder are read, as they would be if the shell had expanded the glob.
+    // If the glob matches a folder, all files in the folder are read, as if the shell had expanded the glob.
     let mut folders = HashMap::new();
     let walked = Walk::of(&base, &names, &mut |file, real| {
         let path = below(&base, file);
@@ -292,12 +293,12 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     Ok(listed)
 }
 
-/// Returns whether a folder or one of its ancestors matches. Checks each folder once.
+/// Returns whether a folder or one of its ancestors matches the glob. Each folder is checked only once.
 fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<PathBuf, bool>) -> bool {
     if let Some(&is_match) = known.get(folder) {
         return is_match;
     }
-    // Starts at the nearest folder that was already checked, because folders may be deeply nested.
+    // The check starts at the nearest folder that has been checked before, because folders may be deeply nested.
     let unknown: Vec<&Path> = folder.ancestors().take_while(|above| !known.contains_key(*above)).collect();
     let above = unknown.last().and_then(|last| last.parent());
     let mut is_match = above.is_some_and(|above| known.get(above).copied().unwrap_or_default());
@@ -308,7 +309,7 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
     is_match
 }
 
-/// Returns a path relative to a folder. Paths in the working directory are already relative.
+/// Returns a path relative to a folder. A path that is not in the folder is returned unchanged.
 fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
     path.strip_prefix(folder).unwrap_or(path)
 }
@@ -318,11 +319,11 @@ fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
 fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
     let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
     let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
-    // A prefix may end inside braces and thus be an invalid glob; such a prefix is ignored.
+    // A prefix that ends inside braces is not a valid glob and is ignored.
     Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
 }
 
-/// Characters that make a path a glob.
+/// The characters that make a path a glob.
 const WILD: [char; 4] = ['*', '?', '[', '{'];
 
 /// Returns the folder before the first component with a wildcard, and the remaining components as a pattern.
@@ -341,14 +342,14 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
-/// Walks through a folder and finds every file that is not hidden. Follows links except in loops, and skips folders written by dupsift. The
-/// cost for a folder does not depend on its depth, apart from the length of its path.
+/// Walks through a folder and its subfolders, and finds every file that is not hidden. The walk follows links unless they form a loop, and
+/// skips folders written by dupsift. The cost of visiting a folder does not depend on its depth, apart from the length of its path.
 struct Walk<'w> {
-    /// The named folder, with links resolved.
+    /// The start folder, with links resolved.
     named: PathBuf,
-    /// A function that returns whether an input requests this folder, which dupsift wrote and which contains these names.
+    /// A function that returns whether an input asks for a folder that dupsift wrote. The arguments are the folder and the names in it.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// A function that receives two paths of each file: the path that was found, and the same path with links in its folder resolved.
+    /// A function that receives two paths of each file: the path that was found, and the path with links in the folder's path resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,
@@ -359,19 +360,18 @@ struct Walk<'w> {
 /// A folder being listed.
 struct Listing {
     folder: PathBuf,
-    /// The folder with links resolved.
+    /// The folder, with links resolved.
     real: PathBuf,
     identity: (u64, u64),
     /// The entries not yet visited.
     entries: std::vec::IntoIter<(std::fs::DirEntry, OsString)>,
 }
 
-/// The folders written by dupsift that were found during a walk.
+/// The folders written by dupsift that a walk found.
 #[derive(Default)]
 struct Walked {
-    /// The kind of output in the start folder, if dupsift wrote it.
+    /// The kind of output in the start folder, if dupsift wrote the folder.
     start: Option<Ours>,
-    /// The folders that were skipped.
     skipped: BTreeMap<PathBuf, Ours>,
 }
 
@@ -389,7 +389,7 @@ impl<'w> Walk<'w> {
         Ok(walk.found)
     }
 
-    /// Lists a folder, whose path with links resolved is `real`, and everything below it. Uses a list instead of recursion, because the
+    /// Lists a folder and all its subfolders. `real` is the path of the folder with links resolved. The walk is not recursive, because the
     /// longest possible path would overflow a thread's stack.
     fn list(&mut self, folder: PathBuf, real: PathBuf) -> Result<()> {
         let mut listing: Vec<Listing> = self.enter(folder, real)?.into_iter().collect();
@@ -402,7 +402,7 @@ impl<'w> Walk<'w> {
             if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
                 continue;
             }
-            // Paths do not begin with ".", because that would only make labels longer.
+            // Paths do not begin with ".", which would only make labels longer.
             let path = if at.folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
             let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
             if kind.is_none() && self.leads_into_ours(&path) {
@@ -421,8 +421,7 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote the folder and it is not an
-    /// input.
+    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote it and no input asks for it.
     fn enter(&mut self, folder: PathBuf, real: PathBuf) -> Result<Option<Listing>> {
         let failed = || Error::reading("list the folder", &folder);
         let metadata = std::fs::metadata(&folder).map_err(failed())?;
@@ -435,7 +434,7 @@ impl<'w> Walk<'w> {
         let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
         match Ours::of(&folder, &names) {
             kind if self.above.is_empty() => self.found.start = kind,
-            // If an input is inside the folder, the folder counts as an input.
+            // If the start folder is inside this folder, this folder counts as an input.
             Some(kind) if !self.named.starts_with(&real) && !(self.asks)(&folder, &names) => {
                 self.found.skipped.insert(folder, kind);
                 return Ok(None);
@@ -447,7 +446,7 @@ impl<'w> Walk<'w> {
         Ok(Some(Listing { folder, real, identity, entries }))
     }
 
-    /// Returns whether a link leads into a folder that dupsift wrote and that is not an input; if so, records the link.
+    /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.
     fn leads_into_ours(&mut self, link: &Path) -> bool {
         let Ok(real) = link.canonicalize() else { return false };
         // A link to the folder itself is handled in the same way as the folder.
@@ -560,7 +559,7 @@ mod tests {
         assert!(message(at("*.parquet.x")).contains("nothing to read"));
         assert!(message(at("a[.parquet")).contains("cannot be read"));
         assert!(find(&[]).is_err());
-        // An input that looks like a glob but is the name of an existing file refers to that file.
+        // If an input that looks like a glob is the name of an existing file, that file is the input.
         assert_eq!(labels(&[at("[x].parquet")]), ["[x].parquet"]);
     }
 
@@ -569,7 +568,7 @@ mod tests {
         let folder =
             tree(&["a.jsonl", "b.XLS", "d/c.xls", "d/e.xls.gz", "f.html", "README", ".g.xls", "_h/i.xls", "x.y z"]);
         let input = folder.path().to_string_lossy().into_owned();
-        // If a folder is given twice, each of its files is listed once.
+        // If a folder is given twice, each file in it is listed once.
         let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
         let counts: Vec<(&str, u64)> =
             found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
@@ -616,7 +615,7 @@ mod tests {
         assert_eq!(labels(&[folder.path().to_string_lossy().into_owned()]), ["d/a.parquet"]);
     }
 
-    /// A walk that checks all ancestors of each folder would take 22 s of CPU time in this test.
+    /// If the walk checked all ancestors of each folder, this test would take 22 s of CPU time.
     #[test]
     fn folders_that_are_nested_deeply_are_listed_in_time() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -24,19 +24,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A format of input files.
 pub trait Format: Debug + Sync {
-    /// Returns the name of the format in messages: `JSON lines`.
+    /// Returns the name of the format in messages, such as `JSON lines`.
     fn name(&self) -> &'static str;
 
-    /// Returns the file extensions in lowercase; the first one is the most common.
+    /// Returns the file extensions in lowercase, starting with the most common extension.
     fn endings(&self) -> &'static [&'static str];
 
-    /// Returns the file extensions that other formats share. If a file with such an extension turns out to have a different format, it
+    /// Returns those file extensions that other formats also use. If a file with such an extension turns out to have a different format, it
     /// counts as unread, not as damaged.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Returns whether files may be compressed as a whole; if so, the extension of the compression follows the extension of the format.
+    /// Returns whether files of this format may be compressed as a whole. The extension of the compression then follows the extension of
+    /// the format.
     fn is_packed(&self) -> bool {
         false
     }
@@ -46,12 +47,12 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns whether the texts of this format are always pages, see [`Documents::page`].
+    /// Returns whether the texts of this format are always pages; see [`Documents::page`].
     fn has_pages(&self) -> bool {
         false
     }
 
-    /// Returns whether texts and ids are in columns that can be selected with options. If not, each row has a text and an id, and the
+    /// Returns whether texts and ids are in columns that can be selected with options. Otherwise, each row has a text and an id, and the
     /// column options have no effect.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
@@ -62,11 +63,11 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Inspects a file and determines which of the columns it contains, how many rows it has, and where it can be split. If `repacking` is
+    /// Inspects a file to determine which of the columns it contains, how many rows it has, and where it can be split. If `repacking` is
     /// given, a file that is read to its end and cannot be split may be repacked in the same pass.
     ///
     /// # Errors
-    /// Returns the reason if the file cannot be used.
+    /// Returns the reason why the file cannot be used.
     fn open(
         &self,
         file: File,
@@ -80,14 +81,14 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns the rows of a piece where a read can begin without unpacking the rows before them, if pieces can be split and these rows are
-    /// known.
+    /// Returns the rows of a piece at which a read can begin without unpacking the preceding rows. The result is empty if pieces cannot be
+    /// split or these rows are not known.
     fn starts_within(&self, _file: File, _piece: &Within<'_>) -> Starts {
         Starts::default()
     }
 
-    /// Returns consecutive stretches of a part's rows that can be read separately, and how much memory reading each stretch takes. Chunks
-    /// of up to `small` bytes need not be inspected. Returns no stretches if a read holds only one batch in memory.
+    /// Divides the rows of a part into consecutive stretches that can be read separately, and determines the memory that each stretch
+    /// takes. Chunks of up to `small` bytes need not be inspected. The result is empty if a read holds only one batch in memory.
     ///
     /// # Errors
     /// Returns [`Reading::bad`] if the file is damaged.
@@ -98,25 +99,25 @@ pub trait Format: Debug + Sync {
     /// Calls `each` with batches of the part's rows, in order.
     ///
     /// # Errors
-    /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
+    /// Returns [`Reading::bad`] if the file is damaged, and any error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns the columns that are known without reading all rows; struct fields are identified by their paths. Always includes the
-    /// columns in `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
+    /// Returns the columns that are known without reading all rows; struct fields are identified by their paths. The result always includes
+    /// the columns in `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
     ///
     /// # Errors
-    /// Returns the reason if the file cannot be read.
+    /// Returns the reason why the file cannot be read.
     fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String>;
 
     /// Returns the file's columns and the types that a read returns for them; nested columns have no type. The list is empty if the file is
-    /// unreadable; the error is reported when the file is opened.
+    /// unreadable, because that error is reported when the file is opened.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
-    /// Returns the largest total size of these columns' values in one row, in bytes. May return 0 instead of a size of at most `small`
-    /// bytes.
+    /// Returns the maximum total size of the values of these columns in one row, in bytes. If the size is at most `small` bytes, the result
+    /// may be 0.
     ///
     /// # Errors
-    /// Returns the reason if the file cannot be read.
+    /// Returns the reason why the file cannot be read.
     fn longest_of(
         &self,
         _file: File,
@@ -128,15 +129,15 @@ pub trait Format: Debug + Sync {
     }
 
     /// Returns the column names of a file of ids that is not part of the corpus. If the format has no fixed columns, returns the names that
-    /// occur in the first rows, or `None` if there are no rows.
+    /// occur in the first rows, or `None` if the file has no rows.
     ///
     /// # Errors
-    /// Returns the reason if the file cannot be read.
+    /// Returns the reason why the file cannot be read.
     fn column_names(&self, _file: File, _coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         Err(self.without_ids())
     }
 
-    /// Calls `each` with the two values of every row in a file of ids, see [`read_ids`](super::read_ids).
+    /// Calls `each` with the two values of every row in a file of ids; see [`read_ids`](super::read_ids).
     ///
     /// # Errors
     /// Returns [`Failed`].
@@ -153,7 +154,7 @@ pub trait Format: Debug + Sync {
     /// Checks that a subset of rows can be copied from a file with this compression and encoding.
     ///
     /// # Errors
-    /// Returns the reason if rows cannot be copied, and what to do instead.
+    /// Returns the reason why rows cannot be copied, and what to do instead.
     fn copies(&self, _coding: Coding) -> std::result::Result<(), String> {
         // A file with a single document is copied completely or not at all.
         Ok(())
@@ -162,7 +163,7 @@ pub trait Format: Debug + Sync {
     /// Checks that edited texts can be written back to a file with this compression and encoding.
     ///
     /// # Errors
-    /// Returns the reason if this is impossible, and what to do instead.
+    /// Returns the reason why this is impossible, and what to do instead.
     fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("texts in {} cannot be changed; convert the file to Parquet or JSON lines", self.name()))
     }
@@ -170,7 +171,7 @@ pub trait Format: Debug + Sync {
     /// Checks that columns can be added to a file with this compression and encoding.
     ///
     /// # Errors
-    /// Returns the reason if this is impossible, and what to do instead.
+    /// Returns the reason why this is impossible, and what to do instead.
     fn adds(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("columns cannot be added to {}; convert the file to Parquet or JSON lines", self.name()))
     }
@@ -178,7 +179,7 @@ pub trait Format: Debug + Sync {
     /// Returns the first stretch that does not fit into memory when a subset of rows is copied, if any.
     ///
     /// # Errors
-    /// Returns the reason if the file cannot be read.
+    /// Returns the reason why the file cannot be read.
     fn check_copying(&self, _file: File, _fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
         Ok(None)
     }
@@ -197,15 +198,15 @@ pub trait Format: Debug + Sync {
     }
 }
 
-/// Receives the two values of a row, or the reason why the row is unusable. Returns whether to continue.
+/// A function that receives the two values of a row, or the reason why the row is unusable. The function returns whether to continue.
 pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejection>) -> Result<bool> + 'e;
 
 /// The reason why reading ids ended early.
 #[derive(Debug)]
 pub enum Failed {
-    /// The problem with the file, as text.
+    /// The problem with the file.
     Bad(String),
-    /// The damage after the rows that were already passed on.
+    /// The damage to the file. The rows before the damage have been passed on.
     Damaged(String),
     /// The error from the callback.
     Passed(Error),
@@ -222,15 +223,15 @@ impl From<String> for Failed {
 pub struct Opened {
     /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
     pub id: Option<IdKind>,
-    /// The reason why the id column is unusable, if it exists and is unusable.
+    /// The reason why the id column is unusable, if the file has an unusable id column.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
     /// Whether texts are joined from lists.
     pub is_joined: bool,
-    /// The pieces into which the file can be split. They are consecutive and contain all rows.
+    /// The pieces into which the file can be split. The pieces are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
-    /// The size in bytes of the longest line that can be a row (JSON lines) or of the longest block that may be held in memory (web
+    /// The size in bytes of the longest line that can be a row (JSON lines), or of the longest block that may be held in memory (web
     /// archives).
     pub longest: u64,
     /// The compression and encoding of the file, if they were determined only when the file was opened.
@@ -241,7 +242,7 @@ pub struct Opened {
     pub lost: Option<Lost>,
     /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
-    /// The text of the file, if it was repacked; if so, pieces begin at byte offsets in that text.
+    /// The text of the file, if it was repacked. Pieces then begin at byte offsets in this text.
     pub(super) written: Option<Written>,
 }
 
@@ -265,35 +266,35 @@ pub struct Piece {
     pub rows: u64,
     /// The approximate size of the unpacked text, in bytes.
     pub bytes: u64,
-    /// The number of bytes in all requested columns, unpacked plus packed, if the format reads complete pages.
+    /// The total size of all requested columns in bytes, unpacked plus packed, if the format reads complete pages.
     pub held: u64,
 }
 
-/// Adjacent pieces of a file, or some rows of one piece.
+/// Adjacent pieces of a file, or some of the rows of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The position where the first piece begins, as in [`Piece::start`].
     pub from: u64,
-    /// The position where the piece after the last one begins; `u64::MAX` at the end of the file.
+    /// The position where the piece after the last piece begins; `u64::MAX` at the end of the file.
     pub to: u64,
     /// The number of rows to skip before the first requested row.
     pub skip: u64,
 }
 
-/// Rows of a part that are read together.
+/// Some rows of a part, which are read together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     /// The number of rows.
     pub rows: u64,
-    /// The largest number of bytes of the file, unpacked plus packed, that are in memory while these rows are read.
+    /// The maximum number of bytes of the file, unpacked plus packed, that are in memory while these rows are read.
     pub bytes: u64,
-    /// The size in bytes of the longest text in these rows, or a lower bound, if known.
+    /// The size in bytes of the longest text in these rows; a lower bound or 0 if the size is not known.
     pub longest: u64,
     /// The column that takes most of the bytes.
     pub column: String,
 }
 
-/// The location of a piece in its file, see [`Format::starts_within`].
+/// The location of a piece in its file; see [`Format::starts_within`].
 pub struct Within<'r> {
     /// The path of the file.
     pub path: &'r Path,
@@ -301,11 +302,11 @@ pub struct Within<'r> {
     pub start: u64,
     /// The columns of the corpus.
     pub columns: &'r Columns,
-    /// Values that all reads of a corpus share.
+    /// The values that all reads of a corpus share.
     pub shared: &'r Shared,
 }
 
-/// The rows of a piece where a read may begin, in ascending order, counted from the first row of the piece.
+/// The rows at which a read of a piece may begin, in ascending order. Rows are counted from the first row of the piece.
 pub type Starts = Arc<[u64]>;
 
 /// The parameters of one read.
@@ -318,7 +319,7 @@ pub struct Reading<'r> {
     pub repacked: Option<&'r Repacked>,
     /// The counter for bytes unpacked from the file.
     pub unpacked: &'r UnpackedBytes,
-    /// The size of the longest line or block, see [`Opened::longest`].
+    /// The size of the longest line or block; see [`Opened::longest`].
     pub longest: u64,
     /// The label of the file.
     pub label: &'r str,
@@ -328,7 +329,7 @@ pub struct Reading<'r> {
     pub first_doc: u64,
     /// The number of rows in the part.
     pub rows: u64,
-    /// The rows to read, in ascending order, counted from the first row of the part; `None` for all rows.
+    /// The rows to read, in ascending order; `None` for all rows. Rows are counted from the first row of the part.
     pub chosen: Option<&'r [u64]>,
     /// Whether an id column was found when the file was opened.
     pub has_id: bool,
@@ -336,17 +337,17 @@ pub struct Reading<'r> {
     pub columns: &'r Columns,
     /// The columns and rows to read.
     pub want: &'r Want,
-    /// Values that all reads of a corpus share.
+    /// The values that all reads of a corpus share.
     pub shared: &'r Shared,
 }
 
 impl<'r> Reading<'r> {
-    /// Returns the text of the part before it is split into lines, from the file or its repacked copy.
+    /// Returns the text of the part, from the file or its repacked copy. The text is not split into lines yet.
     pub(super) fn text(&self, mut file: File) -> io::Result<io::Take<Box<dyn BufRead + 'r>>> {
         let text: Box<dyn BufRead + 'r> = match self.repacked {
             Some(repacked) => Box::new(repacked.from(self.part.from)),
             None => {
-                // A file that cannot be split has one part, which begins at its first byte.
+                // A file that cannot be split has a single part, which begins at the first byte.
                 file.seek(SeekFrom::Start(self.part.from))?;
                 let text = self.coding.text(file)?;
                 if self.coding.packing == Packing::Plain { Box::new(text) } else { Box::new(self.unpacked.count(text)) }
@@ -355,12 +356,12 @@ impl<'r> Reading<'r> {
         Ok(text.take(self.part.to - self.part.from))
     }
 
-    /// Returns the error that causes the file to be skipped or, if too many files are open, the error that ends the run.
+    /// Returns the error that causes the file to be skipped, or the error that ends the run if too many files are open.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 
-    /// Returns the error for a file that cannot be read further. An error in the temporary file with the repacked text ends the run,
+    /// Returns the error for a file that cannot be read any further. An error in the temporary file with the repacked text ends the run,
     /// because the input file may be intact.
     pub(super) fn failed(&self, error: io::Error) -> Error {
         match of_work_file(error) {
@@ -370,12 +371,12 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// Values that all reads of a corpus share. Each format looks up its own value by type.
+/// The values that all reads of a corpus share. Each format looks up its own value by the type of the value.
 #[derive(Debug, Default)]
 pub struct Shared(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
 impl Shared {
-    /// Returns the only value of this type, created on first use.
+    /// Returns the only value of type `T`, which is created on first use.
     pub fn of<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let value = all.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default())).clone();
@@ -387,8 +388,8 @@ impl Shared {
 /// The counts of web archive records that are not rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// The number of records that are not rows, by type; broken records are counted separately, as `request (broken)`.
+    /// The number of records that are not rows, by type. Broken records are counted separately, for example as `request (broken)`.
     pub others: BTreeMap<String, u64>,
-    /// The number of rows marked as `WARC-Truncated`, which contain only part of the server's data.
+    /// The number of rows that are marked `WARC-Truncated`. These rows contain only part of the data that the server sent.
     pub truncated: u64,
 }

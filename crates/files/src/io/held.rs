@@ -1,13 +1,13 @@
-//! Handles a result whose publication a guard prevented: a finished folder `NAME.held` with `_HELD` instead of `_SUCCESS`, next to the
-//! output NAME.
+//! Handles a result that was held back, that is, a result that was not published because a guard fired. The finished result is in a folder
+//! `NAME.held` next to the output NAME, with `_HELD` instead of `_SUCCESS`.
 //!
 //! ```text
 //! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
-//! The `_HELD` file identifies the output that existed when the result was held back; a newer output is not replaced.
+//! The `_HELD` file identifies the output that existed when the result was held back. A newer output is not replaced.
 //!
-//! If a process ends between two of these steps, the folder still counts as held back, and running the same command again completes the
+//! If a process ends between two of these steps, the result still counts as held back, and running the same command again completes the
 //! work.
 
 use super::names::{HELD, HELD_ENDING, SUCCESS};
@@ -21,19 +21,19 @@ use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder, write_durably};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder with a result that was held back.
+/// A folder that contains a result that was held back.
 #[derive(Debug)]
 pub struct Held {
     folder: Place,
-    /// Dropped last, because it holds the lock on the output.
+    /// The work folder of the output. It holds the lock on the output and is therefore dropped last.
     work: WorkFolder,
 }
 
 impl Held {
-    /// Opens the folder and locks its output against other runs.
+    /// Opens the folder, and locks its output so that no other run can write it.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder has no held result, or if a run is writing the output.
+    /// Returns [`Error::Usage`] if the folder contains no result that was held back, or if a run is writing the output.
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
             Error::usage(format!(
@@ -48,7 +48,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // This call comes first, because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
+        // This call comes first because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
@@ -69,12 +69,12 @@ impl Held {
         &self.work.place().name
     }
 
-    /// Returns whether the result is accepted for this name but not yet renamed.
+    /// Returns whether the result has been accepted under this name but not renamed yet.
     pub fn is_accepted(&self) -> bool {
         is_accepted(&self.folder, self.name())
     }
 
-    /// Replaces the record or the report in one step.
+    /// Atomically replaces the record or the report.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -85,11 +85,11 @@ impl Held {
         sync_folder(&self.folder.path)
     }
 
-    /// Checks that the result may be published under its name. Changes nothing.
+    /// Checks that the result may be published under its name. Nothing is changed.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the output was not written by dupsift, or if it is newer than the output that existed when this result
-    /// was held back. However, a newer output for which a guard fired may be replaced.
+    /// Returns [`Error::Usage`] if dupsift did not write the existing output, or if that output is newer than the output that existed when
+    /// this result was held back. However, a newer output may be replaced if a guard fired for it.
     pub fn check(&self) -> Result<()> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;
@@ -105,10 +105,10 @@ impl Held {
         )))
     }
 
-    /// Renames the result to its output name. Removes the previous output last.
+    /// Renames the result to its output name. The previous output is removed last.
     ///
     /// # Errors
-    /// Returns the errors of [`Held::check`], or [`Error::Io`].
+    /// See [`Held::check`]. Also returns [`Error::Io`] if the disk cannot be written.
     pub fn publish(&self) -> Result<PathBuf> {
         self.check()?;
         let output = self.work.place();
@@ -134,14 +134,14 @@ pub(super) fn standing(place: &Place) -> String {
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
-/// Returns whether a guard fired for the result at a path. If there was no earlier output, a result is published even if a guard fired.
+/// Returns whether a guard fired for the result at a path. Even if a guard fires, a result is published if there is no earlier output.
 fn is_doubtful(place: &Place) -> bool {
     let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
     record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }
 
-/// Returns the reason if the folder is not a held result for this output, otherwise `None`.
+/// Returns the reason why the folder is not a held-back result for this output, or `None` if it is one.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
         return Ok(Some(format!("it contains {:?}", path.display().to_string())));
@@ -165,11 +165,11 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
     folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
 }
 
-/// Checks that a result for this output may be held back: the path for the held result must be free, an empty folder, or an older held
-/// result.
+/// Checks that a result for this output may be held back. The path of the held-back result must be unused, an empty folder, or an older
+/// held-back result.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the path contains anything else.
+/// Returns [`Error::Usage`] if there is anything else at the path.
 pub(super) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
     if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {
@@ -182,7 +182,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
     )))
 }
 
-/// Returns whether an older result for this output is held back.
+/// Returns whether an older result for this output has been held back.
 pub(super) fn older(output: &Place) -> Result<bool> {
     let folder = output.held();
     if !folder.path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {

@@ -1,7 +1,7 @@
-//! Reads columns from Hive-style folder names: `lang=ru/day=2026-11-01/part-0.parquet`.
+//! Reads columns from Hive-style folder names, such as `lang=ru/day=2026-11-01/part-0.parquet`.
 //!
-//! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file itself
-//! takes precedence over a column from its folder names.
+//! Keys and values are URL-decoded. A column holds integers if all its values are integers, and strings otherwise. A column in the file
+//! itself takes precedence over a column from the names of its folders.
 
 use arrow::array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
 use arrow::datatypes::DataType;
@@ -12,10 +12,11 @@ use std::sync::Arc;
 /// The value that means null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Columns from the folder names of a file, with their values; `None` for null.
+/// The columns from the folder names of a file, with their values; `None` for null.
 pub(super) type Partitions = Vec<(String, Option<String>)>;
 
-/// Returns the columns from a file's folders, outermost first. If a key occurs twice, the value from the innermost folder is used.
+/// Returns the columns from the names of a file's folders, outermost folder first. If a key occurs twice, the value from the innermost
+/// folder is used.
 pub(super) fn partitions(label: &str) -> Partitions {
     let mut partitions = Partitions::new();
     let folders = Path::new(label).parent().into_iter().flat_map(Path::components);
@@ -30,12 +31,12 @@ pub(super) fn partitions(label: &str) -> Partitions {
     partitions
 }
 
-/// URL-decodes a text. Returns the text unchanged if the result is not UTF-8.
+/// URL-decodes a text. If the result is not UTF-8, the text is returned unchanged.
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), |text| text.into_owned())
 }
 
-/// Returns the columns from the folders of all files with their types, in order of first appearance.
+/// Returns the names and types of the columns from the folder names of all files, in order of first appearance.
 pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -> Vec<(String, DataType)> {
     let mut columns: Vec<(String, DataType)> = Vec::new();
     for (key, value) in files.clone().flatten() {
@@ -47,7 +48,7 @@ pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -
             columns[at].1 = DataType::Utf8View;
         }
     }
-    // A column with only nulls is a string column.
+    // A column that contains only nulls is a string column.
     for (key, data_type) in &mut columns {
         let all = || files.clone().flatten();
         if all().all(|(known, value)| known != key || value.is_none()) {
@@ -57,7 +58,7 @@ pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -
     columns
 }
 
-/// Returns a folder column for this many rows of one file.
+/// Returns a column from a folder name for `rows` rows of one file.
 pub(super) fn column(value: Option<&str>, data_type: &DataType, rows: usize) -> ArrayRef {
     match (value, data_type) {
         (None, _) => new_null_array(data_type, rows),

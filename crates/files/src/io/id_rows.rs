@@ -1,7 +1,7 @@
 //! Reads two id columns from a file that is not part of the corpus, such as the ground truth for an evaluation.
 //!
-//! Ids are passed on as text, exactly as written. The number 7 and the string "7" are the same id, because the types in a ground truth file
-//! often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
+//! Ids are passed on as text, exactly as they are written. The number 7 and the string "7" are the same id, because the types in a ground
+//! truth file often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use super::damaged::damaged;
 use super::find;
@@ -9,22 +9,24 @@ use super::format::{EachIds, Failed};
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 
-/// Returns the column names of a Parquet file, or the distinct fields in the first 1,000 rows of JSON lines. Returns `None` if there are no
-/// rows; a file without rows is accepted for any column names.
+/// Returns the column names of a file with fixed columns, or the distinct fields in the first 1,000 rows of JSON lines. Returns `None` if
+/// there are no rows, because a file without rows is valid whatever its column names are.
 ///
 /// # Errors
-/// Returns [`Error::Io`], or [`Error::BadFile`] if the file's format does not match its file extension.
+/// Returns [`Error::Io`] if the file cannot be opened, or [`Error::BadFile`] if its format does not match its file extension.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let names = file.format.column_names(opened, file.coding);
     names.map_err(|why| damaged(&file.path, why))
 }
 
-/// Calls `each` with the two values of every row, or with the reason why the row is unusable, in order, until `each` returns `false`. A
-/// null or missing field is `None`. If the file is damaged, returns a description of the damage after the readable rows.
+/// Calls `each` for every row in order until `each` returns `false`. The argument is the two values of the row, or the reason why the row
+/// is unusable. The value of a null or missing field is `None`. If the file is damaged after the readable rows, returns a description of
+/// the damage.
 ///
 /// # Errors
-/// Returns [`Error::Io`]; [`Error::BadFile`] if no row is readable or a column's type cannot hold ids; or the error from `each`.
+/// Returns [`Error::Io`] if the file cannot be opened, [`Error::BadFile`] if no row is readable or if a column's type cannot hold ids, and
+/// any error from `each`.
 pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<Option<String>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     match file.format.read_ids(opened, file.coding, names, each) {
@@ -65,7 +67,7 @@ mod tests {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None, Some(-1)]));
         let texts: ArrayRef = Arc::new(LargeStringArray::from(vec![Some("7"), Some("кот"), Some("")]));
         let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.5; 3]));
-        // The order of the columns in the file differs from the requested order.
+        // The order of columns in the file differs from the requested order.
         write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
         let some = |text: &str| Some(text.to_owned());
         let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]].map(Ok);

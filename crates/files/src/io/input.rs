@@ -1,4 +1,4 @@
-//! Reads a file and tracks the position, to find the members of compressed files and the records of web archives.
+//! Reads a file and tracks the position. The position is needed to find the members of compressed files and the records of web archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
@@ -26,7 +26,7 @@ impl Input {
         self.at
     }
 
-    /// Returns the next bytes; empty at the end.
+    /// Returns the next bytes, or no bytes at the end of the file.
     pub fn fill(&mut self) -> io::Result<&[u8]> {
         self.file.fill_buf()
     }
@@ -37,7 +37,7 @@ impl Input {
         self.at += bytes as u64;
     }
 
-    /// Moves to a position, or to the end if the position is beyond it. Keeps the buffer if the position is nearby.
+    /// Moves to a position, or to the end of the file if the position is beyond the end. The buffer is kept if the new position is in it.
     pub fn seek(&mut self, to: u64) -> io::Result<()> {
         let to = to.min(self.size);
         match (i64::try_from(to), i64::try_from(self.at)) {
@@ -48,14 +48,14 @@ impl Input {
         Ok(())
     }
 
-    /// Advances by this many bytes. Returns how many were skipped; fewer at the end.
+    /// Advances by `bytes` bytes. Returns the number of bytes skipped, which is smaller at the end of the file.
     pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         let from = self.at;
         self.seek(from.saturating_add(bytes))?;
         Ok(self.at.saturating_sub(from))
     }
 
-    /// Returns the next bytes without advancing; fewer at the end.
+    /// Returns the next `N` bytes without advancing, or fewer bytes at the end of the file.
     pub fn peek<const N: usize>(&mut self) -> io::Result<Vec<u8>> {
         let there = self.fill()?;
         if there.len() >= N {
@@ -67,7 +67,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Returns the next bytes and advances past them; fewer at the end.
+    /// Returns the next `bytes` bytes (or fewer at the end of the file), and advances past them.
     pub fn take(&mut self, bytes: u64) -> io::Result<Vec<u8>> {
         let mut taken = Vec::new();
         self.file.by_ref().take(bytes).read_to_end(&mut taken)?;
@@ -75,7 +75,7 @@ impl Input {
         Ok(taken)
     }
 
-    /// Advances past the next occurrence of this byte. Returns `false` if there is none.
+    /// Advances past the next occurrence of `byte`. Returns `false` if there is no further occurrence.
     pub fn skip_until(&mut self, byte: u8) -> io::Result<bool> {
         loop {
             let there = self.fill()?;
@@ -87,7 +87,7 @@ impl Input {
         }
     }
 
-    /// Moves to the next occurrence of these bytes, or to the end. Returns whether the bytes were found, and whether only zeros were
+    /// Moves to the next occurrence of `what`, or to the end of the file. Returns whether `what` was found, and whether only zeros were
     /// skipped.
     pub fn find(&mut self, what: &[u8]) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
@@ -105,7 +105,7 @@ impl Input {
                     return Ok((true, only_zeros));
                 }
                 only_zeros = false;
-                // Uses `skip` and not `consume`, because `peek` may have discarded the buffer.
+                // `skip` is used instead of `consume` because `peek` may have discarded the buffer.
                 self.skip(1)?;
             }
         }

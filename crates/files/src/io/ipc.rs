@@ -1,8 +1,9 @@
-//! Reads Arrow IPC, which consists of messages: a schema, dictionaries and batches. A file (including `.feather`) has a magic number at
-//! both ends and a footer that lists the positions of the messages, which may be in any order. A stream is a sequence of messages.
+//! Reads the Arrow IPC format, which consists of messages: a schema, dictionaries and batches. A file (including `.feather`) has a magic
+//! number at both ends, and a footer that lists the positions of the messages. The messages may be in any order. A stream is a sequence of
+//! messages.
 //!
-//! A batch is read completely, including columns that are not needed, so a read holds a complete batch in memory. In a file, a read can
-//! begin at any batch. In a stream, this is possible only if all dictionaries precede the first batch.
+//! A batch is read completely, including columns that are not needed, so each read holds a complete batch in memory. A read of a file can
+//! begin at any batch. A read of a stream can begin at any batch only if all dictionaries precede the first batch.
 
 use super::format::Piece;
 use super::rest::Lost;
@@ -20,19 +21,19 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
-/// The magic number at both ends of a file; a stream has none.
+/// The magic number at both ends of a file; a stream has no magic number.
 const SIGN: &[u8] = b"ARROW1";
 /// The position before which the first message of a file begins, in bytes.
 const MOST_SIGN_BYTES: u64 = 72;
-/// The number of bytes after the footer: the footer length, followed by the magic number.
+/// The number of bytes after the footer, which are the footer length and the magic number.
 const END_BYTES: usize = 10;
 /// The marker before the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
-/// The maximum size of a message description, in bytes; a longer description counts as damage.
+/// The maximum size of a message description in bytes. A longer description counts as damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
-/// Buffers with an unpacked size of at most this many bytes are not checked.
+/// The unpacked size in bytes up to which a buffer is always accepted.
 const SMALL_BUFFER: u64 = 128 << 10;
-/// The maximum number of bytes at the beginning of a stream, including dictionaries, that each read parses again.
+/// The maximum number of bytes before the first batch of a stream, including dictionaries, that every read may parse again.
 const MAX_HEAD: u64 = 1 << 20;
 
 /// The positions of the messages in a file.
@@ -42,9 +43,9 @@ pub(super) struct Layout {
     /// The messages after the schema, in the order in which they are read.
     messages: Vec<Message>,
     /// One piece per batch, identified by the number of the batch in a file or by its first byte in a stream. There is a single piece if a
-    /// dictionary follows the first batch of a stream.
+    /// dictionary follows the first batch of a stream, or if more than `MAX_HEAD` bytes precede that batch.
     pub pieces: Vec<Piece>,
-    /// The damage after the pieces, if a stream is truncated or damaged after its first batch.
+    /// The damage after the last piece, if a stream is truncated or damaged after its first batch.
     pub lost: Option<Lost>,
 }
 
@@ -52,10 +53,10 @@ pub(super) struct Layout {
 #[derive(Clone, Copy, Debug)]
 struct Message {
     is_dictionary: bool,
-    /// The [`Piece::start`] of the message's piece; `None` for a dictionary before all batches.
+    /// The [`Piece::start`] of the piece that contains the message; `None` for a dictionary.
     piece: Option<u64>,
     at: u64,
-    /// The number of bytes in the description, including the length before it, and the number of bytes in the body.
+    /// The number of bytes in the description, including the preceding length field, and the number of bytes in the body.
     description: u64,
     body: u64,
     /// The unpacked size of the body in bytes, if the body is compressed.
@@ -98,7 +99,7 @@ impl Layout {
     /// Reads the message positions of a file.
     ///
     /// # Errors
-    /// Returns the reason if the file cannot be read.
+    /// Returns the reason why the file cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let whole = |why: String| format!("not a complete Arrow file ({size} bytes): {why}");
@@ -116,7 +117,7 @@ impl Layout {
 
     /// Reads the messages of a file with an unusable footer as a stream.
     fn without_footer(file: &File, size: u64, why: &str) -> Result<Layout, String> {
-        // Some writers pad to 8 bytes, others to 64.
+        // Some writers pad to 8 bytes, others to 64 bytes.
         let begins = bytes_at(file, 0, MOST_SIGN_BYTES.min(size) as usize)?;
         let message = begins.chunks(8).skip(1).position(|bytes| bytes.iter().any(|byte| *byte != 0));
         let from = 8 + 8 * message.ok_or("there is no message")? as u64;
@@ -172,7 +173,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Reads the layout from consecutive messages, starting at this byte.
+    /// Reads the layout from consecutive messages that start at byte `from`.
     fn of_stream(file: &File, size: u64, from: u64) -> Result<Layout, String> {
         let mut layout = Layout::default();
         let (mut at, mut late, mut dictionaries, mut head) = (from, false, 0, 0);
@@ -233,7 +234,7 @@ impl Layout {
     }
 }
 
-/// Returns the type with which a column is passed on; `None` for nested columns.
+/// Returns the type in which a column is passed on; `None` for nested columns.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
@@ -250,7 +251,7 @@ fn bytes_at(mut file: &File, at: u64, length: usize) -> Result<Vec<u8>, String> 
     read.map(|()| bytes).map_err(|error| error.to_string())
 }
 
-/// Returns the message that begins at this byte; `None` after the last one.
+/// Returns the message that begins at byte `at`, or `None` after the last message.
 fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     // A stream may end without an end marker.
     if at == size {
@@ -283,7 +284,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
         header.rows = u64::try_from(batch.length())
             .map_err(|_| format!("the batch at byte {at} has a negative number of rows"))?;
         if let Some(compression) = batch.compression() {
-            // One byte of a Zstandard block may expand to a complete block; one byte of LZ4 may expand to 255 bytes.
+            // One byte of a Zstandard block may expand to a complete block, and one byte of LZ4 may expand to 255 bytes.
             let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
                 let becomes = unpacked(file, body, bytes, buffer.offset())?;
@@ -309,11 +310,11 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
     Ok(length.ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0))
 }
 
-/// Calls `each` with the batches of a part, restricted to these columns, in order. Strings are returned as bytes, because the
-/// caller checks each value.
+/// Calls `each` with the batches of a part in order. The batches contain only `columns`. Strings are passed as bytes because the caller
+/// checks each value.
 ///
 /// # Errors
-/// Returns the problem with the file, converted by `bad`, or the error from `each`.
+/// Returns a problem with the file, converted by `bad`, and any error from `each`.
 pub(super) fn batches<E>(
     file: File,
     layout: &Layout,
@@ -345,7 +346,7 @@ pub(super) fn batches<E>(
     Ok(())
 }
 
-/// Checks that this many bytes of memory can be allocated.
+/// Checks that `bytes` bytes of memory can be allocated.
 fn room_for(bytes: u64) -> Result<(), String> {
     let there = usize::try_from(bytes).ok().is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
     if there { Ok(()) } else { Err(format!("not enough memory for a batch that decompresses to {bytes} bytes")) }
@@ -359,8 +360,8 @@ fn whole(mut file: &File, message: &Message) -> Result<Buffer, String> {
     read.map(|()| bytes.into()).map_err(|error| error.to_string())
 }
 
-/// Returns the schema with strings replaced by bytes, which have the same layout. Otherwise, the decoder would check the strings and reject
-/// a complete batch because of one value.
+/// Returns the schema with strings replaced by bytes, which have the same layout. If it decoded strings, the decoder would check them and
+/// reject a complete batch because of one value.
 fn of_bytes(schema: &Schema) -> Schema {
     let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_data_type(as_bytes(field.data_type())));
     Schema::new(fields.collect::<Vec<Field>>())
@@ -398,7 +399,7 @@ pub(super) fn is_string(data_type: &DataType) -> bool {
     }
 }
 
-/// Calls the decoder and converts errors and panics into a message.
+/// Calls the decoder, and converts errors and panics into a message.
 fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),

@@ -1,5 +1,5 @@
-//! Saves and restores data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
-//! participating indexed documents.
+//! Saves and restores data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and the
+//! indexed documents that take part in the run.
 
 use std::sync::Arc;
 
@@ -120,7 +120,7 @@ impl Checkpoint for Forward {
     }
 }
 
-/// Holds the numbers of participating indexed documents, in ascending order; `None` if no indexed documents take part.
+/// Holds the numbers of the indexed documents that take part in the run, in ascending order; `None` if there are none.
 pub struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
 
 impl Checkpoint for IndexedNumbers {
@@ -133,7 +133,7 @@ impl Checkpoint for IndexedNumbers {
     }
 }
 
-/// Saves a model.
+/// Saves and restores the learned model of an algorithm.
 impl Checkpoint for Vec<u64> {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.bytes(bytemuck::cast_slice(self))

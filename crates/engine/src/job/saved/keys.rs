@@ -1,4 +1,4 @@
-//! Computes the keys of checkpoints. A key is a hash over lines of text that describe everything that affects the checkpoint.
+//! Computes the keys of checkpoints. A key is a hash of a text that lists everything that affects the checkpoint.
 //!
 //! ```text
 //! purified pages  copies, words
@@ -17,7 +17,7 @@
 //! cut            contained, notes, --decide, --remove-if, --chain, --cut with its options
 //! ```
 //!
-//! Threads, memory, output paths and the order of options do not affect any key.
+//! The number of threads, the memory limit, the output paths and the order of options do not affect any key.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
@@ -37,7 +37,7 @@ use dupsift_files::io::InputFile;
 use dupsift_files::io::Source;
 use dupsift_text::Field;
 
-/// Options that do not affect the data read from the corpus. Any option that is not in this list is assumed to affect the data.
+/// The options that do not affect the data read from the corpus. All other options are assumed to affect the data.
 const ELSEWHERE: &[&str] = &[
     "input",
     "out",
@@ -95,54 +95,54 @@ const ELSEWHERE: &[&str] = &[
     "purify",
 ];
 
-/// The number of bytes to compare at each end of a file.
+/// The number of bytes to hash at each end of a file.
 const ENDS: u64 = 64 << 10;
 
 /// Holds the keys of one algorithm.
 #[derive(Clone, Debug)]
 pub struct AlgorithmKeys {
-    /// The learned model.
+    /// The key of the learned model.
     pub model: Key,
-    /// The algorithm's rows.
+    /// The key of the rows.
     pub rows: Key,
-    /// The document keys that an index stores.
+    /// The key of the document keys that an index stores.
     pub keys: Key,
-    /// The pairs that an index stores.
+    /// The key of the pairs that an index stores.
     pub noted: Key,
-    /// The verified pairs.
+    /// The key of the verified pairs.
     pub pairs: Key,
-    /// The pairs that remain after the rules over all pairs.
+    /// The key of the pairs that remain after the rules over all pairs.
     pub near: Key,
 }
 
 /// Holds the keys of a run.
 #[derive(Clone, Debug)]
 pub struct Keys {
-    /// Row records.
+    /// The key of the row records.
     pub notes: Key,
-    /// Exact copies.
+    /// The key of the exact copies.
     pub copies: Key,
-    /// Statistics.
+    /// The key of the statistics.
     pub counts: Key,
-    /// Words of the documents.
+    /// The key of the documents' words.
     pub words: Key,
-    /// Texts extracted from HTML pages.
+    /// The key of the texts extracted from HTML pages.
     pub pages: Key,
-    /// The keys of exact copies, for an index.
+    /// The key of the exact-copy keys that an index stores.
     pub copy_keys: Key,
-    /// The participating indexed documents.
+    /// The key of the participating indexed documents.
     pub indexed: Key,
-    /// Contents of documents in pairs.
+    /// The key of the contents of documents in pairs.
     pub contained: Key,
-    /// Repeated passages.
+    /// The key of the repeated passages.
     pub cut: Key,
     /// The keys of each algorithm.
     pub algorithms: Vec<AlgorithmKeys>,
 }
 
 impl Keys {
-    /// Returns the keys of a run over these files, except the files in `left_out`. `words` is [`dupsift_text::Pipeline::identity`], and
-    /// `matched` identifies the index against which the run is matched.
+    /// Returns the keys of a run over the files of `source` that are not in `left_out`. `words` is [`dupsift_text::Pipeline::identity`],
+    /// and `matched` identifies the index that the corpus is matched against.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
@@ -235,7 +235,7 @@ struct Lines<'l> {
 
 fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> AlgorithmKeys {
     let label = &chosen.label;
-    // If an algorithm has a parameter with this name, the parameter affects the signatures.
+    // A parameter that the algorithm itself declares affects the signatures.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
     let given =
         |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
@@ -243,7 +243,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     let (verify, margin) = (later(VERIFY.name), later(MARGIN.name));
     let params = chosen.params.iter().filter(|(name, _)| is_own(name) || ![VERIFY.name, MARGIN.name].contains(name));
     let own: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
-    // The document data for the check on candidates is recorded either while signing or after the candidates are known.
+    // The data for verifying candidates is recorded either while documents are signed or after the candidates are known.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
     let (signs, prefilters) = (format!("{signs:?}"), options.prefilter.to_string());
@@ -253,7 +253,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     let rows = Key::new(format!("rows {label}"), &rows);
     let bound = options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
-    // If a rule over all pairs precedes the check, the check is part of the stage of that rule.
+    // If a rule over all pairs must run before verification, verification is part of the same stage as the rule.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
     let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
     let headings = if chosen.relates() { lines.headings } else { "" };
@@ -263,8 +263,9 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     AlgorithmKeys { model, rows, keys, pairs, noted, near }
 }
 
-/// Returns a description that distinguishes the opened file from other files at little cost: the size, both ends, and the number of rows.
-/// The stamp, or else the contents (`job/read/saved_inputs.rs`), determines whether the rest of the file is the same.
+/// Returns a description that is cheap to compute and distinguishes the opened file from other files: the size, a hash of both ends, and
+/// the number of rows. The stamp or, if the stamp differs, the contents determine whether the rest of the file is the same
+/// (`job/read/saved_inputs.rs`).
 ///
 /// # Errors
 /// Returns [`Error::BadFile`] if the file was replaced after it was opened.

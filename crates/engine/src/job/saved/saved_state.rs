@@ -49,7 +49,8 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }))
 }
 
-/// Returns the keys of the existing partial checkpoints of the first and second pass, if these passes would produce all missing results.
+/// Returns the keys of the partial checkpoints that the first and second pass would resume from, if these passes had to produce all missing
+/// results.
 fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
     let waits = |at: &usize| {
@@ -81,11 +82,11 @@ pub const RECALL: &str = "the kept words";
 /// Specifies the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
-    /// Row records.
+    /// Whether the pass records rows.
     pub notes: bool,
-    /// The exact copies.
+    /// Whether the pass finds exact copies.
     pub copies: bool,
-    /// Counts, and the words of the documents.
+    /// Whether the pass counts words and records the words of the documents.
     pub counts: bool,
     /// The algorithms whose rows are produced.
     pub algorithms: Vec<usize>,
@@ -94,7 +95,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// Returns whether the pass has no results to produce.
+    /// Returns whether the pass produces no results.
     pub fn is_nothing(&self) -> bool {
         !self.notes && !self.copies && !self.counts && self.algorithms.is_empty()
     }
@@ -179,8 +180,8 @@ impl<'j> SavedState<'j> {
         Ok(checkpoints.has(key(self.keys()?)))
     }
 
-    /// Performs a step of the run. If an earlier process saved the result of the step, restores it. Otherwise, does the work, and saves the
-    /// result if a checkpoint is due.
+    /// Performs a step of the run. If an earlier process saved the result of the step, the result is restored. Otherwise, `work` computes
+    /// the result, which is saved if a checkpoint is due.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read or is full, and any error from `work`.
@@ -217,7 +218,7 @@ impl<'j> SavedState<'j> {
         self.checkpoints.due()
     }
 
-    /// Saves the result of a step if `due` is set and the result is not saved yet.
+    /// Saves the result of a step if `due` is true and the result has not been saved yet.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -252,11 +253,11 @@ impl<'j> SavedState<'j> {
         checkpoints.forget(key(self.keys()?))
     }
 
-    /// Restores a partial checkpoint of a pass with a function that reads the bytes and returns whether they could be used. Returns `false`
-    /// if there is no such checkpoint.
+    /// Restores a partial checkpoint of a pass. The function `restore` reads the bytes and returns whether they could be used. Returns
+    /// `false` if there is no such checkpoint.
     ///
     /// # Errors
-    /// Returns an error if the disk cannot be read, and any error from the function.
+    /// Returns an error if the disk cannot be read, and any error from `restore`.
     pub fn restore_partial(
         &self,
         partials: &Partials,
@@ -281,7 +282,7 @@ impl<'j> SavedState<'j> {
     ) -> Result<bool> {
         let save = |to: &mut CheckpointWriter<'_>| {
             to.stream(|writer| save(&mut PartialWriter::new(writer)))?;
-            // In a first pass, the hashes cover the documents up to the end of the partial checkpoint.
+            // During a first pass, the content hashes cover only the documents up to the end of the partial checkpoint.
             let documents = self.session.contents.documents();
             self.checkpoints.made_of(saved_inputs::of(self.session, documents));
             Ok(())

@@ -1,4 +1,4 @@
-//! Writes `attributes/`, which contains one file per input file, with a row of marks for each row of that file.
+//! Writes `attributes/`. The folder contains one file per input file, with a row of marks for each row of the input file.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -21,10 +21,10 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// For each document, the number of the document kept instead, plus one.
+    /// The number of the document that was kept instead of each document, plus one.
     kept: Numbers,
-    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. The numbers from 1 refer to
-    /// [`REASONS`], and the subsequent numbers refer to rejection codes.
+    /// The number of the reason for the removal or rejection of each document; 0 if the document is kept. Numbers from 1 refer to
+    /// [`REASONS`], and the numbers after these refer to rejection codes.
     reasons: Numbers,
 }
 
@@ -88,7 +88,7 @@ pub struct ClusterColumns<'c> {
 }
 
 impl<'c> ClusterColumns<'c> {
-    /// Returns the columns listed in `add`, or `None` if the list is empty.
+    /// Returns the columns listed in the option `add`, or `None` if the list is empty.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
@@ -108,7 +108,7 @@ impl<'c> ClusterColumns<'c> {
         &self.names
     }
 
-    /// Returns a document's value in one of the columns.
+    /// Returns the value of a document in the column at position `at`.
     pub fn value(&self, doc: u64, at: usize) -> u64 {
         match self.names[at] {
             "cluster_size" => self.components.size(doc),
@@ -119,12 +119,12 @@ impl<'c> ClusterColumns<'c> {
     }
 }
 
-/// Returns the number of documents with the same text as a document, including the document itself.
+/// Returns the number of documents with the same text as `doc`, including `doc` itself.
 fn copies_of(copies: &Classes, doc: u64) -> u64 {
     copies.members(doc).len().max(1) as u64
 }
 
-/// Returns, for each representative, the number of files that contain documents of its cluster.
+/// Returns the number of files that contain documents of each cluster, by representative.
 fn files_in_clusters(session: &Session<'_>, clusters: &Components) -> Result<Numbers> {
     let documents = session.documents();
     let numbers = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
@@ -185,7 +185,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     Ok(report)
 }
 
-/// Returns, for each representative, the number of source values in its cluster.
+/// Returns the number of source values in each cluster, by representative.
 fn in_clusters(session: &Session<'_>, sources: &SourceValues, clusters: &Components) -> Result<Numbers> {
     let shuffle = session.engine.shuffle("cluster-sources", 16, 8, session.rows())?;
     sources.spread(session, &shuffle, |doc, hash| {
@@ -248,8 +248,8 @@ fn push(
     })
 }
 
-/// Returns the name of a file's table: the name of the file with the extension `.parquet`, which is added unless the name already ends with
-/// it. If two tables would have the same name, one of them gets the extension twice.
+/// Returns the name of a file's table, which is the name of the file. The extension `.parquet` is added if it is missing. If two tables
+/// would have the same name, one of them gets the extension twice.
 fn named(places: &[String], at: usize) -> String {
     const ENDING: &str = ".parquet";
     let place = &places[at];

@@ -1,4 +1,4 @@
-//! Computes the clusters of one algorithm (`stage/clusters.rs`) with arrays in temporary files, and writes the `clusters/` table.
+//! Computes the clusters of one algorithm (`stage/clusters.rs`) using arrays in temporary files, and writes the `clusters/` table.
 
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub fn write(
     )
 }
 
-/// Writes the table of (root, document) rows in order. Returns the counts, and the size of the table in bytes.
+/// Writes the table from (root, document) rows in order. Returns the counts, and the size of the table in bytes.
 fn write_table(
     session: &Session<'_>,
     path: &Path,
@@ -134,7 +134,7 @@ fn members(
         let root = clusters.member(representative, keep.best(docs), |a, b| keep.better(a, b));
         docs.iter().try_for_each(|doc| link.push(&mut writer, root, doc))
     };
-    // A class with a single scope is in a cluster only if the class is in a pair.
+    // A class within a single scope is in a cluster only if the class is in a pair.
     let is_apart =
         |doc: u64| relation.across.as_ref().is_some_and(|across| !across.are_several(&relation.classes, doc));
     for class in relation.classes(0..session.documents()).filter(|class| !is_apart(class.get(0))) {

@@ -1,5 +1,5 @@
-//! Writes the resulting corpus (`--corpus`). Kept rows are in `deduped/` and removed rows in `dropped/`, with the same file names as the
-//! input. The marks of each row are in `attributes/`.
+//! Writes the resulting corpus (`--corpus`). Kept rows go to `deduped/` and removed rows to `dropped/`, in files with the same names as the
+//! input files. The marks of each row go to `attributes/`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Added, Copying, Edits, InputFile, Source, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Records whether each row is kept or removed.
+/// Records whether each row is kept, removed or rejected.
 struct Fates {
     removed: AtomicBits,
     rejected: AtomicBits,
@@ -48,7 +48,7 @@ impl Fates {
     }
 }
 
-/// Describes a folder of copies.
+/// Specifies a folder of copies to write.
 pub struct Folder<'f> {
     /// The name of the folder in the output.
     pub name: &'static str,
@@ -56,13 +56,13 @@ pub struct Folder<'f> {
     pub takes: &'f (dyn Fn(u64) -> bool + Sync),
     /// Whether the folder also contains files without rows, if the corpus has such files.
     pub has_empty: bool,
-    /// The texts that are changed when they are written.
+    /// The changes to texts, if texts are changed when they are written.
     pub edited: Option<Edited<'f>>,
     /// The columns that are added to each row.
     pub added: Option<&'f ClusterColumns<'f>>,
 }
 
-/// Describes texts that are changed when they are written.
+/// Specifies which texts are changed when they are written, and how.
 #[derive(Clone, Copy)]
 pub struct Edited<'f> {
     /// Whether a document's text is changed.
@@ -74,8 +74,8 @@ pub struct Edited<'f> {
 /// Checks, before any work is done, that the requested output can be written.
 ///
 /// # Errors
-/// Returns [`dupsift_core::error::Error::Usage`] if files have the same name or a format that cannot be copied in part,
-/// [`dupsift_core::error::Error::LargePage`] if a page is too large, and an error if a file cannot be read.
+/// Returns [`dupsift_core::error::Error::Usage`] if two files have the same name or if rows of a file's format cannot be copied
+/// individually, [`dupsift_core::error::Error::LargePage`] if a page is too large, and an error if a file cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
     let corpus = session.options.corpus;
     check_cut(session.options, session.source)?;
@@ -102,7 +102,7 @@ pub fn check(session: &Session<'_>) -> Result<()> {
 /// Checks that the formats of these files support the requested output, without reading the files.
 ///
 /// # Errors
-/// Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not.
+/// Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not support it.
 pub fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
     check_cut(options, source)?;
     if !options.corpus.copies() {
@@ -119,7 +119,7 @@ pub fn check_cut(options: &RunOptions, source: &Source) -> Result<()> {
     if options.cut.what.is_none() { Ok(()) } else { check_editing(options, source, "cut") }
 }
 
-/// Checks that texts from these files can be changed when they are written, as required by an option.
+/// Checks that texts from these files can be changed when they are written. `option` is the name of the option that requires the change.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, for texts joined from several columns, and for formats that cannot be
@@ -143,7 +143,7 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
     }
 }
 
-/// Writes the folders that `corpus` selects.
+/// Writes the folders that the option `corpus` selects.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
@@ -151,8 +151,8 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
 
-/// Writes the folders that `corpus` selects, based on the decisions, rejections and cuts. `known` is used only for attributes/ and for
-/// added columns.
+/// Writes the folders that the option `corpus` selects, based on the decisions, rejections and cuts. `known` is used only for attributes/
+/// and for added columns.
 ///
 /// # Errors
 /// See [`write()`].

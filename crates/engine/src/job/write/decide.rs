@@ -1,5 +1,5 @@
-//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs. The result states which documents are removed and, for each of
-//! them, which document is kept instead.
+//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs. The result lists the removed documents, each with the document
+//! that is kept instead.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Decides which documents are removed. `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs other
-/// than exact copies.
+/// Decides which documents are removed. `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs that are
+/// not exact copies.
 pub fn decide(
     session: &Session<'_>,
     relations: &[&Relation],
@@ -44,7 +44,7 @@ pub fn decide(
     })
 }
 
-/// Selects the algorithms whose pairs decide.
+/// Holds the algorithms whose pairs decide on removal.
 pub struct Deciding {
     /// The positions of the algorithms whose pairs decide.
     pub chosen: Vec<usize>,
@@ -93,7 +93,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
         false => None,
     };
     let mut push = |removal: Removal| {
-        // Documents of a reference are never removed.
+        // Documents of the reference are never removed.
         if let Some(represents) = represents.as_ref().filter(|_| removal.kept >= session.base) {
             represents.set(removal.kept as usize);
         }
@@ -124,7 +124,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
-    // With containment checks, comparisons that were skipped for a kept document are counted separately, and other skipped comparisons do
+    // If containment is checked, comparisons that were skipped for a kept document are counted separately, and other skipped comparisons do
     // not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
@@ -153,8 +153,9 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// Returns the number of texts that are as near to a removed document as the kept document is, according to the algorithm that decided.
-/// Returns `None` for a copy of the kept document, and for a document that was removed for a reason other than a pair.
+/// Returns the number of texts that are at least about as similar to a removed document as the kept document is (within [`AS_NEAR`]),
+/// according to the algorithm that decided. Returns `None` for a copy of the kept document, and for a document that was removed for a
+/// reason other than a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
     let (number, similarity) = removal.found?;
     let relation = &linked[number];
@@ -164,7 +165,7 @@ fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> 
     (class != relation.class(removal.kept)).then_some(near)
 }
 
-/// Returns the documents in pairs, in order of preference.
+/// Returns the documents in `shown`, in order of preference.
 fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Numbers> {
     let mut order = Numbers::new(session.engine.dir, "order", shown.count() as usize, session.documents())?;
     let mut slots = order.slots();
@@ -173,8 +174,8 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
-/// Returns the clusters formed by the pairs that decide, for documents in `shown`. [`decide_by`] also returns these clusters, together with
-/// its decisions.
+/// Returns the clusters of the documents in `shown`, formed by the pairs that decide. [`decide_by`] also returns these clusters, together
+/// with its decisions.
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
@@ -203,7 +204,7 @@ fn components<R: survive::Relation>(
     })
 }
 
-/// A finder of kept documents, and the lists that it uses.
+/// The finder of kept documents, and the lists that the finder uses.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
 /// Removes all documents of each connected component except the first document.
@@ -217,7 +218,7 @@ fn chains<R: survive::Relation>(
     let mut parents = Numbers::new(session.engine.dir, "decide-parents", documents as usize, documents)?;
     let mut forest = Forest::new(parents.slots());
     finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
-    // The most preferred document of each component represents the component.
+    // The most preferred document represents its component.
     let mut representatives = Numbers::new(session.engine.dir, "decide-best", documents as usize, documents)?;
     let mut representatives = representatives.slots();
     for doc in order.iter() {
@@ -232,7 +233,7 @@ fn chains<R: survive::Relation>(
     Ok(())
 }
 
-/// Returns the earlier decision about an indexed document, or about an indexed text that a new document repeats.
+/// Returns a function that looks up the earlier decision about an indexed document, or about an indexed text that a new document repeats.
 fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
     |doc| {
         let indexed = session.indexed.as_ref()?;
@@ -257,7 +258,7 @@ struct Staying {
     not_looked_at: u64,
 }
 
-/// Removes each document that forms a pair with a kept document that contains it. The documents are the first `count` documents in `order`.
+/// Removes each document that is contained in a kept document with which it forms a pair. Visits the first `count` documents in `order`.
 fn if_contained<R, S, B, L>(
     asking: &Asking<'_, R, S, B, L>,
     order: &Numbers,
@@ -337,8 +338,8 @@ struct Linked<'r> {
 }
 
 impl<'r> Linked<'r> {
-    /// Builds the links of a relation. Pairs that share a template are not used for removal. Pairs with different titles are used only if
-    /// any pair is sufficient for removal.
+    /// Builds the links of a relation. Pairs that share a template are not used for removal. Pairs with different titles are used only if a
+    /// document is removed for any pair, regardless of containment.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

@@ -1,5 +1,5 @@
-//! Runs the last pass over a corpus, which is limited to documents that appear in the output. The pass reads the ids of these documents,
-//! and the contents of documents in pairs other than exact copies.
+//! Runs the last pass over a corpus, which is limited to the documents that appear in the output. The pass reads the ids of these
+//! documents, and the contents of documents in pairs that are not exact copies.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

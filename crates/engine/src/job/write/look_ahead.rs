@@ -1,9 +1,9 @@
-//! Computes in advance, on all threads, how much of each document in a block is contained in kept documents.
+//! Computes, on all threads and in advance, how much of each document in a block is contained in kept documents.
 //!
 //! The decision about a document depends on the preceding documents, so the rule visits the documents one after another. Most of the
 //! comparisons can be made in advance, because partners that were kept in earlier blocks are known when a block begins. These comparisons
-//! are made even if the document turns out to be kept. The rule itself only compares documents with partners that are kept within the
-//! block.
+//! are made even for documents that turn out to be kept. The rule itself only compares documents with partners that are kept within the
+//! same block.
 
 use std::ops::Range;
 
@@ -14,14 +14,15 @@ use dupsift_algorithms::stage::survive::{Finder, Lists, MOST_LISTED, Relation, S
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 
-/// The number of documents in the first block. No document is kept before this block, so nothing can be computed in advance for it.
+/// The number of documents in the first block. No document has been kept before this block, so nothing can be computed in advance for the
+/// block.
 const FIRST: usize = 32;
-/// The maximum number of documents in a block. The answers for one document take less than 2 kB.
+/// The maximum number of documents in a block. The answers for one document occupy less than 2 kB.
 const LARGEST: usize = 2048;
 /// The number of documents that a thread takes at a time.
 const PIECE: usize = 8;
 
-/// Divides this many documents into blocks. Each block is as long as all earlier blocks together, up to [`LARGEST`].
+/// Divides `count` documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
 pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
@@ -50,8 +51,8 @@ where
     B: Fn(u64, u64) -> bool + Sync,
     L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 {
-    /// Returns the answers that can be computed for a block before any of its documents is decided. With a single thread, returns no
-    /// answers, because the thread would only look up partners twice.
+    /// Returns the answers that can be computed before any document of a block is decided. Returns no answers if there is only one thread,
+    /// because that thread would only look up partners twice.
     pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
         if self.engine.pool.current_num_threads() == 1 {
             return Ok(Answers::default());
@@ -76,8 +77,8 @@ where
         Ok(Answers { answers, at: 0 })
     }
 
-    /// Returns the answers that the rule will use for a document if no additional document is kept before this document. Failed lookups are
-    /// skipped, because the rule may never request them.
+    /// Returns the answers that the rule will use for a document if no other document is kept in the meantime. If a comparison fails, the
+    /// answers before the failure are returned, because the rule may never need the failed comparison.
     fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
         let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
         let mut of_kept = Vec::with_capacity(near.len());
@@ -110,7 +111,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Returns the answer for a document and a kept document, if it is known. Documents must be requested in block order.
+    /// Returns the answer for a document and a kept document, if the answer was computed in advance. Answers must be requested in block
+    /// order.
     pub fn of(&mut self, doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
         let ahead = self.answers[self.at..].iter().position(|answer| answer.doc == doc)?;
         self.at += ahead;
@@ -146,7 +148,7 @@ mod tests {
         ];
         let mut answers = Answers { answers, at: 0 };
         assert_eq!((answers.of(7, 2), answers.of(7, 1), answers.of(7, 5)), (Some(both(2)), Some(both(1)), None));
-        // The first document has no answer, but the answer for the next document is still found. A copy is recognized as a copy.
+        // Document 3 has no answer, but the answers for document 9 are still found. The answer `None` marks a copy.
         assert_eq!((answers.of(3, 1), answers.of(9, 2), answers.of(9, 1)), (None, Some(None), Some(both(3))));
         assert_eq!(Answers::default().of(7, 1), None);
     }

@@ -1,4 +1,4 @@
-//! The third part of a run, which decides which documents are removed and writes the tables of the output.
+//! Decides which documents are removed, and writes the tables of the output. This is the third part of a run.
 
 pub mod attributes;
 pub(crate) mod clusters;

@@ -12,7 +12,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::REJECTED;
 use dupsift_files::tables::IdsSeen;
 
-/// Lists the rows and files that could not be read from the input with this name.
+/// Lists the rows and files of an input that could not be read.
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.

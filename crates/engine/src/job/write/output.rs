@@ -1,4 +1,4 @@
-//! Writes the tables of the output, and creates the record of the run, from the results of the algorithms.
+//! Writes the tables of the output and creates the record of the run from the results of the algorithms.
 
 use std::sync::Arc;
 
@@ -38,13 +38,13 @@ pub struct Corpus<'c> {
     pub copies: &'c Arc<Classes>,
     /// The view through which documents are read.
     pub view: &'c View<'c>,
-    /// The counts.
+    /// The counts of the first pass.
     pub stats: &'c CorpusStats,
     /// The statistics tables that exist.
     pub tables: Option<Stats>,
-    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
+    /// The learned model of each algorithm; empty for an algorithm without a model.
     pub models: &'c [Vec<u64>],
-    /// Rows and files that could not be read.
+    /// The rows and files that could not be read.
     pub losses: &'c Losses<'c>,
 }
 
@@ -121,8 +121,8 @@ pub fn write(
     Ok((report, decided))
 }
 
-/// Returns the documents whose ids are read, that is, the documents that appear in a table. Any participating indexed document may appear
-/// in a table, even if it is in no pair: a removed document refers to the kept document at the end of its chain, and a cluster includes all
+/// Returns the documents whose ids are read, that is, the documents that appear in a table. All indexed documents that take part may appear
+/// in a table, even those in no pair: a removed document refers to the kept document at the end of its chain, and a cluster includes all
 /// documents of a class.
 fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
     let (indexed, annotates) = (session.indexed.as_ref(), session.options.names_all());
@@ -147,7 +147,7 @@ fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) ->
     Ok(rows)
 }
 
-/// Records the number of rows in the tables of each algorithm.
+/// Records how many rows the tables of each algorithm contain.
 fn note(algorithms: &mut [AlgorithmState<'_, Expanded>], written: &Written) {
     for ((AlgorithmState { report, .. }, pairs), counts) in
         algorithms.iter_mut().zip(&written.pairs).zip(&written.clusters)

@@ -1,8 +1,8 @@
-//! Writes `pairs/`. Expands classes and pairs of representatives to pairs of documents, in order, with the ids from the input.
+//! Writes `pairs/`. Classes and pairs of representatives are expanded to ordered pairs of documents, with the ids from the input.
 //!
-//! Pairs of two unique documents are already in order and remain in the list from grouping. Only the pairs that classes represent are
-//! listed and sorted in this module. The two lists are merged when the table is written. Equal texts form a star: each copy forms a pair
-//! with the best document.
+//! Pairs of two unique documents are already in order and remain in the list from grouping. This module lists and sorts only the pairs that
+//! classes represent. The two lists are merged when the table is written. Equal texts form a star, in which each copy is paired with the
+//! best document.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,7 @@ pub struct DocumentPairs {
     /// The pairs that classes represent. All other pairs are in the relation.
     listed: Sorted,
     layout: PairLayout,
-    /// The number of pairs, written or not.
+    /// The number of pairs, including pairs that are not written.
     total: u64,
     /// The number of pairs without an indexed document; `None` if the run uses no index.
     of_batch: Option<u64>,
@@ -46,7 +46,7 @@ pub struct DocumentPairs {
 }
 
 impl DocumentPairs {
-    /// Records the counts of pairs.
+    /// Adds the pair counts to the report of the algorithm.
     pub fn note(&self, report: &mut AlgorithmReport) {
         (report.pairs, report.pairs_of_batch) = (self.total, self.of_batch);
         (report.templates, report.large_groups) = (self.templates, self.large_groups);
@@ -68,18 +68,19 @@ struct Expanding<'e> {
 /// The distinct texts of a class, grouped by exact copies.
 type TextsOf<'t, B> = Texts<'t, Classes, B>;
 
-/// Caches the best documents of large groups, which are looked up for many pairs. The number of entries is limited so that memory does not
-/// grow.
+/// Caches the best document of each large group, because it is looked up for many pairs. The number of entries is limited so that memory
+/// does not grow.
 #[derive(Default)]
 struct Centres {
     /// The best document of each group, keyed by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// For each group, the best document outside the scope of the group's best document, keyed by the group's best document and size.
+    /// The second document of each group, which is the best document outside the scope of the group's best document; keyed by the best
+    /// document and the group's size.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
 impl Centres {
-    /// Groups with fewer documents than this are not cached.
+    /// The minimum number of documents in a cached group.
     const LARGE: usize = 64;
     const MOST: usize = 1 << 12;
 
@@ -165,7 +166,7 @@ impl Expanding<'_> {
     }
 
     /// Expands the pairs across scopes within one class that has several scopes. Works like [`Expanding::class`], but a document in the
-    /// same scope as the best document forms a pair with the best document in a different scope. Only pairs that are written are counted.
+    /// same scope as the best document is paired with the best document in a different scope. Only pairs that are written are counted.
     fn class_across(
         &self,
         across: &Across,
@@ -211,7 +212,7 @@ impl Expanding<'_> {
     }
 
     /// Calls `each` with the pairs across scopes of two texts. Each text is identified by its best document. If the two best documents have
-    /// the same scope, each of them forms a pair with the best copy of the other text in a different scope.
+    /// the same scope, each is paired with the other text's best copy in a different scope.
     fn both_across(
         &self,
         across: &Across,
@@ -227,7 +228,7 @@ impl Expanding<'_> {
         second(a).map_or(Ok(()), |a| each(a, b))
     }
 
-    /// Writes a pair within a class. Returns two counts of 0 or 1: whether the pair belongs to this run, and whether the pair contains no
+    /// Writes a pair within a class. Returns two counts that are 0 or 1: the pairs that belong to this run, and the pairs that contain no
     /// indexed document.
     fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
         if self.session.are_old(a, b) {
@@ -249,7 +250,7 @@ impl Expanding<'_> {
         if self.session.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.session.base).count() as u64 }
     }
 
-    /// Returns the number of texts represented by an indexed document.
+    /// Returns the number of texts whose best document is indexed.
     fn old_texts(&self, texts: &TextsOf<'_, impl Fn(Docs<'_>) -> u64>) -> Result<u64> {
         let mut old = 0;
         if self.session.base > 0 {
@@ -298,8 +299,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands a pair of classes across scopes, and returns the number of pairs that were written. All documents of both classes count as
-    /// being in a pair, even if the table contains only a copy of a document.
+    /// Expands a pair of classes across scopes, and returns the number of pairs that were written. All documents of both classes are marked
+    /// as shown in a pair, even if only a copy of the document is in the table.
     fn pair_across(
         &self,
         across: &Across,
@@ -320,7 +321,7 @@ impl Expanding<'_> {
         let (mut found, mut known) = (0, HashSet::new());
         for (x, y) in a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))) {
             self.both_across(across, centres, [x, y], &mut |x, y| {
-                // The best document in a different scope may be the same for the class and for its text.
+                // The best documents in a different scope may be the same for a class and for one of its texts.
                 if is_large && !known.insert((x, y)) {
                     return Ok(());
                 }
@@ -354,7 +355,7 @@ impl Expanding<'_> {
     }
 }
 
-/// Expands one relation. Records in `shown` all documents in pairs, and in `alike` all documents in pairs other than exact copies.
+/// Expands one relation. Records all documents in pairs in `shown`, and all documents in pairs that are not exact copies in `alike`.
 pub fn expand(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -417,14 +418,14 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// Holds the document and pair data for the table.
+/// Holds the data about documents and pairs that the table shows.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.
     pub ids: &'t Ids<'t>,
     /// How much of each document in a pair is contained in the other document, if the documents were compared.
     pub compared: Option<&'t Compared>,
-    /// Provides the document numbers in tables.
+    /// The session, which maps document numbers to the numbers in tables.
     pub session: &'t Session<'t>,
 }
 
@@ -469,7 +470,7 @@ pub fn write(
     table.writer.close().map(|(rows, bytes)| ([rows, templates], bytes))
 }
 
-/// Takes the pairs that precede a given pair from an ordered sequence.
+/// Calls `each` with the pairs of an ordered sequence that precede `other`, and removes these pairs from the sequence.
 fn before(
     listed: &mut Peekable<impl Iterator<Item = Pair>>,
     other: &Pair,
@@ -481,12 +482,12 @@ fn before(
     Ok(())
 }
 
-/// Holds the table of pairs while it is written. Rows are collected because ids cost less as a column than one by one, and because several
-/// batches are built at the same time.
+/// Holds the table of pairs while it is written. Rows are collected first, because reading many ids together costs less than reading them
+/// one by one, and because several batches are built at the same time.
 struct Table<'t> {
     writer: TableWriter,
     columns: Columns<'t>,
-    /// The number of rows to collect.
+    /// The number of rows to collect before they are written.
     full: usize,
     rows: Vec<Pair>,
     templates: u64,
@@ -578,7 +579,7 @@ impl Columns<'_> {
         columns.table(&self.schema)
     }
 
-    /// Returns, for each pair, how much of each document is contained in the other document. These comparisons are most of the work, so all
+    /// Returns how much of each document is contained in the other document of its pair. These comparisons make up most of the work, so all
     /// threads share them.
     fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
         let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };

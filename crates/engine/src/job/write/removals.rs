@@ -24,7 +24,7 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 /// The number of bytes in a [`Row`].
 pub const ROW: usize = size_of::<Row>();
 
-/// Holds a recorded removal; rows are sorted by document.
+/// Holds a recorded removal. Rows are sorted by document.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Row {
@@ -39,11 +39,11 @@ pub struct Row {
     numbers: F32,
 }
 
-/// Holds a document for the counts by source; rows are grouped by the value.
+/// Holds a document for the removal counts by source. Rows are grouped by source value.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct SourceRow {
-    /// The hash of the value.
+    /// The hash of the source value.
     value: U64,
     doc: U64,
     fate: u8,
@@ -74,9 +74,9 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     writer.push(row.as_bytes())
 }
 
-/// The algorithm code for a document that is removed because too little text remains.
+/// The code for a document that is removed because too little text remains.
 const EMPTIED_CODE: u16 = u16::MAX;
-/// The algorithm code for a preferred document, which is also removed with `--keep none`.
+/// The code for a preferred document, which `--keep none` also removes.
 const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
 /// Records a removal that was not caused by a pair.
@@ -85,13 +85,13 @@ fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Re
     writer.push(row.as_bytes())
 }
 
-/// Records the removal of a preferred document, which is also removed with `--keep none`.
+/// Records the removal of a preferred document, which `--keep none` also removes.
 pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the documents in which too little text remains. Each of these documents is removed in favor of the document with the first copy of
-/// its largest passage.
+/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document with the
+/// first copy of its largest passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -128,7 +128,7 @@ pub struct Decided {
     pub of_templates: u64,
     /// The number of comparisons that were skipped.
     pub left_out: u64,
-    /// The number of documents that are kept although they form a pair with a kept document, by reason.
+    /// The number of documents that are kept although they form a pair with another kept document, by reason.
     pub stays: BTreeMap<String, u64>,
     /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     pub not_looked_at: u64,
@@ -138,7 +138,7 @@ pub struct Decided {
     pub components: Option<Components>,
 }
 
-/// Returns the decisions of a finished run, according to the document, kept document and reason in each row of its `removed/` table.
+/// Returns the decisions of a finished run. `rows` yields the document, kept document and reason of each row in the `removed/` table.
 ///
 /// # Errors
 /// Returns any error from `rows`, and an error if the disk is full.
@@ -204,7 +204,7 @@ pub struct Removals {
     pub copied_bytes: u64,
 }
 
-/// Holds a row that was read back.
+/// Holds a row that was read from the temporary file.
 struct ReadBack {
     doc: u64,
     kept: u64,
@@ -215,7 +215,7 @@ struct ReadBack {
 }
 
 impl Row {
-    /// Returns the algorithm that caused the removal, or `None` if no algorithm did.
+    /// Returns the position of the algorithm that caused the removal, or `None` if no algorithm did.
     fn algorithm(&self) -> Option<usize> {
         let code = self.code.get();
         usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
@@ -242,7 +242,7 @@ fn read_back(session: &Session<'_>, row: &Row, decided: &Decided, copies: &Class
     let (doc, kept, reason) = fate(session, row, copies);
     let algorithm = row.algorithm();
     let looked_at = || Shares { grams: row.grams.get(), numbers: row.numbers.get() };
-    // Copies are not compared with each other: they have the same contents.
+    // Copies are not compared with each other because their contents are the same.
     let is_copy = algorithm.is_some() && copies.representative(doc) == copies.representative(kept);
     let shares = match is_copy {
         true if decided.looks => Some(Shares::COPY),
@@ -251,7 +251,7 @@ fn read_back(session: &Session<'_>, row: &Row, decided: &Decided, copies: &Class
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| row.similarity.get()), reason, shares }
 }
 
-/// Writes the table. Also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
+/// Writes the table. Also returns the size of the table in bytes. `part` returns the shape and the length in characters of each document.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,

@@ -26,7 +26,7 @@ pub const ID: &str = "id";
 /// The name of the text column in the files.
 pub const TEXT: &str = "text";
 
-/// The number of rows, and the number of bytes of text, that are encoded together.
+/// The maximum number of rows, and of bytes of text, that are encoded together.
 const AT_ONCE: (usize, usize) = (1 << 14, 4 << 20);
 
 /// Returns the path, in an output folder, of the file for the input file at this position.
@@ -172,7 +172,6 @@ impl<'p> Part<'p> {
         Ok(())
     }
 
-    /// Ends a row.
     fn ended(&mut self) -> Result<()> {
         self.next += 1;
         self.rows += 1;

@@ -1,4 +1,4 @@
-//! Writes all tables of the output. Each table is written on one thread, and several tables are written at the same time. This module also
+//! Writes all tables of the output. Each table is written by one thread, and several tables are written at the same time. This module also
 //! builds `rejected/` and `stats/`.
 
 use std::path::{Path, PathBuf};
@@ -45,11 +45,11 @@ pub struct Tables<'t> {
     pub copies: &'t Classes,
     /// The removal decisions, if documents may be removed.
     pub decided: Option<&'t Decided>,
-    /// Additional data about pairs, if documents were compared with each other.
+    /// The additional data about pairs, if documents were compared with each other.
     pub compared: Option<&'t Compared>,
-    /// Rejected rows.
+    /// The rejected rows.
     pub rejected: &'t Rejected,
-    /// Rows and files that could not be read.
+    /// The rows and files that could not be read.
     pub losses: &'t Losses<'t>,
     /// The ids of all documents that appear in a table.
     pub ids: &'t Ids<'t>,
@@ -64,7 +64,7 @@ pub struct Tables<'t> {
 /// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// For each algorithm, the number of rows in its pair table, and the number of these pairs that share a template.
+    /// The number of rows in the pair table of each algorithm, and the number of these pairs that share a template.
     pub pairs: Vec<[u64; 2]>,
     /// The cluster counts of each algorithm.
     pub clusters: Vec<ClusterCounts>,
@@ -74,7 +74,7 @@ pub struct Written {
     bytes: u64,
 }
 
-/// The number of bytes of `--memory` for each table that is written concurrently, because encoded pages remain in memory until their row
+/// The number of bytes of `--memory` to reserve for each table that is written concurrently. Encoded pages remain in memory until their row
 /// group is full.
 const A_TABLE: u64 = 64 << 20;
 
@@ -95,7 +95,7 @@ impl Tables<'_> {
             then(&mut written);
         };
         let at_once = (session.options.memory / A_TABLE).clamp(1, session.options.threads as u64);
-        // The pairs come first because writing them takes the longest.
+        // The pair tables come first because writing them takes the longest.
         session.engine.work_on(
             at_once as usize,
             2 * count + 3,

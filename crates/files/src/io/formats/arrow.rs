@@ -1,4 +1,5 @@
-//! Implements the Arrow IPC format: batches of columns, in files (including `.feather`) or in streams.
+//! Implements the Arrow IPC format, which consists of batches of columns. A file may have the file format (including `.feather`) or the
+//! stream format.
 
 use super::broken_ids;
 use crate::io::coding::Coding;
@@ -19,14 +20,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The Arrow IPC format.
 #[derive(Debug)]
 pub(super) struct Arrow;
 
 /// The number of layouts to keep. Parts are read in order, so each thread needs only one layout.
 const LAYOUTS_KEPT: usize = 32;
 
-/// The most recently used layouts, shared by all reads.
+/// The most recently used layouts, which all reads share.
 #[derive(Debug, Default)]
 struct Kept(Mutex<HashMap<PathBuf, Arc<Layout>>>);
 
@@ -114,7 +114,7 @@ impl Format for Arrow {
                     .step_by(MAX_BATCH_ROWS)
                     .try_for_each(|from| hand_on(from, MAX_BATCH_ROWS.min((row - from) as usize)));
             }
-            // Passes on adjacent rows together.
+            // Adjacent rows are passed on together.
             while let Some(&from) = chosen.first().filter(|from| **from < row) {
                 let next = |(at, chosen): (usize, &u64)| *chosen == from + at as u64 && *chosen < row;
                 let rows = chosen.iter().take(MAX_BATCH_ROWS).enumerate().take_while(|pair| next(*pair)).count();
@@ -195,7 +195,7 @@ fn spelled<'t>(id: IdRef<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// Returns the positions of the columns with these names. If a name occurs twice, the first column is used.
+/// Returns the positions of the columns that have these names. If a name occurs twice, the first column is used.
 fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let place = |name: &str| layout.schema.as_ref()?.fields().iter().position(|field| field.name() == name);
     let mut places: Vec<usize> = names.filter_map(place).collect();
@@ -211,7 +211,7 @@ fn strings(layout: &Layout) -> Vec<String> {
     fields.filter(|field| holds_strings(field.data_type())).map(|field| field.name().clone()).collect()
 }
 
-/// Returns the batch with strings and bytes as byte views, like those read from Parquet.
+/// Returns the batch with binary columns as byte views, as they are read from Parquet.
 fn as_views(batch: &RecordBatch) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(batch.num_columns());
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {

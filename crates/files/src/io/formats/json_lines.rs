@@ -1,4 +1,4 @@
-//! Implements the JSON lines format: one object per line.
+//! Implements the JSON lines format, which has one object per line.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::{Coding, Text};
@@ -19,13 +19,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// The maximum number of fields that count as columns. If field names contain data, a file can have any number of fields.
+/// The maximum number of fields that count as columns. A file can have any number of fields if field names contain data.
 const MOST_FIELDS: usize = 10_000;
 
-/// The number of rows inspected if only field names are needed. Null fields may be omitted, so inspecting a single line is not enough.
+/// The number of rows to inspect if only field names are needed. Null fields may be omitted, so inspecting a single line is not enough.
 const LOOKED_AT: u64 = 1000;
 
-/// The JSON lines format.
 #[derive(Debug)]
 pub(super) struct JsonLines;
 
@@ -38,7 +37,7 @@ impl Format for JsonLines {
         &[".jsonl", ".ndjson", ".json"]
     }
 
-    /// Files with settings or a description of a corpus often have this extension but are not JSON lines.
+    /// Files that contain settings or describe a corpus often have this extension, but are not JSON lines.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[".json"]
     }
@@ -116,7 +115,7 @@ impl Format for JsonLines {
         Ok(any.then_some(told))
     }
 
-    /// Returns the fields of all lines in order of first appearance. Reads all lines, because null fields may be omitted. Lines that are
+    /// Returns the fields of all lines, in order of first appearance. All lines are read because null fields may be omitted. Lines that are
     /// not valid JSON are ignored.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
@@ -210,7 +209,7 @@ impl Format for JsonLines {
     }
 }
 
-/// Returns the two ids of a line; `None` for a null or missing field.
+/// Returns the two ids in a line. An id is `None` if the field is null or missing.
 fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>; 2], Rejection> {
     if std::str::from_utf8(line).is_err() {
         return Err(RejectReason::NotUtf8.into());
@@ -229,7 +228,7 @@ fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>;
     Ok([text(names[0])?, text(names[1])?])
 }
 
-/// Returns the lines of a file in UTF-8, each of at most `limit` bytes.
+/// Returns the lines of a file in UTF-8. Lines of more than `limit` bytes are reported as too long.
 fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
     let coding = coding.resolved(&file)?;
     Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()).taking_turns())

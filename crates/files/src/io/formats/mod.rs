@@ -1,4 +1,4 @@
-//! Lists the input formats. Each format has its own file and one line in `FORMATS`.
+//! Lists the input formats. Each format has its own module and a line in `FORMATS`.
 
 mod arrow;
 mod json_lines;
@@ -44,7 +44,7 @@ pub enum TextFiles {
     Lines,
 }
 
-/// Returns the format and the compression that belong to a file name, in upper or lower case.
+/// Returns the format and the compression that belong to a file name. Case is ignored.
 pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
@@ -56,13 +56,13 @@ pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Pa
     taken.then_some((format, packing))
 }
 
-/// Returns whether a file with this name may have different content, such as settings. A compressed file is never a settings file.
+/// Returns whether a file with this name may have a different format, such as a settings file. A compressed file is never a settings file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     format.shared_endings().iter().any(|ending| name.ends_with(ending))
 }
 
-/// Returns the supported file extensions for messages: `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
+/// Returns the supported file extensions for messages, such as `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
 pub fn endings() -> String {
     let said = |format: &dyn Format| {
         let (usual, others) = format.endings().split_first()?;
@@ -73,14 +73,14 @@ pub fn endings() -> String {
     FORMATS.iter().copied().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether any of these file extensions belongs to a format with one document per file.
+/// Returns whether at least one of these file extensions belongs to a format with one document per file.
 pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     endings.any(|ending| {
         of(Path::new(&format!("a{ending}")), TextFiles::Whole).is_some_and(|(format, _)| format.is_whole())
     })
 }
 
-/// Returns the rows of a batch in which one of the two ids is not UTF-8, each with the reason.
+/// Returns the rows of a batch in which an id is not UTF-8, each with the reason.
 fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
     let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
     broken.collect()

@@ -1,4 +1,4 @@
-//! Implements the Parquet format: row groups of columns.
+//! Implements the Parquet format, which consists of row groups of columns.
 
 use super::broken_ids;
 use crate::io::bounded::{Bounded, check_pages};
@@ -32,30 +32,29 @@ const BATCH_ROWS: usize = 8192;
 
 /// The number of footers to keep. Parts are read in order, so each thread needs only one footer.
 const FOOTERS_KEPT: usize = 32;
-/// The maximum number of column chunks in the kept footers; the most recent footer is kept even if it exceeds the limit. Each chunk takes
+/// The maximum number of column chunks in the kept footers. The most recent footer is kept even if it exceeds the limit. Each chunk takes
 /// about 1.5 kB.
 const CHUNKS_KEPT: usize = 1 << 14;
 
-/// The number of pages to keep; each takes 20 bytes.
+/// The approximate number of pages to keep; each page takes 20 bytes.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// The maximum number of bytes, unpacked plus packed, of a chunk that is read in one piece.
+/// The maximum size of a small chunk in bytes, unpacked plus packed.
 const SMALL_CHUNK: u64 = 4 << 20;
 
-/// The Parquet format.
 #[derive(Debug)]
 pub(super) struct Parquet;
 
-/// Values that all reads share.
+/// The values that all reads share.
 #[derive(Debug, Default)]
 struct Kept {
     /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped and read again.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
-    /// The pages of column chunks that are split or large, by file, row group and leaf column.
+    /// The pages of column chunks that are large or split, by file, row group and leaf column.
     pages: Mutex<HashMap<Chunk, Known>>,
 }
 
-/// The pages of a chunk (empty if a header is unreadable), or the error for a header with impossible lengths.
+/// The pages of a chunk, or the error for a header with impossible lengths. The list is empty if a header is unreadable.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
 /// Identifies a chunk by file, row group and leaf column.
@@ -280,7 +279,7 @@ fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
     describe(metadata).into_iter().map(|described| described.shown).collect()
 }
 
-/// Returns the footer of a file, reading it again if it was not used recently.
+/// Returns the footer of a file. The footer is read again if it is no longer kept.
 fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
     let kept = shared.of::<Kept>();
     let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -303,8 +302,8 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     Ok(footer)
 }
 
-/// Returns the pages of a chunk from their headers; empty if the headers are unreadable, because reading the chunk then gives a better
-/// error.
+/// Returns the pages of a chunk, according to their headers. The list is empty if a header is unreadable, because reading the chunk then
+/// gives a better error.
 fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
     let kept = shared.of::<Kept>();
     let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -315,7 +314,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     let read = || {
         let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
         let looked = page_headers::look(file.try_clone().ok()?, chunk);
-        // Page headers of list columns count values, not rows.
+        // The page headers of list columns count values, not rows.
         Some(looked.map(|pages| pages.filter(|_| chunk.column_descr().max_rep_level() == 0)))
     };
     let pages: Known = match read() {
@@ -324,7 +323,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
         None => Ok(Arc::default()),
     };
     let mut known = lock();
-    // Row groups are read in order, so pages that are dropped here are rarely needed soon.
+    // Row groups are read in order, so the pages that are dropped are rarely needed again soon.
     if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
         known.clear();
     }
@@ -332,7 +331,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     pages
 }
 
-/// Checks the page headers of a chunk, so that no memory is allocated for an impossible length. The pages of small chunks are not kept,
+/// Checks the page headers of a chunk. No memory is then allocated for an impossible length. The pages of small chunks are not kept,
 /// because small chunks are read only once.
 fn check(
     file: &File,
@@ -360,7 +359,7 @@ fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
-/// Returns the type that the reader returns for a column.
+/// Returns the type in which a column is read.
 fn as_read(data_type: DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

@@ -1,4 +1,4 @@
-//! Implements separated values (CSV, TSV): text tables whose first line contains the column names.
+//! Implements separated values (CSV, TSV), which are text tables whose first record contains the column names.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
@@ -17,7 +17,7 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 
-/// Values separated by a single byte.
+/// A format in which a single byte separates the values.
 #[derive(Debug)]
 pub(super) struct Separated {
     name: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Separated {
     delimiter: u8,
 }
 
-/// Receives a record, or `None` if the record is not UTF-8. Returns whether to continue.
+/// A function that receives a record, or `None` if the record is not UTF-8. The function returns whether to continue.
 type EachRecord<'e> = dyn FnMut(Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
 /// Values separated by commas.
@@ -43,7 +43,7 @@ impl Separated {
         Names::of(file, resolved, self.dialect(coding))
     }
 
-    /// Calls `each` with the record of each row after the header, until `each` returns `false`.
+    /// Calls `each` with each record after the header until `each` returns `false`.
     fn each_record(
         &self,
         file: File,
@@ -223,7 +223,7 @@ fn rewound(mut file: &File) -> std::result::Result<(), String> {
     std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Returns the message of an error. The error cannot come from a callback, because there is no callback.
+/// Returns the message of an error. The error is never [`Failed::Passed`], because the callback in `longest_of` cannot fail.
 fn said(failed: Failed) -> String {
     match failed {
         Failed::Bad(why) | Failed::Damaged(why) => why,

@@ -1,4 +1,4 @@
-//! Implements text lines: each line of a `.txt` file is one document.
+//! Implements text lines, a format in which each line of a `.txt` file is one document.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::Coding;
@@ -17,7 +17,6 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::io;
 
-/// The text lines format.
 #[derive(Debug)]
 pub(super) struct TextLines;
 
@@ -111,7 +110,7 @@ fn scan(file: File, coding: Coding, repacking: Option<&Repacking>) -> io::Result
     Ok(scan)
 }
 
-/// Returns the row of a line, or the reason why the line is invalid.
+/// Returns the row that a line represents, or the reason why the line is invalid.
 fn row(line: &[u8], others: usize) -> std::result::Result<Row<'_>, Rejection> {
     let text = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;

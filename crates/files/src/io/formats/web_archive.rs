@@ -1,4 +1,4 @@
-//! Implements web archives: WARC files, and WET files, which contain the extracted texts of pages.
+//! Implements web archives, which are WARC files and WET files. WET files contain texts extracted from pages.
 
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
@@ -11,7 +11,6 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
 
-/// The web archive format.
 #[derive(Debug)]
 pub(super) struct WebArchive;
 

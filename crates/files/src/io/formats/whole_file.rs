@@ -1,4 +1,4 @@
-//! Implements files with one document each: text files and HTML pages. The id of a document is the file's path relative to the folder.
+//! Implements files that each hold one document, which are text files and HTML pages. The id of a document is the label of its file.
 
 use crate::io::coding::{Coding, decode};
 use crate::io::copy_lines::{BUFFER_BYTES, Packed};
@@ -20,11 +20,11 @@ use std::fs::File;
 use std::io::{BufWriter, Read as _};
 use std::sync::Arc;
 
-/// One text per file.
+/// A format with one text per file.
 #[derive(Debug)]
 pub(super) struct TextFile;
 
-/// One page per file.
+/// A format with one page per file.
 #[derive(Debug)]
 pub(super) struct PageFile;
 
@@ -148,7 +148,7 @@ impl Format for PageFile {
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
-    // The file has only one row, which is damaged.
+    // The file has only one row, and that row is damaged.
     if let Some(damage) = bytes.damage() {
         return Err(std::io::Error::other(damage.why.clone()));
     }
@@ -168,7 +168,7 @@ fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
 fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let (columns, want) = (reading.columns, reading.want);
     let mut bytes = Vec::new();
-    // Every read checks the bytes, because the decision whether a row is invalid must not depend on the columns that are read.
+    // Every read checks the bytes, because whether a row is invalid must not depend on the columns that are read.
     let bad = if reading.longest > MAX_TEXT_BYTES as u64 {
         Some(too_long(usize::try_from(reading.longest).unwrap_or(usize::MAX)))
     } else {
@@ -200,7 +200,7 @@ fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(D
     each(documents.with_html(is_page).with_bad(bad).with_ids_seen(seen))
 }
 
-/// Decodes the bytes in place. Returns the reason if the bytes are not a usable text.
+/// Decodes the bytes in place. Returns the reason why the bytes are not a usable text, or `None` if they are.
 fn as_text(coding: &Coding, bytes: &mut Vec<u8>) -> Option<Rejection> {
     if let Some(encoding) = coding.of_all() {
         let raw = std::mem::take(bytes);
