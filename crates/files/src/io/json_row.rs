@@ -97,7 +97,7 @@ struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
     row: Row<'l>,
-    /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains the dot
+    /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains a dot
     /// takes precedence over a nested field. Empty if no name contains a dot; in that case, no object is searched.
     depths: Vec<usize>,
     /// One bit each for the text, the id and the other fields; a bit is set if the field was present. Used only if no name contains a dot.
@@ -229,7 +229,7 @@ struct FieldSeed<'c> {
     columns: &'c Columns,
     /// The path of the object that contains the field, with a trailing dot; empty for the line itself.
     before: &'c str,
-    /// Whether any requested field may be nested.
+    /// Whether at least one requested field may be nested.
     by_path: bool,
 }
 
@@ -280,7 +280,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// Returns the value as part of a text; null for values of a kind that cannot be an id.
+    /// Returns the value as part of a combined text; null unless the value is a string or an integer.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),

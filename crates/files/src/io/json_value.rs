@@ -180,7 +180,7 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     }
 }
 
-/// Returns a number as a float if this preserves all digits; large integers would be rounded.
+/// Returns a number as a float; `None` for large integers, which would be rounded.
 fn float(value: &JsonValue) -> Option<f64> {
     match value {
         JsonValue::Int(number) => Some(*number as f64).filter(|number| number.abs() < read_as::EXACT),

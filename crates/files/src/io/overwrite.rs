@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, as relative paths; `*` matches any characters, `#` matches digits. Anything else belongs to the user. If the
-/// output's record lists its files, any file that is not listed also belongs to the user.
+/// The files of an output, as relative paths; `*` matches any characters, `#` matches digits. Any other file is foreign. If the output's
+/// record lists its files, a file that is not listed is also foreign.
 const OUTPUT_FILES: [&str; 34] = [
     "_HELD",
     "_SUCCESS",
@@ -137,7 +137,7 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
 }
 
 /// Returns the first path in the folder that is not part of an output: a link, or a file or folder whose name does not occur in outputs. If
-/// the output's record lists its files, any file that is not listed is also not part of the output.
+/// the output's record lists its files, a file that is not listed is not part of the output either.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
@@ -174,7 +174,8 @@ impl Listed {
         if let Listed::Files(files) = self { files.contains(file) } else { true }
     }
 
-    /// Returns whether a file with the name of a corpus file, or a folder that contains such files, may belong to the output.
+    /// Returns whether a path may belong to the output; the path is a file that is named like a corpus file, or a folder that contains such
+    /// files.
     fn has(&self, path: &str, is_folder: bool) -> bool {
         let below = format!("{path}/");
         match self {
@@ -194,7 +195,7 @@ fn listed(folder: &Path) -> Listed {
             files.extend(more.unwrap_or_default());
             Listed::Files(files)
         }
-        // If the record of a run lists no files, it was written by an earlier version.
+        // If a run's record lists no files, an earlier version wrote the record.
         (None, Some(files)) if !folder.join("run.json").exists() => Listed::Files(files),
         (None, _) => Listed::Nothing,
     }
@@ -207,7 +208,7 @@ pub(super) fn files_of(folder: &Path, record: &str) -> Option<BTreeSet<String>> 
     Some(files.map(str::to_owned).collect())
 }
 
-/// Returns the relative paths of the files in an unfinished output, in order.
+/// Returns the relative paths of all files in an unfinished output, in a fixed order.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for name in names(folder)? {

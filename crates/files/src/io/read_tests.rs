@@ -300,7 +300,7 @@ fn a_bad_line_keeps_its_number_and_mixed_ids_become_text() {
             Ok(())
         })
         .expect("read");
-    // One of the usable rows has no id.
+    // One usable row has no id.
     assert_eq!((seen.nulls, seen.max_unsigned, seen.kinds.len(), seen.id_type().0), (1, u64::MAX, 3, IdType::Text));
 }
 

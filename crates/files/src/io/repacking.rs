@@ -1,10 +1,10 @@
 //! Repacks the text of a line-based file that cannot be split. While the file is read for the first time, its text is stored in a temporary
 //! file, in blocks that can be unpacked independently.
 //!
-//! Each time a gzip member or a Zstandard frame is read, a single thread must unpack it from the beginning. Because opening a file reads
-//! the complete file anyway, it also passes on the unpacked text in blocks of complete lines, which idle threads repack with a cheaper
-//! codec. Later reads unpack only the blocks that they need, see [`repacked`](super::repacked). The copy only improves speed: if there is
-//! not enough disk space for it, the original files are read.
+//! Without repacking, a single thread would have to unpack a gzip member or a Zstandard frame from the beginning each time it is read.
+//! Opening a file reads the complete file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
+//! repack with a cheaper codec. Later reads unpack only the blocks that they need; see [`repacked`](super::repacked). The copy only
+//! improves speed: if there is not enough disk space for it, the original files are read.
 
 use super::coding::{Coding, Text};
 use super::parallel;
@@ -96,7 +96,7 @@ struct Filled {
 }
 
 impl Repacking {
-    /// Creates an unnamed temporary file in the folder for this many input files. Returns `None` if that fails.
+    /// Creates an unnamed temporary file in `folder`, for the texts of `files` input files. Returns `None` if the file cannot be created.
     fn new(folder: &Path, files: usize) -> Option<Repacking> {
         let file = tempfile::tempfile_in(folder).map_err(|error| not_kept(folder, &error)).ok()?;
         Some(Repacking::over(file, folder, files))

@@ -13,8 +13,8 @@ pub struct Columns {
     pub text: String,
     /// The columns to combine into the text, in order, in files without the text column; empty if only one column is specified.
     pub several: Vec<String>,
-    /// The columns that are combined into each text, in order, for files whose texts are combined. `others` contains these columns as well,
-    /// and `text` is one of them.
+    /// The columns that are combined into each text, in order; used for files whose texts are combined from several columns. `others`
+    /// contains these columns as well, and `text` is one of them.
     pub parts: Vec<String>,
     /// Whether the text column contains HTML pages in any charset, which is always the case in web archives.
     pub html: bool,
@@ -25,8 +25,8 @@ pub struct Columns {
     pub id_required: bool,
     /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
-    /// The columns from `others`, and from the columns to combine, that may hold lists of texts. A list is returned as JSON, see
-    /// [`crate::tables::lists`].
+    /// The columns that may hold lists of texts. They are listed in `others` or among the columns to combine. A list is returned as JSON;
+    /// see [`crate::tables::lists`].
     pub lists: Vec<String>,
 }
 
@@ -57,14 +57,15 @@ pub struct Shown {
     pub data_type: Option<DataType>,
     /// The type as shown in messages; empty if there is none.
     pub(super) says: String,
-    /// Whether the column contains lists that can be joined to a text, such as paragraphs or chat messages, see [`crate::tables::lists`].
+    /// Whether the column contains lists that can be joined into a text, such as lists of paragraphs or chat messages; see
+    /// [`crate::tables::lists`].
     pub(super) is_texts: bool,
 }
 
 /// Describes the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
-    /// The columns of the file, including all those that were requested.
+    /// The columns of the file, including every requested column that the file has.
     pub columns: Vec<Shown>,
     /// In formats without column types, the requested columns that contained only lists.
     pub lists: Vec<String>,

@@ -24,7 +24,7 @@ pub(super) struct Names {
     /// The columns in order; empty for a file without records.
     pub all: Vec<String>,
     dialect: Dialect,
-    /// The offset of the first byte in the first line that is not UTF-8. Only the names of requested columns must be UTF-8.
+    /// The offset, in the first line, of the first byte that is not valid UTF-8. Only the names of requested columns must be UTF-8.
     not_utf8: Option<usize>,
 }
 
@@ -80,8 +80,8 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
-    /// Returns the separator that the first line appears to use, if the line was not split because this separator is different from the
-    /// expected one.
+    /// Returns the separator that the first line appears to use, if that separator differs from the expected one and the line was
+    /// therefore not split.
     fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
         let [line] = self.all.as_slice() else { return None };
         let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
@@ -234,7 +234,7 @@ impl Places {
     }
 }
 
-/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting it gives the same text.
+/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting the number gives the same text.
 fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
     let Some(text) = field.text() else { return JsonValue::Null };
     if !is_text {

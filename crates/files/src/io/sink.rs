@@ -24,12 +24,13 @@ use std::path::{Component, Path, PathBuf};
 pub struct Stage {
     staged: Unfinished,
     overwrite: bool,
-    /// Dropped last, because it holds the lock.
+    /// This field is dropped last, because it holds the lock.
     work: WorkFolder,
 }
 
 impl Stage {
-    /// Checks that the output can be created and, if requested, held back. Briefly creates a folder next to the output for this check.
+    /// Checks that the output can be created and, if `may_be_held` is set, that a held-back result can be placed next to the output.
+    /// Briefly creates a folder next to the output for this check.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if `out` exists and may not be replaced, if `out` cannot be created, or if a held result cannot be placed

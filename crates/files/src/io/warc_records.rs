@@ -58,8 +58,8 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// If the first line of the next record has already been read, the position of the line, and whether the version in the line is
-    /// supported.
+    /// The position of the next record's first line, and whether the version in the line is supported; `None` if the line has not been read
+    /// yet.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,

@@ -102,7 +102,7 @@ impl AttributeBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an error.
     pub fn push(&mut self, row: &AttributeRow<'_>) -> Result<()> {
         for (builder, id) in self.ids.iter_mut().zip([row.id, row.kept_id, row.cluster_id]) {
             builder.push(id)?;
