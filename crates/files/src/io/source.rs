@@ -41,7 +41,7 @@ pub struct InputFile {
     pub format: &'static dyn Format,
     /// The compression and encoding of the file.
     pub coding: Coding,
-    /// Whether the texts of the file are pages, see [`Documents::page`](crate::tables::Documents::page).
+    /// Whether the texts of the file are pages; see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of the first document in the file.
     pub first_doc: u64,

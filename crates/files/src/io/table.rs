@@ -115,8 +115,8 @@ impl TableWriter {
         long_values: bool,
         as_written: Option<SchemaDescriptor>,
     ) -> Result<TableWriter> {
-        // The Arrow schema is not written to the file: these plain types do not need the schema, and its encoding changes with the library
-        // version.
+        // The Arrow schema is not written to the file: these plain types do not need it, and the stored schema would change with the
+        // library version.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
         let options = match as_written {

@@ -107,8 +107,7 @@ impl IdBuilder {
     }
 }
 
-/// Builds a text or binary id column from ids that are already converted to bytes. Whether the ids are valid UTF-8 is checked for all of
-/// them together.
+/// Builds a text or binary id column from ids that are already converted to bytes. All ids are checked together for valid UTF-8.
 #[derive(Debug)]
 pub struct IdBytes {
     /// The offset where each id begins, and the end of the last id.

@@ -47,7 +47,7 @@ fn is_string(field: impl AsRef<Field>) -> bool {
 pub enum Form {
     /// The texts, except nulls and empty strings, are joined by line feeds.
     Lines,
-    /// The texts become a JSON array of strings, see [`of_json`]. A null becomes an empty string, so that positions are preserved.
+    /// The texts become a JSON array of strings; see [`of_json`]. A null becomes an empty string, so that positions are preserved.
     Json,
 }
 

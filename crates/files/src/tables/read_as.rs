@@ -197,7 +197,8 @@ pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // These values are formatted as Float32, with just enough digits to distinguish each number from its neighbors in this type.
+        // These values are formatted as Float32 numbers, with just enough digits to distinguish each number from the neighboring Float32
+        // numbers.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {
