@@ -25,7 +25,6 @@ pub(super) struct Path {
     pub kind: Kind,
 }
 
-/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// An object; its fields have paths of their own.
@@ -116,7 +115,7 @@ struct Walk<'a> {
     path: String,
     depth: usize,
     found: Vec<Path>,
-    /// The number of found fields that were not requested.
+    /// The number of fields found so far that were not requested.
     others: usize,
 }
 
@@ -165,7 +164,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 }
 
-/// Reads the name of a field and returns whether the walk enters it.
+/// Reads the name of a field and returns whether the walk enters the field.
 struct Name<'w, 'a>(&'w mut Walk<'a>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_, '_> {

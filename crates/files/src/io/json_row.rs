@@ -1,7 +1,7 @@
 //! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
 //!
-//! The decision whether a row is invalid must not depend on the columns that are read; otherwise, two passes could disagree. Therefore,
-//! every read parses the same fields and checks that the complete line is UTF-8.
+//! Whether a row is invalid must not depend on which columns are read; otherwise, two passes could disagree. Therefore, every read parses
+//! the same fields and checks that the complete line is valid UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -305,7 +305,6 @@ impl fmt::Display for Scalar<'_> {
     }
 }
 
-/// Reads a [`Scalar`].
 struct ReadScalar;
 
 impl<'de> Walk<'de> for ReadScalar {

@@ -141,7 +141,7 @@ impl Marks {
     }
 }
 
-/// Inspects the next line and returns where it begins.
+/// Inspects the next line and returns the offset at which the line begins.
 fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns) -> io::Result<Option<u64>> {
     let (start, line) = match lines.next()? {
         None => return Ok(None),

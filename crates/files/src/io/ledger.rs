@@ -204,7 +204,7 @@ impl Ledger {
     }
 }
 
-/// Returns the paths of the ledger and of the file that becomes the next one.
+/// Returns the paths of the ledger and of the file that becomes the next ledger.
 fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
 }

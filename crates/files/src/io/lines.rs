@@ -320,7 +320,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the next bytes; empty only if all bytes are used.
+    /// Returns the next bytes; empty only once all bytes have been used.
     fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }
@@ -376,7 +376,7 @@ struct Held<'l> {
     /// The number of bytes of the file that may still be held.
     room: u64,
     decoder: Option<Decoder>,
-    /// Decoded bytes above this limit are counted, not held.
+    /// The maximum number of decoded bytes that are held; further bytes are only counted.
     limit: u64,
     /// The number of bytes that were only counted.
     passed: u64,
@@ -406,8 +406,8 @@ impl Held<'_> {
     }
 }
 
-/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write before UTF-8, is not part of the first
-/// line.
+/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is not
+/// part of the first line.
 struct Blank {
     /// The number of bytes of the byte order mark matched so far.
     marked: usize,

@@ -36,7 +36,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Describes this process.
+    /// Returns an owner that identifies this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
         // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if its `--work` option has the same

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs;
 
-/// Holds folders that were created; when dropped, removes those that are still empty.
+/// Holds the folders that were created; when dropped, removes the folders that are still empty.
 #[derive(Debug, Default)]
 pub struct MadeFolders {
     /// The folders, deepest first.

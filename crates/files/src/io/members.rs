@@ -34,7 +34,7 @@ pub(super) enum Next {
     End,
 }
 
-/// The reason why a member returns no more bytes before its end.
+/// The fault that was found in a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The file ends inside the member.
@@ -144,7 +144,7 @@ impl Members {
         self.input.seek(to)
     }
 
-    /// Returns the reason why the member ended early, if it did; valid once all its bytes have been read.
+    /// Returns the fault of the member, if any; valid once all bytes of the member have been read.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }

@@ -64,10 +64,10 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// Folders of an output whose files have the same names as in the corpus. The output's record must list each of these files.
+/// The folders of an output in which files have the same names as in the corpus. The output's record must list each of these files.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
-/// The field of a record that lists the files of its output.
+/// The name of the field in a record that lists the files of the output.
 pub const FILES: &str = "files";
 
 /// The record of a corpus written from a finished run. It lists the corpus files in its folder.

@@ -59,7 +59,7 @@ pub(super) fn look_at_all<F: Sync, T: Send, E: Send>(
     looked.into_iter().map(|one| one.map(|(looked, written)| (looked, repacking.finish(written)))).collect()
 }
 
-/// Calls a function when it is dropped.
+/// Calls the function when this value is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -68,7 +68,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// The temporary file of one corpus while its files are opened.
+/// The temporary file for the repacked texts of one corpus; used while the corpus files are opened.
 pub struct Repacking {
     file: Arc<File>,
     folder: PathBuf,

@@ -261,7 +261,7 @@ fn likely(
 ) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // Finds a field in any struct whose path ends in this name.
+    // Finds a struct field whose path ends in this name.
     let deeper = |name: &str| {
         let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
         fitting.iter().copied().find(|there| last(there))

@@ -92,7 +92,7 @@ impl Source {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// Like `beyond`, for some of the files.
+    /// Like [`Source::beyond`], but checks only some of the files.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].

@@ -55,7 +55,7 @@ pub struct InputFile {
     pub text_bytes: u64,
     /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
     pub id: Option<IdKind>,
-    /// The reason why the id column is unusable, if it exists and is unusable.
+    /// The reason why an existing id column is unusable; `None` if the column is usable or missing.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
@@ -73,7 +73,7 @@ pub struct InputFile {
     pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
-    /// The coding given before the file was inspected.
+    /// The coding as specified, before the file was inspected.
     pub(super) given: Coding,
     /// The repacked text of the file, if it cannot be split and was repacked.
     pub(super) repacked: Option<Arc<Repacked>>,
