@@ -67,7 +67,7 @@ impl<'a> Again<'a> {
         Frozen::read(session, self.index.dir())
     }
 
-    /// Returns the documents before the batch that have this id, in ascending order.
+    /// Returns the documents with this id that precede the batch, in ascending order.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

@@ -151,7 +151,7 @@ fn forget_again(
     Ok(())
 }
 
-/// Returns a value that is unique to this publication, on all machines.
+/// Returns a value that is unique to this publication across all machines.
 fn publication() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     // Includes the address of a new allocation, which differs from process to process, in case two processes read the same time.

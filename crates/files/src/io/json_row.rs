@@ -220,7 +220,7 @@ enum Field {
     Text,
     Id,
     Other(usize),
-    /// An object at this path may contain a requested field.
+    /// The path of an object that may contain a requested field.
     Object(String),
     Unknown,
 }

@@ -171,7 +171,7 @@ impl Ledger {
         let _ = (half, bytes);
     }
 
-    /// Writes the ledger and reserves the space for the next one. The previous ledger remains valid until the new one is written.
+    /// Writes the ledger and reserves space for the next ledger. The previous ledger remains valid until the new one is written.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

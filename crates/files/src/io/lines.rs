@@ -205,7 +205,7 @@ impl<R: BufRead> Lines<R> {
                             known = Some(self.end_of_record(quotes, line)? as u64);
                             continue;
                         }
-                        // Only `End` is possible before the first line break.
+                        // Before the first line break, only `End` is possible.
                         Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
                     },
                 };
@@ -373,7 +373,7 @@ fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
 /// A line being read.
 struct Held<'l> {
     line: &'l mut Vec<u8>,
-    /// The number of bytes of the file that may still be held.
+    /// The number of further bytes of the file that may be held.
     room: u64,
     decoder: Option<Decoder>,
     /// The maximum number of decoded bytes that are held; further bytes are only counted.
@@ -498,7 +498,7 @@ mod tests {
         assert!(!lines.has_open_quote && lines.is_cut);
     }
 
-    /// Generates lines: white space around an optional text, followed by one of several kinds of line breaks.
+    /// Generates a line: white space around an optional text, followed by a line break of some kind.
     fn lines() -> impl Strategy<Value = Vec<u8>> {
         let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
         let letters =

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// The number of attempts to take a lock that another process holds, because that process may only be checking the lock.
+/// The number of attempts to take a lock that another process holds; that process may only be checking the lock.
 const ATTEMPTS: usize = 20;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);

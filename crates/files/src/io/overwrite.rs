@@ -73,18 +73,18 @@ pub const FILES: &str = "files";
 /// The record of a corpus written from a finished run. It lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// The names of records. Every finished folder contains one of them: the record of a run, of an evaluation inside a run, or of a corpus
-/// written from a run.
+/// The names of records. Every finished folder contains one of these records: the record of a run, of an evaluation inside a run, or of a
+/// corpus written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
-/// The prefix of temporary folders created by commands that read a run. Earlier versions created them in unfinished outputs.
+/// The prefix of temporary folders created by commands that read a run. Earlier versions created such folders in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
 /// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
 /// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
-/// behind, which counts as written by dupsift.
+/// behind; the folder counts as written by dupsift.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
 /// Checks that a new result may be written to `out`.

@@ -27,7 +27,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Creates the column of a chunk with these pages; the list is empty if the pages are unknown.
+    /// Creates a column from a chunk and its pages; `pages` is empty if the pages are unknown.
     pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
@@ -59,8 +59,8 @@ impl Column {
         ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Returns the number of bytes in memory while the rows are read. At a page boundary, rows of earlier pages may still be held while the
-    /// next page is unpacked. This applies to every page that has rows in the current step.
+    /// Returns the number of bytes that are in memory while the rows are read. At a page boundary, rows of earlier pages may still be held
+    /// while the next page is unpacked. This applies to every page that has rows in the current step.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;

@@ -34,7 +34,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// The memory that a footer takes, in bytes per byte of the footer in the file; a column chunk takes about 1.5 kB.
+/// The memory usage of a footer, in bytes per byte of its size in the file; a column chunk takes about 1.5 kB.
 const IN_MEMORY: u64 = 14;
 /// The size in the file, in bytes, above which only one footer is held in memory at a time.
 const LARGE_FOOTER: u64 = 256 << 10;

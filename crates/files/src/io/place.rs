@@ -134,7 +134,8 @@ impl Place {
         self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
     }
 
-    /// Renames a folder next to the output to the output's path. The folder that is replaced is moved aside first and removed last.
+    /// Renames `folder`, which is next to the output, to the output's path. The folder that is replaced is moved aside first and removed
+    /// last.
     ///
     /// # Errors
     /// Returns [`Error::Io`]. If an error occurs, the output is unchanged.
@@ -317,7 +318,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// Returns the path of a held result for a run with this `--out`.
+/// Returns the path of a held-back result for a run with this `--out`.
 pub fn held_path(out: &Path) -> PathBuf {
     let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -188,7 +188,7 @@ fn numbered(rows: usize) -> RecordBatch {
     batch(vec![("text", texts), ("id", Arc::new(Int64Array::from_iter_values(0..rows as i64)))])
 }
 
-/// Returns properties for small pages in one large row group.
+/// Returns writer properties that produce small pages in one large row group.
 fn small_pages() -> WriterProperties {
     WriterProperties::builder().set_data_page_row_count_limit(100).set_write_batch_size(50).build()
 }

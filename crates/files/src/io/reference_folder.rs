@@ -35,7 +35,8 @@ pub struct ReferenceFolder {
 }
 
 impl ReferenceFolder {
-    /// Creates the folder for the reference of a run with this output, next to the output or in the folder `work`.
+    /// Creates the temporary folder for a run that writes `out`. The folder is created in `work` or, if `work` is `None`, next to the
+    /// output.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the output's path is invalid, or [`Error::Io`].

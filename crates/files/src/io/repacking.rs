@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The size of a block, in bytes: a block ends with the line that contains this byte, but a block of long lines may end inside a line.
+/// The maximum size of a block, in bytes. A block usually ends earlier, at the end of a line; a block of long lines may end inside a line.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
 /// The number of bytes written between two checks of the free disk space.

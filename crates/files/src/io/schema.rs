@@ -251,7 +251,7 @@ pub(super) fn likely_id<'s>(there: &'s [Shown], others: &[&str]) -> Option<&'s s
     plain.or_else(nested).map(|column| column.name.as_str())
 }
 
-/// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the one that was meant.
+/// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the column that was meant.
 fn likely(
     wanted: &str,
     option: &'static str,

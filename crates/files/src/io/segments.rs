@@ -77,7 +77,7 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // Pages without requested rows need no memory, so threads do not wait for these pages.
+        // Segments without requested rows are left out, so that threads do not wait for memory for them.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())

@@ -117,7 +117,7 @@ fn failed(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// Returns the records of a reader that begins at this byte of the file. Each record has at most `limit` bytes.
+/// Returns the records from a reader whose position in the file is `offset`. Each record has at most `limit` bytes.
 pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
     let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
     lines.records(names.dialect, Some(names.all.len()), limit)

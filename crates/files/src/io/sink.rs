@@ -208,7 +208,7 @@ impl Stage {
 
     /// Syncs everything to disk and moves these folders into the finished output, each in one step. The record of the corpus is moved
     /// first, so that a later run with `overwrite` recognizes the folders even if the process ends before all of them are moved. A folder
-    /// that is replaced is moved aside until the new folder has its name.
+    /// that is replaced is moved aside until the new folder has taken over its name.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.

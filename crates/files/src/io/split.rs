@@ -102,7 +102,7 @@ fn edge(group: Piece, end: u64, starts: &[u64]) -> u64 {
 }
 
 /// Combines adjacent pieces up to the target size, which depends on the number of remaining bytes; a piece that is larger than the target
-/// size is not combined. Returns (first, count, sum) for each combination.
+/// size is not combined. Returns (first, count, sum) for each resulting piece.
 fn together(
     pieces: &[Piece],
     mut left: u64,

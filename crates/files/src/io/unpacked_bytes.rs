@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Counts the bytes of lines that are unpacked from one compressed file, over all reads.
+/// A counter for the bytes of lines that all reads together unpack from one compressed file.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(Arc<AtomicU64>);
 

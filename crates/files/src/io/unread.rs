@@ -140,7 +140,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Returns the file extension, including the extension of the compression.
+/// Returns the file extension, including the compression extension.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (_, stem) = Packing::of(&name);

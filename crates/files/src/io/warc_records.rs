@@ -37,7 +37,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 pub(super) enum Found {
     /// The header of a record. Its block follows, so [`Records::block`] must be called next.
     Head(Head),
-    /// A broken record, or bytes that are not a record, with the problem.
+    /// A broken record, or bytes that are not a record; the text describes the problem.
     Broken(&'static str),
 }
 
@@ -275,7 +275,7 @@ impl Records {
         Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
     }
 
-    /// Moves to the next line of the member that begins a record. Returns whether there is such a line.
+    /// Moves to the next line, within the open member, that begins a record. Returns whether there is such a line.
     fn search(&mut self) -> io::Result<bool> {
         loop {
             let start = self.members.position();

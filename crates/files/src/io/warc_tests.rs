@@ -50,7 +50,7 @@ fn small() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns files with these records in every format.
+/// Returns the contents of files with these records, in every format.
 fn dressed(records: &[Vec<u8>]) -> [(&'static str, Vec<u8>); 5] {
     let each = |pack: &dyn Fn(&[u8]) -> Vec<u8>| records.iter().flat_map(|record| pack(record)).collect::<Vec<u8>>();
     let dictionary = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:".repeat(20);

@@ -173,7 +173,8 @@ impl Documents {
         self
     }
 
-    /// Sets the kinds of ids in the file. Used if the type of the id column does not reveal the kinds, because a JSON file may mix them.
+    /// Sets the kinds of ids in the file. This is needed if the type of the id column does not reveal the kinds; for example, a JSON file
+    /// may mix them.
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
@@ -312,7 +313,8 @@ impl Documents {
         self
     }
 
-    /// Returns the rows in which this column (not the text column) is null because its value is not UTF-8, with the reason.
+    /// Returns the rows in which this column is null because its value is not UTF-8, each with the reason. The column must not be the text
+    /// column.
     pub fn lost_of<'d>(&'d self, column: &'d str) -> impl Iterator<Item = (usize, Rejection)> + 'd {
         let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
         let why =

@@ -225,7 +225,7 @@ fn with_known_zone(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// Returns strings and bytes as views, dictionaries unpacked, and anything else unchanged.
+/// Returns strings and bytes as views, dictionary columns unpacked, and any other column unchanged.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.

@@ -98,7 +98,7 @@ impl RejectedBuilder {
     }
 }
 
-/// Returns the batch, whose rows belong to this table, with every value of the `input` column replaced by the given name.
+/// Returns a batch of this table with every value in the `input` column replaced by the given name.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Table`] if the batch has other columns.

@@ -30,7 +30,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         let mut is_valid: Vec<bool> =
             nulls.as_ref().map_or_else(|| vec![true; views.len()], |nulls| nulls.iter().collect());
         wrong.iter().for_each(|value| is_valid[value.row] = false);
-        // A decoder may leave any view in place of a null, but a null must not refer to unchecked bytes.
+        // A decoder may leave an arbitrary view in place of a null, but a null must not refer to unchecked bytes.
         let kept = views.iter().zip(&is_valid).map(|(&view, &is_valid)| if is_valid { view } else { 0 });
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
