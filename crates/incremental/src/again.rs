@@ -1,5 +1,5 @@
-//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches, whose ids and texts
-//! are in the index.
+//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches; the ids and texts
+//! of these documents are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -188,7 +188,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
 
-/// Works like [`intend`], but for a batch whose result is held in `folder` and can be accepted later.
+/// Works like [`intend`], but for a batch whose result is held back in `folder` and can be accepted later.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -207,7 +207,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
-    // This batch replaces a held batch.
+    // This batch replaces a held-back batch.
     index.hold_none()?;
     index.intend(next)?;
     stop_at("intent");

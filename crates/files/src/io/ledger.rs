@@ -73,7 +73,7 @@ pub struct LedgerInput {
     pub label: String,
     /// The file system metadata of the file.
     pub stamp: String,
-    /// The number of rows in the file whose contents are hashed.
+    /// The number of hashed rows of the file.
     pub rows: u64,
     /// The hash of these rows' contents.
     pub contents: [u64; 2],
@@ -171,7 +171,7 @@ impl Ledger {
         let _ = (half, bytes);
     }
 
-    /// Writes the ledger and reserves space for the next ledger. The previous ledger remains valid until the new one is written.
+    /// Writes the ledger and reserves space for the next ledger. The previous ledger remains valid until the new ledger is written.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

@@ -1,10 +1,10 @@
-//! Defines the names that identify a finished result: its marker file, and the suffix for a result that was held back.
+//! Defines the names that identify a finished result: its marker file, and the suffix for a held-back result.
 
 use dupsift_core::error::{Error, Result};
 
 /// The marker file in a complete folder; it is written last.
 pub const SUCCESS: &str = "_SUCCESS";
-/// The marker file in a complete folder that was held back, instead of [`SUCCESS`].
+/// The marker file in a complete folder that contains a held-back result; used instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
 /// The suffix in the name of a folder that contains a held-back result.
 pub(super) const HELD_ENDING: &str = ".held";

@@ -170,7 +170,7 @@ fn is_repeated(field: &TypePtr) -> bool {
 }
 
 /// Returns the fields from the root to the plain column with this name or path. A column whose own name contains a dot takes precedence. If
-/// `or_texts` is set, a list of texts is also accepted, and the fields then lead to its strings.
+/// `or_texts` is set, a list of texts is also accepted; in that case, the fields lead to the strings of the list.
 fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
         let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);

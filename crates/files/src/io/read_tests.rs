@@ -147,7 +147,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     assert_eq!(rows, 100);
 }
 
-/// Tests a file of a few kilobytes, with and without size statistics, whose values would take hundreds of megabytes in a single batch.
+/// Tests a file of a few kilobytes whose values would take hundreds of megabytes in a single batch, with and without size statistics.
 #[test]
 fn a_long_value_of_a_dictionary_counts_in_each_row() {
     const LONG: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! Writes one Parquet file of the output, whose bytes depend only on its rows.
+//! Writes one Parquet file of the output; the bytes of the file depend only on its rows.
 //!
 //! The encoder ends pages where its input batches end, so rows are first collected into blocks whose boundaries depend only on the rows.
 //! The same rows therefore result in the same bytes, no matter how threads, memory limits or files divide the rows into batches. The file

@@ -121,7 +121,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // A failure is ignored here; the next run removes the folder.
+            // Failures are ignored, because the next run removes the folder.
             let _ = fs::remove_dir_all(&self.path);
             stays(&self.path);
         }

@@ -57,7 +57,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a frame with a checksum, as written by the `zstd` program. Without a checksum, a changed byte that moves the end of a frame may
-/// go undetected, and then the next frame is lost as well.
+/// go undetected, in which case the next frame is lost as well.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
     encoder.include_checksum(true).expect("a parameter");

@@ -35,7 +35,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 /// A record or a broken part.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// The header of a record. Its block follows, so [`Records::block`] must be called next.
+    /// The header of a record. The block follows, so [`Records::block`] must be called next.
     Head(Head),
     /// A broken record, or bytes that are not a record; the text describes the problem.
     Broken(&'static str),

@@ -54,11 +54,11 @@ pub struct AttributeRow<'r> {
     pub reason: Option<&'r str>,
     /// The id of the cluster's representative.
     pub cluster_id: IdRef<'r>,
-    /// The number of documents in the cluster, including this one.
+    /// The number of documents in the cluster, including this document.
     pub cluster_size: u64,
     /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The number of documents with exactly the same text, including this one.
+    /// The number of documents with exactly the same text, including this document.
     pub copies: u64,
     /// The number of distinct values of `--source-column` in the cluster, if requested.
     pub sources: Option<u64>,

@@ -16,7 +16,7 @@ use arrow::error::ArrowError;
 use serde_json::Value;
 use std::io::Write as _;
 
-/// The text fields of an object in a list; the first one present is used.
+/// The text fields of an object in a list; the first of these fields that is present is used.
 pub const TEXT_FIELDS: [&str; 2] = ["content", "text"];
 
 /// Returns whether a column of this type contains lists of strings, or of structs in which one of [`TEXT_FIELDS`] is a string.

@@ -106,8 +106,8 @@ pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     }))
 }
 
-/// Returns the column with strings converted to bytes, including strings in dictionaries. Used for columns from other programs, whose
-/// strings are unchecked.
+/// Returns the column with strings converted to bytes, including strings in dictionaries. Used for columns that come from other programs,
+/// because their strings are unchecked.
 ///
 /// # Errors
 /// Returns an error if the values do not have the layout of their type.

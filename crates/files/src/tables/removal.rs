@@ -76,7 +76,7 @@ pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRES
 /// The reason for removing a document in which too little text remains.
 pub const EMPTIED: &str = "emptied";
 
-/// The reason for removing a representative if no duplicate is kept. Its row lists the document itself as the kept document.
+/// The reason for removing a representative if no duplicate is kept. The row lists the removed document itself as the kept document.
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.

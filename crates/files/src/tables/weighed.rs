@@ -9,7 +9,7 @@ use dupsift_core::row::{COPY, RelationKind};
 /// A pair as used by the survivor rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairWeighed {
-    /// The smaller document number, then the larger one.
+    /// The two document numbers, smaller first.
     pub docs: [u64; 2],
     /// The similarity of the two documents.
     pub similarity: f32,
