@@ -378,7 +378,7 @@ struct Held<'l> {
     decoder: Option<Decoder>,
     /// The maximum number of decoded bytes that are held; further bytes are only counted.
     limit: u64,
-    /// The number of bytes that were only counted.
+    /// The number of bytes that were counted but not held.
     passed: u64,
 }
 

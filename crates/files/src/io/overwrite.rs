@@ -70,11 +70,11 @@ const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 /// The name of the field in a record that lists the files of the output.
 pub const FILES: &str = "files";
 
-/// The record of a corpus written from a finished run. It lists the corpus files in its folder.
+/// The record of a corpus written from a finished run. The record lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// The names of records. Every finished folder contains one of these records: the record of a run, of an evaluation inside a run, or of a
-/// corpus written from a run.
+/// The file names of records. Every finished folder contains one of these records: the record of a run, of an evaluation inside a run, or
+/// of a corpus written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
 /// The prefix of temporary folders created by commands that read a run. Earlier versions created such folders in unfinished outputs.
@@ -160,7 +160,6 @@ pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> 
 
 /// The files listed by an output's record.
 enum Listed {
-    /// The listed files.
     Files(BTreeSet<String>),
     /// The record lists no files, as in earlier versions.
     Nothing,

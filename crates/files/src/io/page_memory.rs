@@ -86,7 +86,7 @@ impl Column {
     }
 
     /// Returns the size of the largest page in bytes, or of all pages together if the individual sizes are unknown. No value is larger than
-    /// this.
+    /// the returned size.
     pub fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }

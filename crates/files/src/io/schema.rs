@@ -9,7 +9,7 @@ use dupsift_core::shown::shortened;
 /// The columns that a run reads; no other columns are decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The text column.
+    /// The name of the text column.
     pub text: String,
     /// The columns to combine into the text, in order, in files without the text column; empty if only one column is specified.
     pub several: Vec<String>,
@@ -18,15 +18,15 @@ pub struct Columns {
     pub parts: Vec<String>,
     /// Whether the text column contains HTML pages in any charset, which is always the case in web archives.
     pub html: bool,
-    /// The id column.
+    /// The name of the id column.
     pub id: String,
     /// Whether the id column was specified explicitly. If so, a file without the column is an error; otherwise, the rows of such a file get
     /// the ids `FILE#ROW`.
     pub id_required: bool,
     /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
-    /// The columns that may hold lists of texts. They are listed in `others` or among the columns to combine. A list is returned as JSON;
-    /// see [`crate::tables::lists`].
+    /// The columns that may hold lists of texts. These columns are listed in `others` or among the columns to combine. A list is returned
+    /// as JSON; see [`crate::tables::lists`].
     pub lists: Vec<String>,
 }
 

@@ -86,7 +86,7 @@ pub struct InputFile {
 pub struct Source {
     /// The files, sorted by path, without duplicates.
     pub files: Vec<InputFile>,
-    /// Notes about all files together.
+    /// Notes about the files as a whole.
     pub notes: Vec<String>,
     /// Files in the inputs that are not read.
     pub unread: Unread,
@@ -178,7 +178,6 @@ pub fn open(
 /// The description of an inspected file, and the columns that occur both in the file and in its folder names.
 type Looked = (InputFile, Vec<String>);
 
-/// Inspects a file.
 fn look(
     found: &FoundFile,
     columns: &Columns,

@@ -109,7 +109,7 @@ impl Unfinished {
         self.path = PathBuf::new();
     }
 
-    /// Removes the folder now.
+    /// Removes the folder immediately.
     ///
     /// # Errors
     /// Returns the I/O error.

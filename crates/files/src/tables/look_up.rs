@@ -14,7 +14,7 @@ pub struct FoundPair {
     pub distance: Option<f32>,
     /// The rules that found the pair, joined by `+`.
     pub matched_by: String,
-    /// Whether the pair was verified on the texts.
+    /// Whether the pair was verified by comparing the texts.
     pub verified: bool,
     /// The relation between the two documents, if the algorithm classifies pairs.
     pub relation: Option<String>,

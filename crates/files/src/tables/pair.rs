@@ -46,7 +46,7 @@ pub struct PairColumns {
     pub distance: Float32Array,
     /// The rules of the algorithm that found the pair, joined by `+`.
     pub matched_by: StringArray,
-    /// Whether the pair was verified on the texts.
+    /// Whether the pair was verified by comparing the texts.
     pub verified: BooleanArray,
     /// The smaller document numbers.
     pub doc_a: Int64Array,
