@@ -1,4 +1,4 @@
-//! Reads input files, and writes results, which appear either completely or not at all.
+//! Reads input files and writes results; a result appears either completely or not at all.
 //!
 //! Part of dupsift; the repository's ARCHITECTURE.md explains how the parts fit together.
 

@@ -1,5 +1,5 @@
-//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches, whose ids and texts
-//! are in the index.
+//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches; the ids and texts
+//! of these documents are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -67,7 +67,7 @@ impl<'a> Again<'a> {
         Frozen::read(session, self.index.dir())
     }
 
-    /// Returns the documents before the batch that have this id, in ascending order.
+    /// Returns the documents with this id that precede the batch, in ascending order.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

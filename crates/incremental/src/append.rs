@@ -108,7 +108,7 @@ pub fn append(
         inputs: job.batch.inputs.clone(),
         stamps: job.batch.stamps.clone(),
         contents: finished.contents,
-        // The path is the same before and after the output exists.
+        // This path is the same whether or not the output exists yet.
         out: real_path(&job.options.out).unwrap_or_else(|_| absolute(&job.options.out)),
         read_generation,
         generation: next.generation,
@@ -122,8 +122,8 @@ pub fn append(
     Ok(next)
 }
 
-/// Marks the forgotten documents of a recomputed batch as forgotten again. They are identified by their numbers, which do not change. If
-/// options have changed, the index may store a text with a different copy, so all copies of a forgotten document are forgotten.
+/// Marks the forgotten documents of a recomputed batch as forgotten again. The documents are identified by their numbers, which do not
+/// change. If options have changed, the index may store a text under a different copy, so all copies of a forgotten document are forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -151,10 +151,10 @@ fn forget_again(
     Ok(())
 }
 
-/// Returns a value that is unique to this publication, on all machines.
+/// Returns a value that is unique to this publication across all machines.
 fn publication() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // Includes the address of a new allocation, which differs from process to process, in case two clocks agree.
+    // Includes the address of a new allocation, which differs from process to process, in case two processes read the same time.
     let (process, place) = (std::process::id(), Box::new(0u8));
     let host = sysinfo::System::host_name().unwrap_or_default();
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
@@ -188,7 +188,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
 
-/// Works like [`intend`], but for a batch whose result is held in `folder` and can be accepted later.
+/// Works like [`intend`], but for a batch whose result is held back in `folder` and can be accepted later.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -207,7 +207,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
-    // This batch replaces a held batch.
+    // This batch replaces a held-back batch.
     index.hold_none()?;
     index.intend(next)?;
     stop_at("intent");
@@ -288,7 +288,7 @@ fn write_parts(
 
 /// Records which documents in a batch are removed, and which documents the index uses to store texts.
 struct Fates<'f> {
-    /// For each removed document in the batch, the index number of the kept document plus one; 0 for each kept document.
+    /// The index number of the kept document plus one, for each removed document in the batch; 0 for each kept document.
     kept: AtomicCells<u64>,
     /// The documents under which the index stores texts.
     known: KnownBy<'f>,
@@ -398,7 +398,7 @@ impl<'p> Rewriting<'p> {
         Ok(())
     }
 
-    /// Writes rows for documents that are not stored, up to this document.
+    /// Writes rows for documents that are not stored, up to but not including this document.
     fn fill(&mut self, doc: u64) -> Result<()> {
         while self.next < doc {
             match self.id {

@@ -1,4 +1,5 @@
-//! Tests Arrow files and streams: checks the rows of every variant, and checks that damaged files cause no panic.
+//! Tests Arrow files and streams: every variant must return the right rows, and damaged files must not cause a
+//! panic.
 
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};
@@ -95,7 +96,7 @@ fn what_is_held_is_reported_before_it_is_read() {
         let all = bytes(&[rows(0, 4000), rows(4000, 4010)], true, packed);
         std::fs::write(&path, &all).expect("written");
         let (source, _) = open(&[&path]).expect("opened");
-        // The texts have at least 288 bytes per row on average, because 4 of 5 rows have 40 × 9 bytes or more.
+        // The average text has at least 288 bytes, because 4 of 5 rows have 40 × 9 bytes or more.
         let large = source.beyond(&|bytes, _| bytes <= 1 << 20).expect("read").expect("a large batch");
         assert!(large.bytes > 4000 * 288 && large.column == "text", "{large:?}");
         assert_eq!(source.beyond(&|bytes, _| bytes <= 1 << 24).expect("read"), None);
@@ -164,7 +165,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
         ("id", Arc::new(Int64Array::from(vec![7; 60_000]))),
     ]);
     for codec in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
-        // Data with the highest compression ratio is still read.
+        // Even data with the highest possible compression ratio is read.
         assert_eq!(rows_of(&path, &bytes(std::slice::from_ref(&constant), true, Some(codec))).len(), 60_000);
         let small = bytes(&[rows(0, 3)], false, Some(codec));
         // The buffer's length precedes the compressed frame.

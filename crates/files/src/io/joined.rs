@@ -4,7 +4,7 @@ use super::format::Shared;
 use super::source::{InputFile, Source};
 
 impl Source {
-    /// Returns the same documents with their numbers increased by `by`, which leaves the smaller numbers for other documents.
+    /// Returns the same documents with their numbers increased by `by`, so that other documents can use the smaller numbers.
     pub fn shifted(&self, by: u64) -> Source {
         let files = self.files.iter().cloned().map(|file| InputFile { first_doc: file.first_doc + by, ..file });
         self.with_files(files.collect())

@@ -1,6 +1,6 @@
 //! Finds fields of JSON objects by path: `meta.id` is the field `id` of the object in the field `meta`.
 //!
-//! A field whose own name contains the dot takes precedence over a nested field.
+//! A field that is literally named `meta.id` takes precedence over the nested field.
 
 use super::json_walk::{self, By, Plain, skip_list};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -11,7 +11,7 @@ use std::fmt;
 /// The maximum nesting depth of objects that are searched.
 const MOST_DEPTH: usize = 8;
 
-/// The maximum number of fields collected from a line. Without this limit, an object whose field names contain data could use up the
+/// The maximum number of fields collected from a line. Without this limit, an object that uses data as field names could exhaust the
 /// memory.
 const MOST_FIELDS: usize = 10_000;
 
@@ -25,7 +25,6 @@ pub(super) struct Path {
     pub kind: Kind,
 }
 
-/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// An object; its fields have paths of their own.
@@ -35,8 +34,7 @@ pub(super) enum Kind {
     Plain,
 }
 
-/// Returns the distinct field names of a line in order; `None` if the line is not an object. If there are very many fields, returns only
-/// the first ones.
+/// Returns the distinct field names of a line in order, up to a maximum number; `None` if the line is not an object.
 pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     let mut json = serde_json::Deserializer::from_slice(line);
     let names = json.deserialize_map(Names).ok()?;
@@ -44,7 +42,7 @@ pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     Some(names.into_iter().collect())
 }
 
-/// Returns the total size of these fields' values as written in the line, in bytes; 0 if the line is not a row.
+/// Returns the total size, in bytes, of the values of the fields `names` as written in the line; 0 if the line is not a row.
 pub(super) fn bytes_of(line: &[u8], names: &[String]) -> u64 {
     let Ok(line) = std::str::from_utf8(line) else { return 0 };
     let mut json = serde_json::Deserializer::from_str(line);
@@ -93,8 +91,8 @@ impl<'de> Visitor<'de> for Names {
     }
 }
 
-/// Returns the fields of a line, including nested ones, by name; `None` if the line is not an object. Includes all requested paths. Other
-/// fields, which are only for messages, are limited in length and number.
+/// Returns the fields of a line, including nested fields, sorted by name; `None` if the line is not an object. All requested fields are
+/// included. Other fields are shown only in messages, so the number of these fields and the length of their paths are limited.
 pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
     let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
     let mut json = serde_json::Deserializer::from_slice(line);
@@ -111,14 +109,13 @@ pub(super) fn leads_to(name: &str, to: &str) -> bool {
     to.len() > name.len() + 1 && to.as_bytes()[name.len()] == b'.' && to.starts_with(name)
 }
 
-/// A walk through the objects of a line.
 struct Walk<'a> {
     asked: &'a [&'a str],
     /// The path of the current object with a trailing dot; empty for the line itself.
     path: String,
     depth: usize,
     found: Vec<Path>,
-    /// The number of found fields that were not requested.
+    /// The number of fields found so far that were not requested.
     others: usize,
 }
 
@@ -167,7 +164,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 }
 
-/// Reads the name of a field and returns whether the walk enters it.
+/// Reads the name of a field and returns whether the walk enters the field.
 struct Name<'w, 'a>(&'w mut Walk<'a>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_, '_> {
@@ -225,7 +222,7 @@ mod tests {
         let line = format!("{{{many}\"f0\":1}}");
         assert_eq!(field_names(line.as_bytes()).map(|names| names.len()), Some(MOST_FIELDS));
         assert_eq!(paths(line.as_bytes(), &[]).map(|paths| paths.len()), Some(MOST_FIELDS));
-        // Requested fields are found after any number of other fields.
+        // A requested field is found even after thousands of other fields.
         let found = paths(line.as_bytes(), &["f19999"]).expect("an object");
         assert_eq!((found.len(), found.iter().any(|path| path.name == "f19999")), (MOST_FIELDS + 1, true));
         assert_eq!(field_names(b"{\"a\":1} x"), None);
@@ -258,7 +255,7 @@ mod tests {
         let line = format!("{{\"a\":1,\"{}\":{{{}}}}}", "k".repeat(100_000), fields.join(","));
         let there = paths(line.as_bytes(), &["text", "id"]).expect("an object");
         assert_eq!(there.iter().map(|path| path.name.as_str()).collect::<Vec<_>>(), ["a"]);
-        // A requested field is found at any length and depth.
+        // A requested field is found however long its path and however deep its nesting.
         let asked = format!("{}.4999", "k".repeat(100_000));
         let there = paths(line.as_bytes(), &[&asked]).expect("an object");
         let there: Vec<_> = there.iter().map(|path| (path.name.len(), path.kind == Kind::Object)).collect();

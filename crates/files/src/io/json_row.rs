@@ -1,7 +1,7 @@
 //! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
 //!
-//! The decision whether a row is invalid must not depend on the columns that are read; otherwise, two passes could disagree. Therefore,
-//! every read parses the same fields and checks that the complete line is UTF-8.
+//! Whether a row is invalid must not depend on which columns are read; otherwise, two passes could disagree. Therefore, every read parses
+//! the same fields and checks that the complete line is valid UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -97,7 +97,7 @@ struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
     row: Row<'l>,
-    /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains the dot
+    /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains a dot
     /// takes precedence over a nested field. Empty if no name contains a dot; in that case, no object is searched.
     depths: Vec<usize>,
     /// One bit each for the text, the id and the other fields; a bit is set if the field was present. Used only if no name contains a dot.
@@ -220,7 +220,7 @@ enum Field {
     Text,
     Id,
     Other(usize),
-    /// An object at this path may contain a requested field.
+    /// The path of an object that may contain a requested field.
     Object(String),
     Unknown,
 }
@@ -229,7 +229,7 @@ struct FieldSeed<'c> {
     columns: &'c Columns,
     /// The path of the object that contains the field, with a trailing dot; empty for the line itself.
     before: &'c str,
-    /// Whether any requested field may be nested.
+    /// Whether at least one requested field may be nested.
     by_path: bool,
 }
 
@@ -280,7 +280,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// Returns the value as part of a text; null for values of a kind that cannot be an id.
+    /// Returns the value as part of a combined text; null unless the value is a string or an integer.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),
@@ -305,7 +305,6 @@ impl fmt::Display for Scalar<'_> {
     }
 }
 
-/// Reads a [`Scalar`].
 struct ReadScalar;
 
 impl<'de> Walk<'de> for ReadScalar {

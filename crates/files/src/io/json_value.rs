@@ -11,7 +11,7 @@ use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
-/// Texts larger than this size, in bytes, are passed on in separate buffers.
+/// The size, in bytes, above which texts are passed on in separate buffers.
 const LARGE: usize = 1 << 20;
 
 /// Determines how much of a value is kept.
@@ -25,7 +25,6 @@ pub(super) enum Take {
     All,
 }
 
-/// A value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum JsonValue {
     #[default]
@@ -180,7 +179,7 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     }
 }
 
-/// Returns a number as a float if this preserves all digits; large integers would be rounded.
+/// Returns a number as a float; `None` for large integers, which would be rounded.
 fn float(value: &JsonValue) -> Option<f64> {
     match value {
         JsonValue::Int(number) => Some(*number as f64).filter(|number| number.abs() < read_as::EXACT),

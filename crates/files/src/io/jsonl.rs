@@ -54,7 +54,7 @@ pub(super) struct Scan {
     pub is_joined: bool,
     /// The number of lines that are too long to be rows, up to the last inspected line.
     too_long: u64,
-    /// Whether any line is an object.
+    /// Whether at least one line is an object.
     objects: bool,
     /// The parser message for the first line that is not JSON.
     not_json: Option<String>,
@@ -119,7 +119,7 @@ impl Marks {
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at this byte. The row must be the most recently read line.
+    /// Counts the row that begins at byte `start`. The row must be the most recently read line.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
@@ -141,7 +141,7 @@ impl Marks {
     }
 }
 
-/// Inspects the next line and returns where it begins.
+/// Inspects the next line and returns the offset at which the line begins.
 fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns) -> io::Result<Option<u64>> {
     let (start, line) = match lines.next()? {
         None => return Ok(None),
@@ -156,7 +156,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
             return Ok(Some(start));
         }
     };
-    // A row that is not UTF-8 is unusable, but its fields count as found.
+    // A row that is not valid UTF-8 is unusable, but its fields count as found.
     let mut asked = vec![columns.text.as_str(), columns.id.as_str()];
     asked.extend(columns.parts.iter().map(String::as_str));
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // The message lists at most this many fields, because field names that contain data could use up the memory.
+        // The message lists a limited number of fields, because an object that uses data as field names could exhaust the memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
@@ -211,7 +211,7 @@ pub(super) fn rows<R: io::BufRead>(
     let mut row = 0;
     while let Some((_, line)) = lines.next().map_err(failed)? {
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
-            // No further rows are chosen in this piece, so the remaining lines need not be counted.
+            // This piece contains no further chosen rows, so the remaining lines need not be counted.
             row = reading.rows;
             break;
         }

@@ -1,4 +1,4 @@
-//! Reads and writes the list of checkpoints in a run's temporary folder, from which a killed run resumes.
+//! Reads and writes the ledger in a run's temporary folder: the list of checkpoints from which a killed run resumes.
 //!
 //! ```text
 //! { "crc": 3735928559, "ledger": { "build": ..., "skipped": [...], "checkpoints": { KEY: { "name": ..., "files": [...] } } } }
@@ -73,7 +73,7 @@ pub struct LedgerInput {
     pub label: String,
     /// The file system metadata of the file.
     pub stamp: String,
-    /// The number of rows in the file whose contents are hashed.
+    /// The number of hashed rows of the file.
     pub rows: u64,
     /// The hash of these rows' contents.
     pub contents: [u64; 2],
@@ -171,7 +171,7 @@ impl Ledger {
         let _ = (half, bytes);
     }
 
-    /// Writes the ledger and reserves the space for the next one. The previous ledger remains valid until the new one is written.
+    /// Writes the ledger and reserves space for the next ledger. The previous ledger remains valid until the new ledger is written.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -204,12 +204,12 @@ impl Ledger {
     }
 }
 
-/// Returns the paths of the ledger and of the file that becomes the next one.
+/// Returns the paths of the ledger and of the file that becomes the next ledger.
 fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
 }
 
-/// Opens the file that becomes the next ledger and keeps its reserved space. Replaces anything with that name that cannot be opened.
+/// Opens the file that becomes the next ledger and keeps its reserved space. Creates a new file if the existing file cannot be opened.
 fn open(half: &Path) -> std::io::Result<File> {
     private::open_or_create(half).or_else(|_| private::create(half))
 }
@@ -306,7 +306,7 @@ mod tests {
         assert!(fs::metadata(paths(folder.path()).1).expect("reserved").len() > 6 * SPACE);
     }
 
-    /// After every bit flip and every truncation, reading returns the same ledger or an error that names the file.
+    /// After any bit flip or truncation, reading returns the same ledger or an error that names the file.
     #[test]
     fn every_damage_is_named() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -67,13 +67,13 @@ pub(super) struct Lines<R> {
     pub has_open_quote: bool,
 }
 
-/// Waits until this thread may hold a long line, if a line with this many bytes counts as long.
+/// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size is not long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns the lines from the reader's position, which is byte `offset` of the file; each line has at most `limit` bytes.
+    /// Returns the lines from the reader's position onward, which is byte `offset` of the file; a line has at most `limit` bytes.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
@@ -111,14 +111,14 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Decodes each line from this encoding, whose line breaks must be those of ASCII.
+    /// Decodes each line from this encoding, in which line breaks must be the same bytes as in ASCII.
     pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
         self.encoding = encoding;
         self
     }
 
-    /// Allows only one thread of the process to hold a long line at a time, for reads that do not reserve memory. The thread holds the line
-    /// until the line is released or the next line is read.
+    /// Allows only one thread of the process to hold a long line at a time; intended for reads that do not reserve memory. The thread holds
+    /// the line until the line is released or the next line is read.
     pub fn taking_turns(mut self) -> Lines<R> {
         self.takes_turns = true;
         self
@@ -134,7 +134,7 @@ impl<R: BufRead> Lines<R> {
         &mut self.reader
     }
 
-    /// Returns the next line that is not blank, and the offset at which it begins; `None` at the end.
+    /// Returns the next non-blank line and the offset at which the line begins; `None` at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         let Some(start) = self.row(self.limit, |_| Ok(()))? else { return Ok(None) };
         let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
@@ -156,7 +156,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Skips the next line that is not blank, regardless of its length. Returns the offset at which it begins; `None` at the end.
+    /// Skips the next non-blank line, regardless of its length. Returns the offset at which the line begins; `None` at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
         self.row(0, |_| Ok(()))
     }
@@ -166,7 +166,7 @@ impl<R: BufRead> Lines<R> {
         self.row(0, each)
     }
 
-    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns the offset at which the line begins. All reads
+    /// Reads the next non-blank line and holds at most `hold` bytes of the line. Returns the offset at which the line begins. All reads
     /// count rows in the same way, because only this function decides which lines are rows.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
@@ -176,13 +176,13 @@ impl<R: BufRead> Lines<R> {
             let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
             let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
-            // The number of bytes before the end of the record, if the end is already found.
+            // The number of bytes before the end of the record, if the end is already known.
             let (mut known, mut ended) = (None, false);
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
-            // Decodes while reading, so that a line is not held in two encodings at the same time. A guessed encoding may be wrong for this
-            // line, which can be detected only at the end of the line.
+            // Decodes while reading, so that a line is not held in two encodings at the same time. The exception is a guessed encoding: it
+            // may be wrong for this line, which can be detected only at the end of the line.
             let encoding = self.encoding.filter(|_| hold > 0);
             let decoder = encoding.filter(|lines| !lines.guessed);
             let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
@@ -205,7 +205,7 @@ impl<R: BufRead> Lines<R> {
                             known = Some(self.end_of_record(quotes, line)? as u64);
                             continue;
                         }
-                        // Before the first line break, no other result is possible.
+                        // Before the first line break, only `End` is possible.
                         Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
                     },
                 };
@@ -299,7 +299,7 @@ struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// A quote that is open at a line break before this byte is never properly closed, as an earlier lookup has shown. Two lookups that are
+    /// An earlier lookup has shown that no quote that is open at a line break before this byte is properly closed. Two lookups that are
     /// inside quotes at the same line break end at the same byte: at text after a closing quote, or at the end of the file. This field
     /// avoids repeated lookups and does not change the result.
     hopeless: u64,
@@ -320,7 +320,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the next bytes; empty only if all bytes are used.
+    /// Returns the next bytes; empty only once all bytes have been used.
     fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }
@@ -373,12 +373,12 @@ fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
 /// A line being read.
 struct Held<'l> {
     line: &'l mut Vec<u8>,
-    /// The number of bytes of the file that may still be held.
+    /// The number of further bytes of the file that may be held.
     room: u64,
     decoder: Option<Decoder>,
-    /// Decoded bytes above this limit are counted, not held.
+    /// The maximum number of decoded bytes that are held; further bytes are only counted.
     limit: u64,
-    /// The number of bytes that were only counted.
+    /// The number of bytes that were counted but not held.
     passed: u64,
 }
 
@@ -406,8 +406,8 @@ impl Held<'_> {
     }
 }
 
-/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write before UTF-8, is not part of the first
-/// line.
+/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is not
+/// part of the first line.
 struct Blank {
     /// The number of bytes of the byte order mark matched so far.
     marked: usize,
@@ -498,7 +498,7 @@ mod tests {
         assert!(!lines.has_open_quote && lines.is_cut);
     }
 
-    /// Generates a line: blanks, then zero or more letters, then the line break of some operating system.
+    /// Generates a line: white space around an optional text, followed by a line break of some kind.
     fn lines() -> impl Strategy<Value = Vec<u8>> {
         let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
         let letters =

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// The number of attempts to take a lock that another process holds, because that process may only be checking the lock.
+/// The number of attempts to take a lock that another process holds; that process may only be checking the lock.
 const ATTEMPTS: usize = 20;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
@@ -36,7 +36,7 @@ pub(super) struct Owner {
 }
 
 impl Owner {
-    /// Describes this process.
+    /// Returns an owner that identifies this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
         // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if its `--work` option has the same
@@ -56,7 +56,7 @@ impl Owner {
     fn read(mut file: &File) -> Owner {
         let mut text = String::new();
         let read = io::Seek::rewind(&mut file).and_then(|()| file.take(MOST_BYTES).read_to_string(&mut text));
-        // A process that is killed while writing may leave an incomplete text.
+        // A process that is killed while writing may leave an incomplete file.
         read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 }
@@ -98,7 +98,7 @@ impl Lock {
     /// Locks a folder, creating it if needed; its parent folder must exist.
     ///
     /// # Errors
-    /// Returns the I/O error, for example if a link or a file has the name of the lock.
+    /// Returns the I/O error, for example if the lock file is a link or not a regular file.
     pub(super) fn take(folder: &Path) -> io::Result<Asked> {
         let path = folder.join(LOCK);
         let mut last = Owner::default();
@@ -148,7 +148,7 @@ impl Lock {
         matches!(locking(file.try_lock_shared()), Ok(Locking::Held)).then(|| Owner::read(&file))
     }
 
-    /// Writes the holder to the lock file.
+    /// Records the owner in the lock file.
     ///
     /// # Errors
     /// Returns the I/O error.

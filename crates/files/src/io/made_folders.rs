@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs;
 
-/// Holds folders that were created; when dropped, removes those that are still empty.
+/// Holds the folders that were created; when dropped, removes the folders that are still empty.
 #[derive(Debug, Default)]
 pub struct MadeFolders {
     /// The folders, deepest first.
@@ -25,7 +25,7 @@ impl MadeFolders {
         Ok(made)
     }
 
-    /// Returns whether the folder already existed.
+    /// Returns whether no folder was created, because the folder already existed.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }

@@ -34,7 +34,7 @@ pub(super) enum Next {
     End,
 }
 
-/// The reason why a member returns no more bytes before its end.
+/// The fault that was found in a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The file ends inside the member.
@@ -110,8 +110,8 @@ impl Members {
         })
     }
 
-    /// Sets the size of the buffer for unpacked bytes. For long members, a larger buffer costs less per byte, because some bytes are copied
-    /// an additional time at the end of each buffer.
+    /// Sets the size of the buffer for unpacked bytes. A larger buffer reduces the cost per byte for long members, because some bytes are
+    /// copied an additional time at the end of each buffer.
     pub fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
@@ -144,7 +144,7 @@ impl Members {
         self.input.seek(to)
     }
 
-    /// Returns the reason why the member ended early, if it did; valid once all its bytes have been read.
+    /// Returns the fault of the member, if any; valid once all bytes of the member have been read.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
@@ -165,7 +165,7 @@ impl Members {
         if self.is_plain() { self.input.consume(bytes) } else { self.from += bytes }
     }
 
-    /// Advances by this many bytes. Returns how many were skipped; fewer at the end of the member.
+    /// Advances by up to this many bytes. Returns the number of skipped bytes, which is smaller if the member ends first.
     pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         if self.is_plain() {
             return self.input.skip(bytes);
@@ -182,7 +182,7 @@ impl Members {
         Ok(bytes - left)
     }
 
-    /// Returns whether the next bytes of the open member are these few bytes.
+    /// Returns whether the unread part of the open member begins with `what`, which must be short.
     pub fn starts_with(&mut self, what: &[u8]) -> io::Result<bool> {
         if self.is_plain() {
             return Ok(self.input.peek::<8>()?.starts_with(what));
@@ -197,7 +197,7 @@ impl Members {
         Ok(self.out[self.from..self.to].starts_with(what))
     }
 
-    /// Moves to the next member, once the open one has been read to its end.
+    /// Moves to the next member. The open member must have been read to its end.
     pub fn next(&mut self) -> io::Result<Next> {
         if std::mem::take(&mut self.found) {
             return Ok(Next::Member);
@@ -374,8 +374,8 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Opens the next member that begins like a record, starting at the current position. Returns whether there is such a member, and
-    /// whether only zeros were skipped.
+    /// Searches from the current position for the next member that begins like a record, and opens this member. Returns whether there is
+    /// such a member, and whether only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

@@ -1,8 +1,8 @@
 //! Opens the input files and writes the results. No other module accesses these files.
 //!
 //! [`find()`] turns the inputs into a list of files, [`open`] numbers their rows, and [`Source::read`] streams the requested columns of one
-//! piece. [`Stage`] is a folder that gets its final name in a single rename; [`TableWriter`] writes a Parquet file in it. A damaged file is
-//! reported as a value ([`BadInput`], `Error::BadFile`), never by a panic.
+//! piece. [`Stage`] is a folder that gets its final name in a single rename; [`TableWriter`] writes a Parquet file in that folder. A
+//! damaged file is reported as a value ([`BadInput`], `Error::BadFile`), never by a panic.
 
 mod added;
 mod again;

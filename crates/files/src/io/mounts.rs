@@ -17,7 +17,8 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
     real.parent().is_some_and(|above| disk(above) != disk(&real))
 }
 
-/// Returns the path in a line of the list: its fifth field, in which `\040` means a space.
+/// Returns the path in a line of the mount list: the fifth field, in which `\040` stands for a
+/// space.
 fn mounted_at(line: &[u8]) -> Option<Vec<u8>> {
     let word = line.split(|&byte| byte == b' ').nth(4)?;
     let mut path = Vec::with_capacity(word.len());

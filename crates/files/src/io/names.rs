@@ -1,14 +1,15 @@
-//! Defines the names that identify a finished result: its marker file, and the suffix for a result that was held back.
+//! Defines the names that identify a finished result: its marker file, and the suffix for a held-back result.
 
 use dupsift_core::error::{Error, Result};
 
 /// The marker file in a complete folder; it is written last.
 pub const SUCCESS: &str = "_SUCCESS";
-/// The marker file in a complete folder that was held back, instead of [`SUCCESS`].
+/// The marker file in a complete folder that contains a held-back result; used instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
-/// The suffix of the name of a folder with a held-back result.
+/// The suffix in the name of a folder that contains a held-back result.
 pub(super) const HELD_ENDING: &str = ".held";
-/// The input that means standard input. It is also the label of documents from standard input: `-#0`.
+/// The input name that stands for standard input. The labels of documents from standard input begin with this
+/// name, as in `-#0`.
 pub const DASH: &str = "-";
 
 /// Returns an error if an input is standard input, because files are expected.

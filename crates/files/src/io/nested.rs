@@ -7,7 +7,7 @@ use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
-/// Returns the columns of a batch by name and path. Returns the batch itself if no column is nested.
+/// Returns a batch of these columns, which are given by name and path. Returns the batch itself if no column is nested.
 pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Result<RecordBatch> {
     let failed = || Error::columns("take columns out of structs");
     if columns.iter().all(|(_, path)| path.len() == 1) {
@@ -23,8 +23,8 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(failed())
 }
 
-/// Returns the batch with list columns converted to texts: columns in `as_json` are written as JSON, and the texts of other lists are
-/// joined, see [`lists`].
+/// Returns the batch with list columns converted to texts. Columns in `as_json` are written as JSON. The texts of other lists are
+/// joined; see [`lists`].
 pub(super) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBatch> {
     let failed = || Error::columns("join the texts of lists");
     let (mut columns, mut any) = (Vec::with_capacity(batch.num_columns()), false);

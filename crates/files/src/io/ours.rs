@@ -103,7 +103,7 @@ impl Ours {
     }
 }
 
-/// Returns the kind of result with this record; `None` if dupsift did not write it.
+/// Returns the kind of result that has this record; `None` if dupsift did not write the record.
 fn of_record(path: &Path) -> Option<Ours> {
     /// The fields of a record that identify its writer.
     #[derive(Deserialize)]
@@ -128,13 +128,13 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds folders written by dupsift to which links lead; checks each folder once.
+/// Finds the folders written by dupsift that links lead to; checks each folder only once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
-    /// Returns the folder written by dupsift that is at this resolved path or contains the path. Ignores folders that are at the path
-    /// `named` or contain `named`, because you specified them.
+    /// Returns the folder written by dupsift that is at this resolved path or contains the path. Ignores the folder at the path `named` and
+    /// the folders that contain it, because you specified this path.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));

@@ -9,8 +9,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, as relative paths; `*` matches any characters, `#` matches digits. Anything else belongs to the user. If the
-/// output's record lists its files, any file that is not listed also belongs to the user.
+/// The files of an output, as relative paths; `*` matches any characters, `#` matches digits. Any other file is foreign. If the output's
+/// record lists its files, a file that is not listed is also foreign.
 const OUTPUT_FILES: [&str; 34] = [
     "_HELD",
     "_SUCCESS",
@@ -64,27 +64,27 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// Folders of an output whose files have the same names as in the corpus. The output's record must list each of these files.
+/// The folders of an output in which files have the same names as in the corpus. The output's record must list each of these files.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
-/// The field of a record that lists the files of its output.
+/// The name of the field in a record that lists the files of the output.
 pub const FILES: &str = "files";
 
-/// The record of a corpus written from a finished run. It lists the corpus files in its folder.
+/// The record of a corpus written from a finished run. The record lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// The names of records. Every finished folder contains one of them: the record of a run, of an evaluation inside a run, or of a corpus
-/// written from a run.
+/// The file names of records. Every finished folder contains one of these records: the record of a run, of an evaluation inside a run, or
+/// of a corpus written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
-/// The prefix of temporary folders created by commands that read a run. Earlier versions created them in unfinished outputs.
+/// The prefix of temporary folders created by commands that read a run. Earlier versions created such folders in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
 /// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
 /// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
-/// behind, which counts as written by dupsift.
+/// behind; the folder counts as written by dupsift.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
 /// Checks that a new result may be written to `out`.
@@ -137,7 +137,7 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
 }
 
 /// Returns the first path in the folder that is not part of an output: a link, or a file or folder whose name does not occur in outputs. If
-/// the output's record lists its files, any file that is not listed is also not part of the output.
+/// the output's record lists its files, a file that is not listed is not part of the output either.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
@@ -160,7 +160,6 @@ pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> 
 
 /// The files listed by an output's record.
 enum Listed {
-    /// The listed files.
     Files(BTreeSet<String>),
     /// The record lists no files, as in earlier versions.
     Nothing,
@@ -174,7 +173,8 @@ impl Listed {
         if let Listed::Files(files) = self { files.contains(file) } else { true }
     }
 
-    /// Returns whether a file with the name of a corpus file, or a folder that contains such files, may belong to the output.
+    /// Returns whether a path may belong to the output; the path is a file that is named like a corpus file, or a folder that contains such
+    /// files.
     fn has(&self, path: &str, is_folder: bool) -> bool {
         let below = format!("{path}/");
         match self {
@@ -194,7 +194,7 @@ fn listed(folder: &Path) -> Listed {
             files.extend(more.unwrap_or_default());
             Listed::Files(files)
         }
-        // If the record of a run lists no files, it was written by an earlier version.
+        // If a run's record lists no files, an earlier version wrote the record.
         (None, Some(files)) if !folder.join("run.json").exists() => Listed::Files(files),
         (None, _) => Listed::Nothing,
     }
@@ -207,7 +207,7 @@ pub(super) fn files_of(folder: &Path, record: &str) -> Option<BTreeSet<String>> 
     Some(files.map(str::to_owned).collect())
 }
 
-/// Returns the relative paths of the files in an unfinished output, in order.
+/// Returns the relative paths of all files in an unfinished output, in a fixed order.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for name in names(folder)? {

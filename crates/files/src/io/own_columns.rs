@@ -1,4 +1,4 @@
-//! Lists the columns of the input files, whatever their type, for the command that writes these columns together with its own.
+//! Lists the columns of the input files, regardless of their types, for the command that copies these columns to its output.
 
 use super::asked::columns_of;
 use super::damaged::damaged;
@@ -30,8 +30,9 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Collects columns from the footers of Parquet files and from all rows of JSON lines files, because null fields may be omitted. Unreadable
-/// files are ignored; the errors are reported when the files are opened. `page` is the column that holds pages.
+/// Collects columns from the footers of Parquet files and from JSON lines files. A JSON lines file is read completely, because a row may
+/// omit a field that is null. Unreadable files are ignored; the errors are reported when the files are opened. `page` is the column that
+/// holds pages.
 ///
 /// # Errors
 /// Returns an error if too many files are open, or if a column has different types in different files and cannot be written as text.
@@ -54,8 +55,8 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
         add(&mut own, &mut places, columns, &file.label)?;
     }
-    // Columns from folder names come last, as in other readers. If all files with a column in their folder names contain the column
-    // themselves, it is not taken from the folder names.
+    // Columns from folder names come last, as in other readers. A column is not taken from folder names if every file below such a
+    // folder contains the column itself.
     let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();

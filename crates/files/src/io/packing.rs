@@ -21,7 +21,7 @@ impl Packing {
         PACKINGS.into_iter().map(|(_, ending, _)| ending)
     }
 
-    /// Returns the compression according to a lowercase file name, and the name without the extension of the compression.
+    /// Returns the compression that a lowercase file name indicates, and the name without the compression's extension.
     pub fn of(name: &str) -> (Packing, &str) {
         let named = |(packing, ending, _): (Packing, &str, &str)| Some((packing, name.strip_suffix(ending)?));
         PACKINGS.into_iter().find_map(named).unwrap_or((Packing::Plain, name))
@@ -35,7 +35,7 @@ impl Packing {
     /// The number of bytes at the beginning of a file that identify its compression.
     pub(super) const SIGN_BYTES: usize = 4;
 
-    /// Returns the compression according to the first bytes of a file.
+    /// Returns the compression that the first bytes of a file indicate.
     pub(super) fn of_bytes(first: &[u8]) -> Packing {
         match first {
             [0x1F, 0x8B, ..] => Packing::Gzip,

@@ -1,8 +1,8 @@
 //! Reads the page headers of a column: the number of rows, and the number of bytes in the file and in memory.
 //!
-//! A footer describes complete column chunks. A page is unpacked as a whole. The header before the page, a struct in Thrift's compact
-//! protocol, describes the page; only the required numbers are read. Headers are untrusted input: their numbers are checked against the
-//! size of the file.
+//! A footer describes only complete column chunks, but the unit of unpacking is the page. The header before each page describes that page;
+//! the header is a struct in Thrift's compact protocol, from which only the required numbers are read. Headers are untrusted input: their
+//! numbers are checked against the size of the file.
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
@@ -26,7 +26,7 @@ pub(super) struct Page {
     pub in_dictionary: bool,
 }
 
-/// The maximum number of headers read per chunk. If a chunk had more headers, its pages would be empty or only about a kilobyte long.
+/// The maximum number of headers read per chunk. In a chunk with more headers, pages would be empty or only about a kilobyte long.
 const MOST_PAGES: usize = 1 << 20;
 /// The maximum nesting depth of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
@@ -40,7 +40,7 @@ pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>
 /// Returns the pages of a chunk like [`pages`].
 ///
 /// # Errors
-/// Returns a message about a header with impossible lengths, because a decoder would allocate memory for them.
+/// Returns a message if a header states impossible lengths, because a decoder would allocate that much memory.
 pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec<Page>>, String> {
     let most = Most::of(chunk)?;
     let mut pages = Vec::new();
@@ -120,7 +120,7 @@ impl Headers {
     fn next(&mut self) -> Option<Page> {
         let mut header = Compact { bytes: self.file.by_ref().take(self.left), depth: 0 };
         let page = page(&mut header).ok()?;
-        // Reporting a page that extends beyond its chunk is left to the decoder.
+        // The decoder reports a page that extends beyond its chunk.
         self.left = header.bytes.limit().checked_sub(page.packed.into())?;
         self.file.seek_relative(page.packed.into()).ok()?;
         self.found += u64::from(page.rows);
@@ -179,7 +179,7 @@ fn length(number: i64) -> io::Result<u32> {
     i32::try_from(number).ok().and_then(|number| u32::try_from(number).ok()).ok_or_else(odd)
 }
 
-/// The protocol's type numbers used here; all integers except single bytes are encoded alike.
+/// Type numbers of the protocol; all integers except single bytes are encoded in the same way.
 const INTEGER: u8 = 5;
 const STRUCT: u8 = 12;
 
@@ -238,7 +238,7 @@ impl<R: Read> Compact<R> {
 
     fn skip(&mut self, of: u8) -> io::Result<()> {
         match of {
-            // For a boolean, the type itself is the value.
+            // The value of a boolean is the type itself.
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
             INTEGER => self.number().map(drop),

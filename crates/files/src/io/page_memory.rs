@@ -27,7 +27,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Creates the column of a chunk with these pages; the list is empty if the pages are unknown.
+    /// Creates a column from a chunk and its pages; `pages` is empty if the pages are unknown.
     pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
@@ -59,8 +59,8 @@ impl Column {
         ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Returns the number of bytes in memory while the rows are read. At a page boundary, rows of earlier pages may still be held while the
-    /// next page is unpacked. This applies to every page that has rows in the current step.
+    /// Returns the number of bytes that are in memory while the rows are read. While a page is unpacked, all earlier pages that have rows
+    /// in the current step may still be held.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;
@@ -86,7 +86,7 @@ impl Column {
     }
 
     /// Returns the size of the largest page in bytes, or of all pages together if the individual sizes are unknown. No value is larger than
-    /// this.
+    /// the returned size.
     pub fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn pages_of_few_rows_are_held_together_and_only_texts_are_documents() {
-        // Sixteen rows are decoded at a time: with one row per page, sixteen pages are held in addition to the current one.
+        // Sixteen rows are decoded at a time: with one row per page, sixteen pages are held in addition to the current page.
         let of_one_row = column(vec![page(1, 100, 10); 40]);
         assert_eq!([of_one_row.held(0..40), of_one_row.held(3..5), of_one_row.held(7..8)], [1710, 210, 110]);
         // With ten rows per page, two pages are held.

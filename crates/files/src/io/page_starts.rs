@@ -1,4 +1,4 @@
-//! Finds where the pages of a column begin, so that row groups are split at page boundaries.
+//! Finds where the pages of a column begin, so that row groups can be split at page boundaries.
 //!
 //! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks the page again; with 3 MB pages and 10 MB
 //! pieces, this accounted for a quarter of all unpacking.
@@ -16,7 +16,7 @@ pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
     .collect()
 }
 
-/// Returns the page start nearest to `row`; `row` itself if no page is known.
+/// Returns the page start nearest to `row`; `row` itself if no page start is known.
 pub(super) fn nearest(starts: &[u64], row: u64) -> u64 {
     let behind = starts.partition_point(|&start| start < row);
     let around = [behind.checked_sub(1), Some(behind)].into_iter().flatten().filter_map(|at| starts.get(at));

@@ -8,8 +8,8 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&
     map_and_help("columns", items, threads.min(items.len()), work, || ())
 }
 
-/// Calls `work` for every item on exactly this many threads. Each thread calls `help` when no items are left, and reports the time that it
-/// spent on `stage`, as for the stages of a run.
+/// Calls `work` for every item on exactly this many threads. Each thread calls `help` when no items are left. The time that each thread
+/// spent is logged under the name `stage`, as for the stages of a run.
 pub(super) fn map_and_help<T: Sync, R: Send>(
     stage: &str,
     items: &[T],

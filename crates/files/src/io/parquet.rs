@@ -34,7 +34,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// The memory that a footer takes, in bytes per byte of the footer in the file; a column chunk takes about 1.5 kB.
+/// The memory usage of a footer, in bytes per byte of its size in the file; a column chunk takes about 1.5 kB.
 const IN_MEMORY: u64 = 14;
 /// The size in the file, in bytes, above which only one footer is held in memory at a time.
 const LARGE_FOOTER: u64 = 256 << 10;
@@ -170,8 +170,8 @@ fn is_repeated(field: &TypePtr) -> bool {
     info.has_repetition() && info.repetition() == Repetition::REPEATED
 }
 
-/// Returns the fields from the root to the plain column with this name or path. A column whose own name contains the dot takes
-/// precedence. If `or_texts` is set, a list of texts is also accepted, and the fields then lead to its strings.
+/// Returns the fields from the root to the plain column with this name or path. A column whose own name contains a dot takes precedence. If
+/// `or_texts` is set, a list of texts is also accepted; in that case, the fields lead to the strings of the list.
 fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
         let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
@@ -270,7 +270,7 @@ pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
     /// The name and path of each column, in the order of the reduced footer.
     pub columns: Vec<(String, Vec<String>)>,
-    /// The names of string columns. They are read as bytes; the caller checks each value.
+    /// The names of string columns. These columns are read as bytes; the caller checks each value.
     pub strings: Vec<String>,
     /// The names of columns whose lists are returned as JSON.
     pub lists: Vec<String>,
@@ -388,7 +388,7 @@ fn is_string(field: &TypePtr) -> bool {
     matches!(data_type(field), Some(Ok(DataType::Utf8)))
 }
 
-/// Returns the same columns with bytes as views, which are decoded without copying and without 32-bit offsets.
+/// Returns the same columns, but byte columns become views, which are decoded without copying and without 32-bit offsets.
 fn as_views(fields: &Fields) -> Fields {
     let view = |field: &Arc<Field>| {
         let data_type = match field.data_type() {
@@ -425,7 +425,7 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
-        // Copying waits for the same lock, so it does not detect that this file is invalid before the lock is free.
+        // Copying waits for the same lock, so this file is not found to be invalid until the lock is free.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
         let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));

@@ -110,8 +110,8 @@ fn reader(
     })
 }
 
-/// Returns how many rows to decode at a time. More rows are decoded at a time if all values of the columns fit into the target size (ids,
-/// sources), because a step with a thousand rows costs as much as a step with one row.
+/// Returns how many rows to decode at a time. If all values of the columns fit into the target size (as with ids and sources), more rows
+/// are decoded at a time, because a step with a thousand rows costs as much as a step with one row.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
     let of_group = |group: usize| -> u64 {
@@ -152,7 +152,7 @@ fn next(reader: &mut ParquetRecordBatchReader) -> std::result::Result<Option<Rec
     guarded(|| reader.next().transpose().map_err(Into::into))
 }
 
-/// Returns the chosen rows as runs to skip and to select.
+/// Returns the chosen rows as runs of rows to skip and runs of rows to select.
 fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     let mut selectors: Vec<RowSelector> = Vec::new();
     let mut next = 0;

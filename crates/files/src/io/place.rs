@@ -93,7 +93,7 @@ impl Place {
         })
     }
 
-    /// Checks that the output can be created. `probe` tests a name next to it and the missing parent folders.
+    /// Checks that the output can be created. `probe` tests a name next to the output and the missing parent folders.
     fn can_be_made(&self, probe: impl FnOnce(PathBuf, &Path) -> io::Result<()>) -> Result<()> {
         let shown = self.path.display();
         let wrong = |what: String| Err(Error::wrong_value("out", &shown, what));
@@ -107,8 +107,8 @@ impl Place {
                 "a disk or volume is mounted there, so it cannot be replaced by a folder; {way_out}"
             ));
         }
-        // No hidden name is longer than the probe's name. The name looks like that of a folder left by a killed run, so a leftover probe is
-        // cleaned up in the same way.
+        // No hidden name is longer than the probe's name. A leftover probe is named like a folder that a killed run left behind, so both
+        // are cleaned up in the same way.
         let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
         let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
         match probe(there.join(name), missing) {
@@ -129,12 +129,13 @@ impl Place {
         Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
     }
 
-    /// Returns a hidden name next to the output for this process.
+    /// Returns a hidden path next to the output that only this process uses.
     pub fn hidden(&self, what: &str) -> PathBuf {
         self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
     }
 
-    /// Renames a folder next to the output to the output's path. The folder that is replaced is moved aside first and removed last.
+    /// Renames `folder`, which is next to the output, to the output's path. The folder that is replaced is moved aside first and removed
+    /// last.
     ///
     /// # Errors
     /// Returns [`Error::Io`]. If an error occurs, the output is unchanged.
@@ -168,8 +169,8 @@ impl Place {
 
     /// Removes the leftovers of killed runs next to the output, completes or undoes an interrupted replacement, and reports each folder
     /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. Another user's
-    /// folder is never removed. A previous result that was moved aside gets its name back, even if another user owns it, unless any user
-    /// could have created it in the parent folder.
+    /// folder is never removed. A previous result that was moved aside gets its name back, even if another user owns it, unless all users
+    /// may write to the parent folder.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -301,8 +302,8 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
 
-/// Returns the absolute path without links and `..`. This path stays valid if a folder that is part of the original path, but not of this
-/// one, is renamed. Missing components are kept as written.
+/// Returns the absolute path without links and `..`. The path stays valid if a folder that occurs only in the original path is renamed.
+/// Missing components are kept as written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -317,7 +318,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// Returns the path of a held result for a run with this `--out`.
+/// Returns the path of a held-back result for a run with this `--out`.
 pub fn held_path(out: &Path) -> PathBuf {
     let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -33,7 +33,7 @@ impl Quoting {
         ("none", "Quotation marks are ordinary characters, and every line is a record"),
     ];
 
-    /// Returns the value with this name, or double quotes for an unknown name.
+    /// Returns the value with this name; double quotes if the name is unknown.
     pub fn of(name: &str) -> Quoting {
         if name == Quoting::None.name() { Quoting::None } else { Quoting::Double }
     }
@@ -47,7 +47,7 @@ impl Quoting {
     }
 }
 
-/// The field separator, if it does not depend on the file name: one ASCII character, or a tab.
+/// A field separator that does not depend on the file name: one ASCII character, or a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separator(u8);
 
@@ -122,13 +122,13 @@ enum At {
 /// The result of scanning a record, with a byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The line feed that ends the record.
+    /// The position of the line feed that ends the record.
     End(usize),
-    /// The first line feed inside quotes.
+    /// The position of the first line feed inside quotes.
     Inside(usize),
-    /// In a multi-line record, a byte that cannot follow a closing quote.
+    /// The position, in a multi-line record, of a byte that cannot follow a closing quote.
     Broken(usize),
-    /// The position in a multi-line record where a wrong number of fields was detected.
+    /// The position, in a multi-line record, at which a wrong number of fields was detected.
     Miscounted(usize),
 }
 

@@ -147,7 +147,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     assert_eq!(rows, 100);
 }
 
-/// Tests a file of a few kilobytes, with and without size statistics, whose values would take hundreds of megabytes in a single batch.
+/// Tests a file of a few kilobytes whose values would take hundreds of megabytes in a single batch, with and without size statistics.
 #[test]
 fn a_long_value_of_a_dictionary_counts_in_each_row() {
     const LONG: usize = 1 << 20;
@@ -188,7 +188,7 @@ fn numbered(rows: usize) -> RecordBatch {
     batch(vec![("text", texts), ("id", Arc::new(Int64Array::from_iter_values(0..rows as i64)))])
 }
 
-/// Returns properties for small pages in one large row group.
+/// Returns writer properties that produce small pages in one large row group.
 fn small_pages() -> WriterProperties {
     WriterProperties::builder().set_data_page_row_count_limit(100).set_write_batch_size(50).build()
 }
@@ -300,7 +300,7 @@ fn a_bad_line_keeps_its_number_and_mixed_ids_become_text() {
             Ok(())
         })
         .expect("read");
-    // One of the usable rows has no id.
+    // One usable row has no id.
     assert_eq!((seen.nulls, seen.max_unsigned, seen.kinds.len(), seen.id_type().0), (1, u64::MAX, 3, IdType::Text));
 }
 

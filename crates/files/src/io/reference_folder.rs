@@ -4,8 +4,8 @@
 //! .NAME.dupsift-reference-XXXXXX/    next to the output NAME, or under --work DIR: the lock, the index, and the output of building it
 //! ```
 //!
-//! A resumed run builds this index again, so a folder that a killed run left behind is never used. The next run on the output and `clean`
-//! remove it. The lock shows that a running process uses the folder.
+//! A resumed run builds this index again, so a folder that a killed run left behind is never used. The next run on the output removes the
+//! folder, and so does `clean`. A lock on the folder shows that a running process uses it.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ const INDEX: &str = "index";
 /// The output of building the index.
 const OUTPUT: &str = "reference";
 
-/// The locked temporary folder of a reference. Dropping this value removes the folder.
+/// The locked temporary folder for the index of reference files. Dropping this value removes the folder.
 #[derive(Debug)]
 pub struct ReferenceFolder {
     made: Unfinished,
@@ -35,7 +35,8 @@ pub struct ReferenceFolder {
 }
 
 impl ReferenceFolder {
-    /// Creates the folder for the reference of a run with this output, next to the output or in the folder `work`.
+    /// Creates the temporary folder for a run that writes `out`. The folder is created in `work` or, if `work` is `None`, next to the
+    /// output.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the output's path is invalid, or [`Error::Io`].
@@ -66,8 +67,8 @@ impl ReferenceFolder {
     }
 }
 
-/// Removes the folders in `parent` that killed runs on this output left behind, and reports how each was handled. Skips folders that a
-/// running process uses or that other users can access.
+/// Removes the folders in `parent` that killed runs on this output left behind, and reports how each folder was handled. Skips folders
+/// that a running process uses or that other users can access.
 pub(super) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
     let (prefix, mut cleared) = (prefix(place), Vec::new());
     let Ok(entries) = fs::read_dir(parent) else { return Ok(cleared) };

@@ -28,7 +28,7 @@ pub struct Repacked {
 }
 
 impl Repacked {
-    /// Returns the text that consists of these blocks of a temporary file, which may be in any order.
+    /// Returns the text that consists of these blocks of a temporary file; `blocks` may be in any order.
     pub(super) fn new(file: Arc<File>, mut blocks: Vec<Block>) -> Repacked {
         blocks.sort_unstable_by_key(|block| block.start);
         blocks.shrink_to_fit();
@@ -48,7 +48,7 @@ impl Repacked {
         }
     }
 
-    /// Returns the text from this byte on.
+    /// Returns a reader for the text from this byte onward.
     pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
         let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
         let skip = self.blocks.get(next).map_or(0, |block| byte - block.start) as usize;

@@ -1,10 +1,10 @@
 //! Repacks the text of a line-based file that cannot be split. While the file is read for the first time, its text is stored in a temporary
 //! file, in blocks that can be unpacked independently.
 //!
-//! Each time a gzip member or a Zstandard frame is read, a single thread must unpack it from the beginning. Because opening a file reads
-//! the complete file anyway, it also passes on the unpacked text in blocks of complete lines, which idle threads repack with a cheaper
-//! codec. Later reads unpack only the blocks that they need, see [`repacked`](super::repacked). The copy only improves speed: if there is
-//! not enough disk space for it, the original files are read.
+//! Without repacking, a single thread would have to unpack a gzip member or a Zstandard frame from the beginning each time it is read.
+//! Opening a file reads the complete file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
+//! repack with a cheaper codec. Later reads unpack only the blocks that they need; see [`repacked`](super::repacked). The copy only
+//! improves speed: if there is not enough disk space for it, the original files are read.
 
 use super::coding::{Coding, Text};
 use super::parallel;
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The size of a block, in bytes: a block ends with the line that contains this byte, but a block of long lines may end inside a line.
+/// The maximum size of a block, in bytes. A block usually ends earlier, at the end of a line; a block of long lines may end inside a line.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
 /// The number of bytes written between two checks of the free disk space.
@@ -59,7 +59,7 @@ pub(super) fn look_at_all<F: Sync, T: Send, E: Send>(
     looked.into_iter().map(|one| one.map(|(looked, written)| (looked, repacking.finish(written)))).collect()
 }
 
-/// Calls a function when it is dropped.
+/// Calls the function when this value is dropped.
 struct OnDrop<F: FnMut()>(F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
@@ -68,7 +68,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// The temporary file of one corpus while its files are opened.
+/// The temporary file for the repacked texts of one corpus; used while the corpus files are opened.
 pub struct Repacking {
     file: Arc<File>,
     folder: PathBuf,
@@ -96,7 +96,7 @@ struct Filled {
 }
 
 impl Repacking {
-    /// Creates an unnamed temporary file in the folder for this many input files. Returns `None` if that fails.
+    /// Creates an unnamed temporary file in `folder`, for the texts of `files` input files. Returns `None` if the file cannot be created.
     fn new(folder: &Path, files: usize) -> Option<Repacking> {
         let file = tempfile::tempfile_in(folder).map_err(|error| not_kept(folder, &error)).ok()?;
         Some(Repacking::over(file, folder, files))

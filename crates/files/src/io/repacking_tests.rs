@@ -73,7 +73,7 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
             }
             assert_eq!(source.unpacked_bytes(), unpacked, "{name}");
         }
-        // A file that replaced the repacked file and has the same size and time is not mistaken for it.
+        // A different file with the same size and modification time is not mistaken for the repacked file.
         spoil(&path);
         for source in &opened {
             assert!(read(source, &whole(), usize::MAX).is_err(), "{name}");

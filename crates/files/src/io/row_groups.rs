@@ -1,8 +1,8 @@
 //! Writes the row groups of one Parquet file, and encodes columns on several threads.
 //!
-//! Each column is encoded and compressed separately, block by block, so its bytes do not depend on the number of threads. The bytes are the
-//! same as those of the parquet crate's own writer, which encodes one column after another. The work runs on the threads of the caller's
-//! pool; outside a pool, the calling thread does all the work.
+//! Each column is encoded and compressed separately, block by block, so its bytes do not depend on the number of threads. The parquet
+//! crate's own writer, which encodes one column after another, writes the same bytes. The work runs on the threads of the caller's pool;
+//! outside a pool, the calling thread does all the work.
 
 use std::fs::File;
 

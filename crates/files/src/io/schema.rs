@@ -9,24 +9,24 @@ use dupsift_core::shown::shortened;
 /// The columns that a run reads; no other columns are decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The text column.
+    /// The name of the text column.
     pub text: String,
     /// The columns to combine into the text, in order, in files without the text column; empty if only one column is specified.
     pub several: Vec<String>,
-    /// The columns that are combined into each text, in order, for files whose texts are combined. `others` contains these columns as well,
-    /// and `text` is one of them.
+    /// The columns that are combined into each text, in order; used for files whose texts are combined from several columns. `others`
+    /// contains these columns as well, and `text` is one of them.
     pub parts: Vec<String>,
     /// Whether the text column contains HTML pages in any charset, which is always the case in web archives.
     pub html: bool,
-    /// The id column.
+    /// The name of the id column.
     pub id: String,
     /// Whether the id column was specified explicitly. If so, a file without the column is an error; otherwise, the rows of such a file get
     /// the ids `FILE#ROW`.
     pub id_required: bool,
     /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
-    /// The columns from `others`, and from the columns to combine, that may hold lists of texts. A list is returned as JSON, see
-    /// [`crate::tables::lists`].
+    /// The columns that may hold lists of texts. These columns are listed in `others` or among the columns to combine. A list is returned
+    /// as JSON; see [`crate::tables::lists`].
     pub lists: Vec<String>,
 }
 
@@ -57,14 +57,15 @@ pub struct Shown {
     pub data_type: Option<DataType>,
     /// The type as shown in messages; empty if there is none.
     pub(super) says: String,
-    /// Whether the column contains lists that can be joined to a text, such as paragraphs or chat messages, see [`crate::tables::lists`].
+    /// Whether the column contains lists that can be joined into a text, such as lists of paragraphs or chat messages; see
+    /// [`crate::tables::lists`].
     pub(super) is_texts: bool,
 }
 
 /// Describes the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
-    /// The columns of the file, including all those that were requested.
+    /// The columns of the file, including every requested column that the file has.
     pub columns: Vec<Shown>,
     /// In formats without column types, the requested columns that contained only lists.
     pub lists: Vec<String>,
@@ -250,7 +251,7 @@ pub(super) fn likely_id<'s>(there: &'s [Shown], others: &[&str]) -> Option<&'s s
     plain.or_else(nested).map(|column| column.name.as_str())
 }
 
-/// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the one that was meant.
+/// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the column that was meant.
 fn likely(
     wanted: &str,
     option: &'static str,
@@ -260,7 +261,7 @@ fn likely(
 ) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // Finds a field in any struct whose path ends in this name.
+    // Finds a struct field whose path ends in this name.
     let deeper = |name: &str| {
         let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
         fitting.iter().copied().find(|there| last(there))

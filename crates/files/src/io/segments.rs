@@ -1,4 +1,4 @@
-//! Splits pieces into segments, so that a caller can limit what a read holds in memory at a time.
+//! Splits pieces into segments, so that a caller can limit the amount of data that a read holds in memory at a time.
 //!
 //! A Parquet page is unpacked as a whole, so both its packed and its unpacked data are in memory. The page stays in memory as long as any
 //! of its values is in use. Writers check the size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of
@@ -21,7 +21,7 @@ const LONG_LINE: u64 = 1 << 20;
 pub struct Segment {
     /// The documents to read.
     pub split: Split,
-    /// The largest number of bytes of the file, unpacked plus packed, that are in memory while the segment is read.
+    /// The maximum amount of the file's data, unpacked plus packed, that is in memory while the segment is read, in bytes.
     pub bytes: u64,
     /// The size in bytes of the longest text in the segment, or a lower bound, if known.
     pub longest: u64,
@@ -36,9 +36,9 @@ pub struct LargePage {
     pub path: PathBuf,
     /// The name of the column.
     pub column: String,
-    /// The largest number of bytes in memory, see [`Segment::bytes`].
+    /// The maximum number of bytes in memory; see [`Segment::bytes`].
     pub bytes: u64,
-    /// The size of the longest text, see [`Segment::longest`].
+    /// The size of the longest text; see [`Segment::longest`].
     pub longest: u64,
 }
 
@@ -77,14 +77,14 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // Pages without requested rows need no memory, so threads do not wait for these pages.
+        // Segments without requested rows are left out, so that threads do not wait for memory for them.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// Returns the largest page that does not fit into memory. `fits` decides this from the number of bytes that a segment holds and the
-    /// size of its longest known text. Small pieces are not inspected.
+    /// Returns the largest page that does not fit into memory. `fits` decides whether a segment fits, given the number of bytes that it
+    /// holds in memory and the size of its longest known text. Small pieces are not inspected.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].
@@ -92,7 +92,7 @@ impl Source {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// Like `beyond`, for some of the files.
+    /// Like [`Source::beyond`], but checks only some of the files.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].

@@ -24,7 +24,7 @@ pub(super) struct Names {
     /// The columns in order; empty for a file without records.
     pub all: Vec<String>,
     dialect: Dialect,
-    /// The offset of the first byte in the first line that is not UTF-8. Only the names of requested columns must be UTF-8.
+    /// The offset, in the first line, of the first byte that is not valid UTF-8. Only the names of requested columns must be UTF-8.
     not_utf8: Option<usize>,
 }
 
@@ -80,8 +80,8 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
-    /// Returns the separator that the first line appears to use, if the line was not split because this separator is different from the
-    /// expected one.
+    /// Returns the separator that the first line appears to use, if that separator differs from the expected one and the line was
+    /// therefore not split.
     fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
         let [line] = self.all.as_slice() else { return None };
         let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
@@ -117,7 +117,7 @@ fn failed(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// Returns the records of a reader that begins at this byte of the file. Each record has at most `limit` bytes.
+/// Returns the records from a reader whose position in the file is `offset`. Each record has at most `limit` bytes.
 pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
     let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
     lines.records(names.dialect, Some(names.all.len()), limit)
@@ -234,7 +234,7 @@ impl Places {
     }
 }
 
-/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting it gives the same text.
+/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting the number gives the same text.
 fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
     let Some(text) = field.text() else { return JsonValue::Null };
     if !is_text {

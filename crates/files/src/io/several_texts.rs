@@ -29,7 +29,7 @@ pub fn several(typed: &str) -> Vec<String> {
 }
 
 impl Columns {
-    /// Returns the columns for reading the parts of texts separately, with the columns to combine in `others`.
+    /// Returns the columns for a read that does not combine texts; `others` then includes the columns to combine.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -67,7 +67,7 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     all
 }
 
-/// Returns the rows with their combined texts. If a part is unusable, so is its row.
+/// Returns the rows with their combined texts. A row with an unusable part is unusable.
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as strings.
@@ -218,7 +218,7 @@ mod tests {
         }
         write_arrow(&arrow, &rows);
         assert_eq!(texts(&arrow, "text").unwrap(), expected);
-        // One of the chat messages is not UTF-8; their other fields are not read.
+        // One chat message is not valid UTF-8; the other fields of the messages are not read.
         let contents = BinaryArray::from(vec![Some(&b"Hi"[..]), Some(b"Hello"), Some(b"\xFF"), None]);
         let roles = strings(&[Some("user"), Some("assistant"), Some("user"), None]);
         let field = |name: &str, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));

@@ -24,16 +24,17 @@ use std::path::{Component, Path, PathBuf};
 pub struct Stage {
     staged: Unfinished,
     overwrite: bool,
-    /// Dropped last, because it holds the lock.
+    /// This field is dropped last, because it holds the lock.
     work: WorkFolder,
 }
 
 impl Stage {
-    /// Checks that the output can be created and, if requested, held back. Briefly creates a folder next to the output for this check.
+    /// Checks that the output can be created and, if `may_be_held` is set, that a held-back result can be placed next to the output.
+    /// Briefly creates a folder next to the output for this check.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, if `out` cannot be created, or if a held result cannot be placed
-    /// next to `out`.
+    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, if `out` cannot be created, or if a held-back result cannot be
+    /// placed next to `out`.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
@@ -207,7 +208,7 @@ impl Stage {
 
     /// Syncs everything to disk and moves these folders into the finished output, each in one step. The record of the corpus is moved
     /// first, so that a later run with `overwrite` recognizes the folders even if the process ends before all of them are moved. A folder
-    /// that is replaced is moved aside until the new folder has its name.
+    /// that is replaced is moved aside until the new folder has taken over its name.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
@@ -239,7 +240,7 @@ impl Stage {
     }
 
     /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder that is replaced is moved aside
-    /// first and removed last. If `replaces_held` is set, an older held result is removed as well.
+    /// first and removed last. If `replaces_held` is set, an older held-back result is removed as well.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime. If an error occurs, nothing is changed.
@@ -262,8 +263,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Syncs everything to disk, writes `_HELD`, and renames the folder to the path for held results, where it replaces an older held
-    /// result. The existing output is kept. Returns the path.
+    /// Syncs everything to disk, writes `_HELD`, and renames the folder to the path for held-back results, where it replaces an older
+    /// held-back result. The existing output is kept. Returns the path.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains something else.

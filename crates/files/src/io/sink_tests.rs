@@ -243,7 +243,7 @@ fn what_dead_runs_left_is_cleared_away_and_nothing_else() {
     fs::rename(&out, at(".out.dupsift-old-5")).expect("renamed");
     assert!(Stage::begin(&out, false, None).is_err());
     assert_eq!(fs::read(out.join("run.json")).expect("there"), b"1");
-    // Simulates a run that was killed while it removed the replaced result.
+    // Simulates a run that was killed while it was removing the replaced result.
     fs::create_dir_all(at(".out.dupsift-old-6/pairs")).expect("a folder");
     drop(Stage::begin(&out, true, None).expect("begun"));
     assert!(!at(".out.dupsift-old-6").exists() && at(".out.old-5").exists());

@@ -41,7 +41,7 @@ pub struct InputFile {
     pub format: &'static dyn Format,
     /// The compression and encoding of the file.
     pub coding: Coding,
-    /// Whether the texts of the file are pages, see [`Documents::page`](crate::tables::Documents::page).
+    /// Whether the texts of the file are pages; see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of the first document in the file.
     pub first_doc: u64,
@@ -55,7 +55,7 @@ pub struct InputFile {
     pub text_bytes: u64,
     /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
     pub id: Option<IdKind>,
-    /// The reason why the id column is unusable, if it exists and is unusable.
+    /// The reason why an existing id column is unusable; `None` if the column is usable or missing.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
@@ -73,7 +73,7 @@ pub struct InputFile {
     pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
-    /// The coding given before the file was inspected.
+    /// The coding as specified, before the file was inspected.
     pub(super) given: Coding,
     /// The repacked text of the file, if it cannot be split and was repacked.
     pub(super) repacked: Option<Arc<Repacked>>,
@@ -86,7 +86,7 @@ pub struct InputFile {
 pub struct Source {
     /// The files, sorted by path, without duplicates.
     pub files: Vec<InputFile>,
-    /// Notes about all files together.
+    /// Notes about the files as a whole.
     pub notes: Vec<String>,
     /// Files in the inputs that are not read.
     pub unread: Unread,
@@ -175,10 +175,9 @@ pub fn open(
     ))
 }
 
-/// A description of a file's contents, without its documents, and the columns that occur both in the file and in its folder names.
+/// The description of an inspected file, and the columns that occur both in the file and in its folder names.
 type Looked = (InputFile, Vec<String>);
 
-/// Inspects a file.
 fn look(
     found: &FoundFile,
     columns: &Columns,
@@ -307,7 +306,7 @@ impl InputFile {
         if self.format.names_columns() { self.longest } else { 0 }
     }
 
-    /// Returns the size of the longest row in these columns, see [`Format::longest_of`].
+    /// Returns the largest total size of these columns' values in a single row; see [`Format::longest_of`].
     ///
     /// # Errors
     /// Returns an error if the file has become unreadable.
@@ -347,9 +346,9 @@ impl Source {
         bad
     }
 
-    /// Reopens files whose ctime has changed since they were opened, but whose size and modification time have not. The ctime changes, for
-    /// example, if permissions are changed, so the content may be the same. Returns the path of each file, with the part that is lost or
-    /// the reason why the file is unusable.
+    /// Reopens each file whose ctime has changed since it was opened, but whose size and modification time are unchanged. The ctime
+    /// changes, for example, if permissions are changed, so the content may be the same. Returns the path of each file, with the part that
+    /// is lost or the reason why the file is unusable.
     pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
         let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
         let of_folders = hive::columns(partitions.iter());
@@ -392,17 +391,17 @@ impl Source {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }
 
-    /// Returns whether the texts of any file are pages.
+    /// Returns whether the texts of at least one file are pages.
     pub fn has_pages(&self) -> bool {
         self.files.iter().any(|file| file.html)
     }
 
-    /// Returns whether any texts were found to be joined from lists when the files were opened.
+    /// Returns whether at least one file has texts that are joined from lists, as determined when the files were opened.
     pub fn has_joined_texts(&self) -> bool {
         self.files.iter().any(|file| file.is_joined)
     }
 
-    /// Returns whether texts are combined from several columns.
+    /// Returns whether the texts of at least one file are combined from several columns.
     pub fn has_several_texts(&self) -> bool {
         self.files.iter().any(|file| file.has_several)
     }
@@ -441,7 +440,7 @@ impl Source {
         format!("{}#{row}", file.label)
     }
 
-    /// Returns the rows of a piece where a read can begin without unpacking the rows before them, if these rows are known.
+    /// Returns the rows of a piece at which a read can begin without unpacking earlier rows, if such rows are known.
     pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
         let input = &self.files[at];
         let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };

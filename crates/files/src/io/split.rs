@@ -30,8 +30,8 @@ impl Source {
 
     /// Returns pieces of varying size: given the number of remaining text bytes, `target` returns the size of the next piece. Row groups
     /// are split between pages; a page that is larger than the target size is a separate piece. Reads the page headers of each row group
-    /// that is split into pieces of less than `large` bytes, so this is meant only for a small number of pieces, or for pieces that are a
-    /// large share of the corpus.
+    /// that is split into pieces of less than `large` bytes, so this method is meant only for a small number of pieces, or for pieces that
+    /// make up a large share of the corpus.
     pub fn splits_between_pages(&self, target: &dyn Fn(u64) -> u64, large: u64) -> Vec<Split> {
         self.cut(target, &|at, (piece, size)| {
             if size < large { self.starts_within(at, piece) } else { Starts::default() }
@@ -101,8 +101,8 @@ fn edge(group: Piece, end: u64, starts: &[u64]) -> u64 {
     nearest(starts, even).min(group.rows)
 }
 
-/// Combines adjacent pieces up to the target size, which depends on the number of remaining bytes; a larger piece is not combined. Returns
-/// (first, count, sum).
+/// Combines adjacent pieces up to the target size, which depends on the number of remaining bytes; a piece that is larger than the target
+/// size is not combined. Returns (first, count, sum) for each resulting piece.
 fn together(
     pieces: &[Piece],
     mut left: u64,

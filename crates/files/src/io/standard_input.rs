@@ -53,7 +53,7 @@ pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Takin
     Ok(Stored { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
 }
 
-/// Returns whether the file is the one that [`store`] wrote.
+/// Returns whether [`store`] wrote the file.
 pub(super) fn is_standard_input(path: &Path, label: &str) -> bool {
     label == DASH && path.file_name().is_some_and(|name| name == STANDARD_INPUT)
 }

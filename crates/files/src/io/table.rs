@@ -1,4 +1,4 @@
-//! Writes one Parquet file of the output, whose bytes depend only on its rows.
+//! Writes one Parquet file of the output; the bytes of the file depend only on its rows.
 //!
 //! The encoder ends pages where its input batches end, so rows are first collected into blocks whose boundaries depend only on the rows.
 //! The same rows therefore result in the same bytes, no matter how threads, memory limits or files divide the rows into batches. The file
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// The version of an output table in the file's metadata, unless the schema contains its own version.
 pub const SCHEMA_VERSION: &str = "1";
 
-/// Columns with few distinct values, the only ones that benefit from a dictionary.
+/// Columns with few distinct values; only these columns benefit from a dictionary.
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
 /// Columns of pair tables, which may have hundreds of rows per document. These columns use a lower compression level, which saves 10% of
@@ -67,7 +67,7 @@ impl TableWriter {
     /// Creates a new file and its parent folders.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] that names the file.
+    /// Returns an [`Error::Io`] that names the file.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
         TableWriter::start(path, schema, false)
     }
@@ -81,8 +81,8 @@ impl TableWriter {
         TableWriter::start(path, schema, true)
     }
 
-    /// Creates a file for rows with unchecked strings. The type of such a column is `Utf8View` in `schema`, but its values are passed as
-    /// `BinaryView`. The file declares the values as strings, so readers must check them.
+    /// Creates a file for rows with unchecked strings. A column of unchecked strings has the type `Utf8View` in `schema`, but its values
+    /// are passed as `BinaryView`. The file declares the values as strings, so readers must check them.
     ///
     /// # Errors
     /// Returns the same errors as [`TableWriter::create`].
@@ -115,7 +115,8 @@ impl TableWriter {
         long_values: bool,
         as_written: Option<SchemaDescriptor>,
     ) -> Result<TableWriter> {
-        // The Arrow schema is not written to the file: these plain types do not need it, and it changes with the library version.
+        // The Arrow schema is not written to the file: these plain types do not need it, and the stored schema would change with the
+        // library version.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
         let options = match as_written {
@@ -133,7 +134,7 @@ impl TableWriter {
     /// Appends rows as a batch with the given schema.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] that names the file, for example if the disk is full.
+    /// Returns an [`Error::Io`] that names the file, for example if the disk is full.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
         let lengths = Lengths::of(batch);
@@ -166,7 +167,7 @@ impl TableWriter {
     /// Finishes the file and syncs it to disk. Returns the number of rows and the number of bytes on disk.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] that names the file.
+    /// Returns an [`Error::Io`] that names the file.
     pub fn close(mut self) -> Result<(u64, u64)> {
         self.write_block()?;
         let file = self.groups.finish().map_err(|error| failed(&self.path, error))?;
@@ -237,7 +238,7 @@ fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Converts an encoder error. If the disk caused it, returns the I/O error.
+/// Converts an encoder error. If the disk caused the error, returns the I/O error.
 fn failed(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {

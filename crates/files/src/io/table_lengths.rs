@@ -1,4 +1,4 @@
-//! Measures the size of row values, which determines where the blocks of a table end.
+//! Computes the sizes of rows, which determine where the blocks of a table end.
 
 use arrow::array::AsArray;
 use arrow::array::RecordBatch;
@@ -7,10 +7,10 @@ use std::ops::Range;
 
 /// The size of each row's values in columns with variable-length values, in bytes.
 pub(super) struct Lengths<'b> {
-    /// For each column with offsets: the offset at which each row's value begins, and the end of the last value.
+    /// One slice per column with offsets: the offset at which each row's value begins, and the end of the last value.
     offsets: Vec<&'b [i32]>,
-    /// For columns without offsets: the total size of the values before each row, and the total size for all rows; empty if there are no
-    /// such columns.
+    /// The total size, in columns without offsets, of the values before each row, followed by the total size of all values; empty if
+    /// there are no such columns.
     before: Vec<usize>,
 }
 

@@ -33,7 +33,7 @@ struct Known {
     ends_by_itself: bool,
 }
 
-/// Removes a folder.
+/// A function that removes a folder.
 type Removal = fn(&Path) -> Result<()>;
 
 fn whole(folder: &Path) -> Result<()> {
@@ -45,7 +45,7 @@ fn known() -> MutexGuard<'static, Known> {
 }
 
 /// The name of a subfolder that is briefly created in an unfinished folder to determine the permissions of new folders. A killed run may
-/// leave it behind.
+/// leave this subfolder behind.
 pub(super) const PROBE: &str = ".mode";
 
 /// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
@@ -98,7 +98,7 @@ impl Unfinished {
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
-    /// Returns the path.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -109,7 +109,7 @@ impl Unfinished {
         self.path = PathBuf::new();
     }
 
-    /// Removes the folder now.
+    /// Removes the folder immediately.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -121,7 +121,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // A failure is ignored here; the next run removes the folder.
+            // Failures are ignored, because the next run removes the folder.
             let _ = fs::remove_dir_all(&self.path);
             stays(&self.path);
         }

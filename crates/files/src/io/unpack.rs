@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 /// The size of the buffer for unpacked bytes.
 const HELD_BYTES: usize = 256 << 10;
 
-/// The unpacked bytes of all members of a file, as one stream. The stream ends where the file is damaged, see [`Unpack::damage`].
+/// The unpacked bytes of all members of a file, as one stream. The stream ends where the file is damaged; see [`Unpack::damage`].
 ///
 /// Data after the last member is ignored, as in gzip(1), and reported by [`Unpack::behind`].
 pub(super) struct Unpack {
@@ -77,7 +77,7 @@ impl Unpack {
 pub(super) struct Damage {
     /// The problem, as text.
     pub why: String,
-    /// The part before the damage that is correct.
+    /// The extent to which the bytes before the damage are correct.
     pub trust: Trust,
     /// The position in the file where the damage was detected.
     pub at: u64,
@@ -85,7 +85,7 @@ pub(super) struct Damage {
     pub bytes: u64,
 }
 
-/// The part of the bytes before the damage that is correct.
+/// The extent to which the bytes before the damage are correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// All bytes before the damage are correct: the file is cut off, or there is garbage between two members.

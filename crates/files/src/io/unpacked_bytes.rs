@@ -1,11 +1,12 @@
-//! Counts the bytes unpacked from a compressed line-based file, which shows whether the file is unpacked repeatedly.
+//! Counts the bytes that are unpacked from a compressed line-based file. The count shows whether the file is
+//! unpacked repeatedly.
 
 use super::unpack::read_buffered;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Counts the bytes of lines that all reads together unpack from one compressed file.
+/// A counter for the bytes of lines that all reads together unpack from one compressed file.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(Arc<AtomicU64>);
 

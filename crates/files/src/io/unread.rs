@@ -1,5 +1,5 @@
-//! Records the input files that are not read: the number of such files by file extension, and the names of those with a supported
-//! extension.
+//! Records the input files that are not read: the number of such files by file extension, and the names of unread files that have a
+//! supported extension.
 
 use super::formats;
 use super::ours::Ours;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// The end of a hint about text files, which mentions the alternative to `whole-files`.
 pub(super) const LINES_HINT: &str = ", or `text-lines` to read each line of a .txt file";
 
-/// The maximum number of file extensions that are counted separately. The number of extensions is unlimited, for example if file names end
-/// in numbers.
+/// The maximum number of file extensions that are counted separately. Without this limit, file names that end in numbers could add any
+/// number of extensions.
 const MOST_ENDINGS: usize = 100;
 /// The maximum number of files that are listed by name.
 const MOST_NAMED: usize = 10;
@@ -74,7 +74,7 @@ impl Unread {
         })
     }
 
-    /// Adds a file that turned out not to have the format of its supported file extension.
+    /// Adds a file that has a supported extension but turned out not to have the corresponding format.
     pub(super) fn add(&mut self, path: &Path, why: &str) {
         *self.by_ending.entry(ending(path)).or_default() += 1;
         self.special.push((path.display().to_string(), format!("is not read: {why}")));
@@ -95,7 +95,8 @@ impl Unread {
         &self.by_ending
     }
 
-    /// Returns a hint, after a semicolon, about the options with which some of these files would be read; empty if there are no such files.
+    /// Returns a hint, preceded by a semicolon, about options that would allow some of these files to be read; empty if there are no such
+    /// files.
     pub fn text_files_hint(&self) -> String {
         let endings = || self.by_ending.keys().map(String::as_str);
         if !formats::takes_whole(endings()) {
@@ -139,7 +140,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Returns the file extension, including the extension of the compression.
+/// Returns the file extension, including the compression extension.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (_, stem) = Packing::of(&name);
@@ -157,8 +158,8 @@ fn ending(path: &Path) -> String {
     }
 }
 
-/// Returns the kind of a special file, because reading such a file may never end; `None` for regular files. Also returns `None` if metadata
-/// is unavailable; the error is reported when the file is opened.
+/// Returns the kind of a special file, which is skipped because reading it may never end; `None` for regular files. Also returns `None` if
+/// metadata is unavailable; the error is reported when the file is opened.
 pub(super) fn special(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();
     if kind.is_file() || kind.is_dir() {

@@ -13,7 +13,7 @@ pub struct Want {
     /// The columns from [`Columns::others`](super::schema::Columns::others) to read; a batch does not contain columns that are missing from
     /// the file.
     pub others: Vec<String>,
-    /// Whether the columns in `others` are returned as text if the file defines no types (JSON lines). If not, each column has the
+    /// Whether the columns in `others` are returned as text if the file defines no types (JSON lines). Otherwise, each column has the
     /// narrowest type that can represent all values of a batch.
     pub spelled: bool,
     /// Further columns that are always returned as text if the file defines no types, so that the returned value does not depend on other

@@ -2,7 +2,7 @@
 //!
 //! A row is a record that contains a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are counted by
 //! type. As with JSON lines, opening a file reads it completely once and records a start position every megabyte, so that several threads
-//! can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns have fixed names,
+//! can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns have fixed names;
 //! see [`COLUMNS`].
 
 use super::coding::Coding;
@@ -109,7 +109,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
             break;
         }
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
-            // No further rows are chosen in this piece, so the remaining records need not be counted.
+            // This piece contains no further chosen rows, so the remaining records need not be counted.
             row = reading.rows;
             break;
         }

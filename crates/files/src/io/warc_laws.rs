@@ -57,7 +57,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a frame with a checksum, as written by the `zstd` program. Without a checksum, a changed byte that moves the end of a frame may
-/// go undetected, and then the next frame is lost as well.
+/// go undetected, in which case the next frame is lost as well.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
     encoder.include_checksum(true).expect("a parameter");
@@ -127,7 +127,7 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
             assert_eq!(came[..hit], whole[..hit], "{packing:?} {at}");
             let after = whole.len() - hit - 1;
             assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
-            // If the damaged member was unpacked beyond its end, a read may not be able to begin after it.
+            // If the damaged member was unpacked beyond its end, a read may be unable to begin at the following member.
             let told = |all: &[Come]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
             assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }

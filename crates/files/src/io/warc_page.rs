@@ -95,7 +95,7 @@ fn answered(line: &[u8]) -> Result<(), Rejection> {
     }
 }
 
-/// Returns a body that is HTML or text and has at most [`MAX_TEXT_BYTES`].
+/// Returns the body if it is HTML or text and has at most [`MAX_TEXT_BYTES`] bytes.
 fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Rejection> {
     named(content_type)?;
     if content_type.is_none() && !is_like_html(&body) {
@@ -215,7 +215,7 @@ fn is_usable<T>(read: &io::Result<T>, bytes: u64) -> bool {
     read.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::UnexpectedEof && bytes > 0)
 }
 
-/// Returns the number of bytes that a reader returns, and whether it ends with an error.
+/// Reads all data; returns the number of bytes read, and the error if reading failed.
 fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
     let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);
     loop {

@@ -81,7 +81,7 @@ fn chunks_are_put_together() {
     let chunked = "Transfer-Encoding: Chunked\r\n";
     assert_eq!(good(chunked, b"6\r\n<html>\r\n3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\n"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\n3\r\nabc"), b"<html>abc");
-    // The body is cut off inside a chunk, and after a chunk.
+    // The first body is cut off inside a chunk, the second after a chunk.
     assert_eq!(good(chunked, b"6\r\n<html>\r\nFF\r\nabc"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\r\n"), b"<html>");
     // Data that is not a chunk is used unchanged.
@@ -140,7 +140,7 @@ fn only_html_and_text_are_pages() {
     assert_eq!(of("image/PNG; q=1"), Err(Rejection::new(RejectReason::NotHtml, "image/png")));
     assert_eq!(of("text/x-%ff<script>"), Err(Rejection::new(RejectReason::NotHtml, "unknown type")));
     assert_eq!(of(&format!("a/{}", "b".repeat(100))), Err(Rejection::new(RejectReason::NotHtml, "unknown type")));
-    // Without a declared type, the first character decides.
+    // Without a declared type, the first character decides whether the body is HTML.
     assert_eq!(of(""), Err(Rejection::new(RejectReason::NotHtml, "no content type")));
     for page in [b"<p>".as_slice(), b"\xEF\xBB\xBF \r\n<!doctype html>", b"\xFF\xFE<\0p\0>\0", b"\0<\0p\0>"] {
         assert_eq!(answer("Content-Type:\r\n", page), Ok(page.to_vec()));

@@ -35,9 +35,9 @@ const LENGTH: &str = "it does not have the length that its header declares";
 /// A record or a broken part.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// The header of a record. Its block follows, so [`Records::block`] must be called next.
+    /// The header of a record. The block follows, so [`Records::block`] must be called next.
     Head(Head),
-    /// A broken record, or bytes that are not a record, with the problem.
+    /// A broken record, or bytes that are not a record; the text describes the problem.
     Broken(&'static str),
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// If the first line of the next record has already been read, the position of the line, and whether the version in the line is
-    /// supported.
+    /// The position of the next record's first line, and whether the version in the line is supported; `None` if the line has not been read
+    /// yet.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,
@@ -275,7 +275,7 @@ impl Records {
         Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
     }
 
-    /// Moves to the next line of the member that begins a record. Returns whether there is such a line.
+    /// Moves to the next line, within the open member, that begins a record. Returns whether there is such a line.
     fn search(&mut self) -> io::Result<bool> {
         loop {
             let start = self.members.position();

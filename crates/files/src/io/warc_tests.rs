@@ -38,7 +38,7 @@ fn answer(name: &str, page: &str) -> Vec<u8> {
     record("response", name, more, block.as_bytes())
 }
 
-/// Returns one record of each kind. Three of the records are rows, the last of which is not a page.
+/// Returns one record of each kind. Three of the records are rows; the last of these rows is not a page.
 fn small() -> Vec<Vec<u8>> {
     vec![
         record("warcinfo", "info", "", b"software: none\r\n"),
@@ -50,7 +50,7 @@ fn small() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns files with these records in every format.
+/// Returns the contents of files with these records, in every format.
 fn dressed(records: &[Vec<u8>]) -> [(&'static str, Vec<u8>); 5] {
     let each = |pack: &dyn Fn(&[u8]) -> Vec<u8>| records.iter().flat_map(|record| pack(record)).collect::<Vec<u8>>();
     let dictionary = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:".repeat(20);
@@ -205,7 +205,7 @@ fn the_type_comes_with_the_pages_and_the_ids_are_counted() {
         }
         assert_eq!(bad, 2);
     }
-    // One of the usable rows has no id.
+    // One usable row has no id.
     assert_eq!((seen.nulls, seen.kinds.len()), (1, 1));
 }
 

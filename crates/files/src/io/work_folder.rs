@@ -1,4 +1,4 @@
-//! Manages the temporary folder of an output, which shows that a run is writing this output and holds the run's checkpoints.
+//! Manages the temporary folder of an output. The folder shows that a run is writing this output, and it contains the run's checkpoints.
 //!
 //! ```text
 //! .NAME.dupsift-work/               next to the output NAME: the lock, and the temporary files
@@ -6,9 +6,10 @@
 //! ```
 //!
 //! A second run on the same output is refused at the start. The holder of the lock removes the leftovers of killed runs: unfinished output
-//! folders, the temporary files of a run with a different `--work`, and the indexes of references (`reference_folder.rs`). The contents of the holder's own folder are kept until they are
-//! inspected ([`WorkFolder::keep_only`]), because a resumed run may use them. The folder is removed when the [`WorkFolder`] is dropped or
-//! the process is ended, unless its contents are to be kept ([`WorkFolder::keep`]).
+//! folders, the temporary files of a run with a different `--work`, and the indexes of reference files (`reference_folder.rs`). The
+//! contents of the holder's own folder are kept until they are inspected ([`WorkFolder::keep_only`]), because a resumed run may use them.
+//! The folder is removed when the [`WorkFolder`] is dropped or the process is ended, unless its contents are to be kept
+//! ([`WorkFolder::keep`]).
 //!
 //! Only files with names that dupsift uses are removed; if a folder contains any other file, that file and the folder are kept. A folder
 //! that belongs to another user, or to which other users may write, is refused, because its contents may have been planted.
@@ -125,8 +126,8 @@ impl WorkFolder {
         &self.cleared
     }
 
-    /// Removes all temporary files except standard input and those whose names are accepted. If no ledger remains, marks the folder
-    /// for removal.
+    /// Removes all temporary files except the copy of standard input and the files whose names `names` accepts. If no ledger remains,
+    /// marks the folder for removal.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

@@ -127,7 +127,7 @@ fn a_file_of_the_users_in_a_work_folder_stays() {
     let cleared = clean(&out).expect("cleaned");
     assert_eq!(cleared, [Cleared::Left { path: folder.clone(), foreign: "notes".into() }]);
     assert_eq!(names(&folder), ["lock", "notes"]);
-    // A folder that is listed in the lock of a killed run is checked carefully.
+    // A folder is not emptied merely because the lock of a killed run lists it.
     fs::create_dir(place.path().join("mine")).expect("a folder");
     fs::write(place.path().join("mine/a.saved"), "user").expect("written");
     let Ok(super::lock::Asked::Mine(lock)) = Lock::take(&folder) else { panic!("it is free") };

@@ -39,7 +39,8 @@ pub(super) fn skippable(bytes: &[u8]) -> Option<u64> {
     skipped.then(|| 8 + u64::from(u32::from_le_bytes([e, f, g, h])))
 }
 
-/// Returns the dictionary at the beginning of the file, which may be compressed; empty if there is none.
+/// Returns the dictionary at the beginning of the file, decompressed if necessary; empty if the file has no
+/// dictionary.
 pub(super) fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
     let head = input.peek::<8>()?;
     let &[a, b, c, d, e, f, g, h] = head.as_slice() else { return Ok(Vec::new()) };

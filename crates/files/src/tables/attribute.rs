@@ -54,11 +54,11 @@ pub struct AttributeRow<'r> {
     pub reason: Option<&'r str>,
     /// The id of the cluster's representative.
     pub cluster_id: IdRef<'r>,
-    /// The number of documents in the cluster, including this one.
+    /// The number of documents in the cluster, including this document.
     pub cluster_size: u64,
     /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The number of documents with exactly the same text, including this one.
+    /// The number of documents with exactly the same text, including this document.
     pub copies: u64,
     /// The number of distinct values of `--source-column` in the cluster, if requested.
     pub sources: Option<u64>,
@@ -102,7 +102,7 @@ impl AttributeBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an error.
     pub fn push(&mut self, row: &AttributeRow<'_>) -> Result<()> {
         for (builder, id) in self.ids.iter_mut().zip([row.id, row.kept_id, row.cluster_id]) {
             builder.push(id)?;

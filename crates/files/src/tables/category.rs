@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The columns of the table.
 pub const CATEGORY_COLUMNS: [&str; 3] = ["class", "word", "count"];
 
-/// One row: a class, one of its words, and how often the word occurs in the class. Without a word, the count is the number of documents in
-/// the class.
+/// One row: a class, one of its words, and how often the word occurs in the class. If the word is missing, the count is the number of
+/// documents in the class.
 pub type CategoryRow = (String, Option<String>, u64);
 
 /// Returns the schema of the table.

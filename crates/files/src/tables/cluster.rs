@@ -71,7 +71,8 @@ impl ClusterBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an
+    /// error.
     pub fn push(&mut self, row: &ClusterRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         self.cluster_id.push(row.cluster_id)?;
@@ -122,7 +123,7 @@ pub struct Clustered {
     pub size: u64,
     /// Whether the document is the representative.
     pub is_representative: bool,
-    /// The similarity to the representative, see [`ClusterRow::similarity_to_representative`].
+    /// The similarity to the representative; see [`ClusterRow::similarity_to_representative`].
     pub similarity: Option<f32>,
 }
 

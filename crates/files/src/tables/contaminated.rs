@@ -92,7 +92,7 @@ impl ContaminatedBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an error.
     pub fn push(&mut self, row: &ContaminatedRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         let ([grams, found], [start, end], [start_byte, end_byte]) = (row.grams, row.characters, row.bytes);

@@ -19,7 +19,7 @@ use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Some rows of one file.
+/// A batch of rows from one file.
 #[derive(Clone, Debug)]
 pub struct Documents {
     /// The document number of the first row.
@@ -32,9 +32,9 @@ pub struct Documents {
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
     html: bool,
-    /// For each column other than the text column, the values that became null because they are not UTF-8.
+    /// The values that became null because they are not UTF-8, by column; the text column is not included.
     not_text: Vec<(String, Vec<NotText>)>,
-    /// For each column that is written as text, the number of values that could not be written.
+    /// The number of values that could not be written as text, by column.
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
@@ -173,7 +173,8 @@ impl Documents {
         self
     }
 
-    /// Sets the kinds of ids in the file. Used if the type of the id column does not reveal the kinds, because a JSON file may mix them.
+    /// Sets the kinds of ids in the file. This is needed if the type of the id column does not reveal the kinds; for example, a JSON file
+    /// may mix them.
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
@@ -185,7 +186,7 @@ impl Documents {
         self
     }
 
-    /// Returns whether the texts are pages: HTML in any charset, see [`Documents::page`].
+    /// Returns whether the texts are pages: HTML in any charset; see [`Documents::page`].
     pub fn is_html(&self) -> bool {
         self.html
     }
@@ -274,9 +275,9 @@ impl Documents {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
-    /// Returns the values of a column other than the text as text; the column may contain strings, numbers, booleans, dates or times.
-    /// `None` if the column is missing or has a different type. A value that cannot be written as text becomes null and is included in
-    /// later results of [`Documents::lost_values`].
+    /// Returns a column other than the text column, with its values written as text. The column may contain strings, numbers, booleans,
+    /// dates or times; returns `None` if the column is missing or has a different type. A value that cannot be written as text becomes
+    /// null and is included in later results of [`Documents::lost_values`].
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the values.
@@ -297,8 +298,8 @@ impl Documents {
         self.not_written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns, for each column other than the text, the number of values that became null because they are not UTF-8 or cannot be written
-    /// as text.
+    /// Returns the number of values, by column, that became null because they are not UTF-8 or cannot be written as text. Does not include
+    /// the text column.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = LostValues::default();
         self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));
@@ -312,7 +313,8 @@ impl Documents {
         self
     }
 
-    /// Returns the rows in which this column (not the text column) is null because its value is not UTF-8, with the reason.
+    /// Returns the rows in which this column is null because its value is not UTF-8, each with the reason. The column must not be the text
+    /// column.
     pub fn lost_of<'d>(&'d self, column: &'d str) -> impl Iterator<Item = (usize, Rejection)> + 'd {
         let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
         let why =
@@ -330,8 +332,8 @@ impl Documents {
         }
     }
 
-    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, merge these over a complete read that requests
-    /// the ids, see [`IdsSeen::id_type`]. In a read that does not request ids, every row counts as a row without an id.
+    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, merge the results of a complete read that
+    /// requests the ids; see [`IdsSeen::id_type`]. In a read that does not request ids, every row counts as a row without an id.
     pub fn ids_seen(&self) -> &IdsSeen {
         &self.ids_seen
     }

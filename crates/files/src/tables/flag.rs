@@ -48,7 +48,7 @@ impl FlagBuilder {
     /// signature.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an error.
     pub fn push(&mut self, id: IdRef<'_>, seen: Option<u8>, doc: u64) -> Result<()> {
         self.id.push(id)?;
         self.duplicate.append_option(seen.map(|seen| seen > 0));

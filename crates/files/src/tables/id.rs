@@ -143,7 +143,7 @@ pub struct IdsSeen {
     pub kinds: BTreeSet<IdKind>,
     /// The largest unsigned 64-bit id.
     pub max_unsigned: u64,
-    /// The number of rows whose id is null or that belong to a file without an id column.
+    /// The number of rows that have a null id or belong to a file without an id column.
     pub nulls: u64,
     /// The number of rejected rows with an unreadable id. Only a table with a row for every input row includes these rows.
     #[serde(default)]
@@ -151,7 +151,7 @@ pub struct IdsSeen {
 }
 
 impl IdsSeen {
-    /// Merges the results of two reads.
+    /// Adds the summary of another read.
     pub fn merge(&mut self, other: &IdsSeen) {
         self.kinds.extend(&other.kinds);
         self.max_unsigned = self.max_unsigned.max(other.max_unsigned);

@@ -1,7 +1,7 @@
-//! Builds an id column of an output table. All ids of a corpus get the same type.
+//! Builds an id column of an output table.
 //!
-//! All ids are converted to that type: numbers to decimal text, text to bytes. If an id cannot be converted (a text in an Int64 column),
-//! the type was determined from a different corpus. This is an error; the id never becomes null.
+//! All ids of a corpus are converted to the same type: numbers to decimal text, text to bytes. If an id cannot be converted (a text in
+//! an Int64 column), the type was determined from a different corpus. This is an error; the id never becomes null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
@@ -107,8 +107,7 @@ impl IdBuilder {
     }
 }
 
-/// Builds a text or binary id column from ids that are already converted to bytes. Whether the ids are valid UTF-8 is checked for all of
-/// them together.
+/// Builds a text or binary id column from ids that are already converted to bytes. All ids are checked together for valid UTF-8.
 #[derive(Debug)]
 pub struct IdBytes {
     /// The offset where each id begins, and the end of the last id.

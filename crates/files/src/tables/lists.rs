@@ -16,7 +16,7 @@ use arrow::error::ArrowError;
 use serde_json::Value;
 use std::io::Write as _;
 
-/// The text fields of an object in a list; the first one present is used.
+/// The text fields of an object in a list; the first of these fields that is present is used.
 pub const TEXT_FIELDS: [&str; 2] = ["content", "text"];
 
 /// Returns whether a column of this type contains lists of strings, or of structs in which one of [`TEXT_FIELDS`] is a string.
@@ -47,7 +47,7 @@ fn is_string(field: impl AsRef<Field>) -> bool {
 pub enum Form {
     /// The texts, except nulls and empty strings, are joined by line feeds.
     Lines,
-    /// The texts become a JSON array of strings, see [`of_json`]. A null becomes an empty string, so that positions are preserved.
+    /// The texts become a JSON array of strings; see [`of_json`]. A null becomes an empty string, so that positions are preserved.
     Json,
 }
 

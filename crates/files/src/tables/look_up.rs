@@ -8,25 +8,25 @@ use dupsift_core::row::{COPY, RelationKind};
 /// A row of the pair table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundPair {
-    /// The similarity, see [`PairColumns::similarity`](super::PairColumns::similarity).
+    /// The similarity; see [`PairColumns::similarity`](super::PairColumns::similarity).
     pub similarity: f32,
-    /// The distance, see [`PairColumns::distance`](super::PairColumns::distance).
+    /// The distance; see [`PairColumns::distance`](super::PairColumns::distance).
     pub distance: Option<f32>,
     /// The rules that found the pair, joined by `+`.
     pub matched_by: String,
-    /// Whether the pair was verified on the texts.
+    /// Whether the pair was verified by comparing the texts.
     pub verified: bool,
     /// The relation between the two documents, if the algorithm classifies pairs.
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
-    /// The similarity of the next best partner, see [`PairColumns::next_best`](super::PairColumns::next_best).
+    /// The similarity of the next best partner; see [`PairColumns::next_best`](super::PairColumns::next_best).
     pub next_best: Option<f32>,
-    /// Whether the titles refer to different things, see [`PairColumns::other_title`](super::PairColumns::other_title).
+    /// Whether the titles refer to different things; see [`PairColumns::other_title`](super::PairColumns::other_title).
     pub other_title: bool,
 }
 
-/// The result of looking for a pair in one batch of the table, which is ordered by (doc_a, doc_b).
+/// The result of searching one batch of the table for a pair; the table is sorted by (doc_a, doc_b).
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairSearch {
     /// The pair is in this batch.
@@ -51,7 +51,7 @@ pub const PAIR_LOOK_UP_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Looks for the pair (a, b), where a < b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; `None` if a column has a different type.
+/// Searches a batch of [`PAIR_LOOK_UP_COLUMNS`] for the pair (a, b), where a < b. Returns `None` if a column has a different type.
 pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
@@ -89,8 +89,8 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
 /// The columns that [`partners_of`] reads.
 pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Finds the pairs of a document in a batch of [`PARTNER_COLUMNS`]. For each pair, returns the other document, the similarity, and whether
-/// the relation is "same template". `None` if a column has a different type.
+/// Finds the pairs of a document in a batch of [`PARTNER_COLUMNS`]. Returns the other document of each pair, the similarity, and whether
+/// the relation is "same template". Returns `None` if a column has a different type.
 pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -110,8 +110,8 @@ pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)
 /// The columns that [`copies_of`] reads.
 pub const COPY_LOOK_UP_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
 
-/// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents. In each pair, the document
-/// from `docs` comes first; `None` if a column has a different type.
+/// Returns the exact-copy pairs in a batch of [`COPY_LOOK_UP_COLUMNS`] that include one of the documents in `docs`. In each returned pair,
+/// the document from `docs` comes first. Returns `None` if a column has a different type.
 pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
     let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -132,11 +132,11 @@ pub struct FoundRemoval {
     pub doc: u64,
     /// The kept document that the removed document was matched to.
     pub kept_doc: u64,
-    /// The similarity of the two documents, see [`RemovalRow::similarity`](super::RemovalRow::similarity).
+    /// The similarity of the two documents; see [`RemovalRow::similarity`](super::RemovalRow::similarity).
     pub similarity: Option<f32>,
-    /// The algorithms that found the duplicate, see [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
+    /// The algorithms that found the duplicate; see [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
     pub algorithm: String,
-    /// The reason for the removal, see [`RemovalRow::reason`](super::RemovalRow::reason).
+    /// The reason for the removal; see [`RemovalRow::reason`](super::RemovalRow::reason).
     pub reason: String,
 }
 

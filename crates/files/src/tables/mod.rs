@@ -72,7 +72,7 @@ pub const FULL_ROWS: usize = 8192;
 /// the 32-bit offsets of text columns would overflow.
 pub const FULL_BYTES: usize = 4 << 20;
 
-/// Returns whether a builder with this many rows, and with this many bytes in its longest columns, must be written.
+/// Returns whether a builder with this many rows, and with this many bytes in its longest columns, is full.
 fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }

@@ -38,7 +38,7 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
 pub struct PairColumns {
     /// The ids of the documents with the smaller numbers, built by [`super::IdBuilder`] or [`super::IdBytes`].
     pub id_a: ArrayRef,
-    /// The ids of the other documents.
+    /// The ids of the documents with the larger numbers.
     pub id_b: ArrayRef,
     /// The verified similarity if there is one, otherwise the algorithm's own score; 0 to 1.
     pub similarity: Float32Array,
@@ -46,7 +46,7 @@ pub struct PairColumns {
     pub distance: Float32Array,
     /// The rules of the algorithm that found the pair, joined by `+`.
     pub matched_by: StringArray,
-    /// Whether the pair was verified on the texts.
+    /// Whether the pair was verified by comparing the texts.
     pub verified: BooleanArray,
     /// The smaller document numbers.
     pub doc_a: Int64Array,
@@ -105,15 +105,15 @@ pub struct PairFound {
     pub a: u64,
     /// The larger document number.
     pub b: u64,
-    /// The similarity, see [`PairColumns::similarity`].
+    /// The similarity; see [`PairColumns::similarity`].
     pub similarity: f32,
 }
 
 /// The columns that [`pairs_found`] reads.
 pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], excluding pairs of documents that only share a template. `None` if a column has a
-/// different type.
+/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], excluding pairs of documents that only share a template. Returns `None` if a
+/// column has a different type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
     let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();

@@ -104,7 +104,7 @@ impl PassageBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an error.
     pub fn push(&mut self, row: &PassageRow<'_>) -> Result<()> {
         let [id, first_id] = &mut self.ids;
         id.push(row.id)?;

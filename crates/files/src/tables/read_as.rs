@@ -106,8 +106,8 @@ pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     }))
 }
 
-/// Returns the column with strings converted to bytes, including strings in dictionaries. Used for columns from other programs, whose
-/// strings are unchecked.
+/// Returns the column with strings converted to bytes, including strings in dictionaries. Used for columns that come from other programs,
+/// because their strings are unchecked.
 ///
 /// # Errors
 /// Returns an error if the values do not have the layout of their type.
@@ -197,7 +197,8 @@ pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // These values are formatted as Float32, with just enough digits to distinguish each number from its neighbors in this type.
+        // These values are formatted as Float32 numbers, with just enough digits to distinguish each number from the neighboring Float32
+        // numbers.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {
@@ -224,7 +225,7 @@ fn with_known_zone(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// Returns strings and bytes as views, dictionaries unpacked, and anything else unchanged.
+/// Returns strings and bytes as views, dictionary columns unpacked, and any other column unchanged.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.

@@ -79,7 +79,7 @@ impl RejectReason {
         }
     }
 
-    /// Returns whether something is wrong with the row. If not, the row is valid, but is skipped because of its kind.
+    /// Returns whether something is wrong with the row. Otherwise, the row is valid but is skipped because of its kind.
     pub const fn is_broken(self) -> bool {
         !matches!(
             self,
@@ -87,7 +87,7 @@ impl RejectReason {
         )
     }
 
-    /// Returns a number for temporary files.
+    /// Returns the number that represents the reason in temporary files.
     pub const fn code(self) -> u8 {
         self as u8
     }

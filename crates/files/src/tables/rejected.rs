@@ -17,7 +17,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// The version of this table, in the metadata of its schema.
+/// The version of this table, as stored in the metadata of its schema.
 const VERSION: (&str, &str) = ("schema_version", "1");
 
 /// Returns the schema of the table; `row` is null for a complete file.
@@ -98,7 +98,7 @@ impl RejectedBuilder {
     }
 }
 
-/// Returns the rows of a batch of this table with the `input` column set to this name.
+/// Returns a batch of this table with every value in the `input` column replaced by the given name.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Table`] if the batch has other columns.

@@ -68,7 +68,7 @@ pub struct RemovalFound {
     pub contained: Option<f32>,
 }
 
-/// The reasons for removing a document: its text equals that of another document, it forms a pair with the kept document, it is connected
+/// The reasons for removing a document: it has the same text as another document, it forms a pair with the kept document, it is connected
 /// to the kept document through a chain, its text is in the index, too little of its text remains after repeated passages were cut, or it
 /// is a representative and no duplicate is kept.
 pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRESENTATIVE];
@@ -76,7 +76,7 @@ pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRES
 /// The reason for removing a document in which too little text remains.
 pub const EMPTIED: &str = "emptied";
 
-/// The reason for removing a representative if no duplicate is kept. Its row lists the document itself as the kept document.
+/// The reason for removing a representative if no duplicate is kept. The row lists the removed document itself as the kept document.
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.
@@ -136,7 +136,7 @@ impl RemovalBuilder {
     /// Appends one row.
     ///
     /// # Errors
-    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after that.
+    /// Returns an error for an id that does not fit the table's id type; the builder must not be used after an error.
     pub fn push(&mut self, row: &RemovalRow<'_>) -> Result<()> {
         self.id.push(row.id)?;
         self.kept_id.push(row.kept_id)?;

@@ -1,8 +1,8 @@
 //! Checks strings that are read as bytes, so that invalid UTF-8 affects only a single value and not the complete file.
 //!
-//! Column decoders check complete pages and reject a whole page because of one invalid value. Moreover, such a decoder accepts a character
-//! whose bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once, before it is
-//! used as text.
+//! Column decoders check complete pages, so a single invalid value makes them reject a whole page. Moreover, such a decoder accepts a
+//! character whose bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once,
+//! before it is used as text.
 
 use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
@@ -30,7 +30,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         let mut is_valid: Vec<bool> =
             nulls.as_ref().map_or_else(|| vec![true; views.len()], |nulls| nulls.iter().collect());
         wrong.iter().for_each(|value| is_valid[value.row] = false);
-        // A decoder may leave any view in place of a null, but a null must not refer to unchecked bytes.
+        // A decoder may leave an arbitrary view in place of a null, but a null must not refer to unchecked bytes.
         let kept = views.iter().zip(&is_valid).map(|(&view, &is_valid)| if is_valid { view } else { 0 });
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
@@ -54,7 +54,7 @@ pub const NOT_UTF8: &str = "not UTF-8";
 /// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";
 
-/// The number of values, other than texts, that became null, by column and reason, such as `not UTF-8`.
+/// The number of values that became null, by column and reason (such as `not UTF-8`); texts are not included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(transparent)]
 pub struct LostValues(pub BTreeMap<String, BTreeMap<String, u64>>);

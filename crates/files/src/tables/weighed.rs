@@ -9,7 +9,7 @@ use dupsift_core::row::{COPY, RelationKind};
 /// A pair as used by the survivor rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairWeighed {
-    /// The smaller document number, then the larger one.
+    /// The two document numbers, smaller first.
     pub docs: [u64; 2],
     /// The similarity of the two documents.
     pub similarity: f32,
@@ -17,7 +17,7 @@ pub struct PairWeighed {
     pub copy: bool,
     /// Whether the titles refer to different things.
     pub other_title: bool,
-    /// For each document, the shares of its 3-grams and of its numbers that are in the other document, if computed.
+    /// The shares of each document's 3-grams and numbers that are in the other document, if computed.
     pub shares: [Option<[f32; 2]>; 2],
 }
 
@@ -35,8 +35,8 @@ pub const WEIGHED_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Returns the duplicates in a batch of [`WEIGHED_COLUMNS`], excluding pairs of documents that only share a template. `None` if a column
-/// has a different type.
+/// Returns the duplicates in a batch of [`WEIGHED_COLUMNS`], excluding pairs of documents that only share a template. Returns `None` if
+/// a column has a different type.
 pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
     let floats = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
     let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
