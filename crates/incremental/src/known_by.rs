@@ -11,7 +11,7 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
-/// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in them.
+/// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in these rows.
 pub struct Noted {
     /// The name of the file with the rows.
     pub name: String,

@@ -19,7 +19,7 @@ pub trait Shared: Send {
     /// Returns an error if the disk is full.
     fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
-    /// Ends a partition after all its groups; `_batch` holds the batch's rows in that partition.
+    /// Finishes a partition after its last row; `_batch` holds the batch's rows in that partition.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -27,7 +27,7 @@ pub trait Shared: Send {
         Ok(())
     }
 
-    /// Ends the scan.
+    /// Finishes the scan.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

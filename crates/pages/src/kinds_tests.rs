@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // Han characters are not the majority if there are equally many other letters.
+    // Han characters are not the majority if there are as many other letters.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 

@@ -1,4 +1,4 @@
-//! Tests pages that take parsers without limits a long time, truncated pages, and input that is not a page.
+//! Tests pages that a parser without limits would need a long time to read, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;
