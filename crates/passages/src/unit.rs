@@ -7,7 +7,7 @@ use crate::cut::Cut;
 use crate::fold::{white_at, white_before};
 use crate::form;
 
-/// Describes the position of a unit in a text, in bytes: its first and last characters are not white space.
+/// Describes the position of a unit in a text, in bytes. The first and last characters of the unit are not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The first byte of the unit.

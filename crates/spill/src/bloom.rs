@@ -37,12 +37,12 @@ fn counters_for(keys: f64, rate: f64) -> f64 {
     (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
-/// Returns the false-positive rate per key at which the probability of any false positive among this many keys is `rate`.
+/// Returns the false-positive rate per key at which the probability of at least one false positive among this many keys is `rate`.
 pub fn rate_of_each(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { -float::exp_m1(float::ln(1.0 - rate) / keys as f64) }
 }
 
-/// Returns the probability of any false positive among this many keys, if each has this false-positive rate.
+/// Returns the probability of at least one false positive among this many keys if each key has this false-positive rate.
 pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { 1.0 - float::pow(1.0 - rate, keys as f64) }
 }

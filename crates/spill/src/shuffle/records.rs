@@ -14,7 +14,6 @@ pub struct Records {
     pub(super) group_width: usize,
 }
 
-/// The storage of the bytes.
 #[derive(Debug)]
 pub(super) enum Storage {
     /// In memory, in a buffer that returns to the pool when the records are dropped.

@@ -1,11 +1,11 @@
 //! Sorts fixed-width records in memory, in byte order.
 //!
 //! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly, which
-//! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. Within the bucket, 8-byte words
-//! are sorted, each of which contains the rest of a record's number and the record's position; then each record is moved to its final
-//! position. Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets
-//! are split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost
-//! for any input. Equal records have the same bytes, so stability does not matter.
+//! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. To sort a bucket, 8-byte words
+//! are sorted; each word contains the rest of a record's number and the record's position. Then each record is moved to its final position.
+//! Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets are split
+//! again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost for any
+//! input. Equal records have the same bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
@@ -96,7 +96,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     for bucket in 0..cut.buckets {
         ends[bucket + 1] += ends[bucket];
     }
-    // In this loop, entry b is the position of the next record of bucket b. After the loop, it is the end of the bucket.
+    // In this loop, `ends[b]` is the position for the next record of bucket b. After the loop, `ends[b]` is the end of the bucket.
     for record in records.chunks_exact(width) {
         let end = &mut ends[cut.bucket(number(record, from))];
         scratch[*end as usize * width..][..width].copy_from_slice(record);

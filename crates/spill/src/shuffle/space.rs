@@ -97,7 +97,7 @@ pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
     let _ = (file, offset, bytes);
 }
 
-/// Maps a complete temporary file for reading.
+/// Maps an entire temporary file for reading.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the system refuses the map.
@@ -120,7 +120,7 @@ pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usi
     unsafe { options.map(file) }.map_err(Error::io(MAP, path))
 }
 
-/// Maps a complete reserved temporary file for reading and writing.
+/// Maps an entire reserved temporary file for reading and writing.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the system refuses the map.

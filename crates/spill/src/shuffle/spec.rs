@@ -38,7 +38,7 @@ pub struct Spec {
     pub group_width: usize,
     /// The way in which records are distributed over partitions.
     pub order: Order,
-    /// For [`Order::Range`], the size of the leading number in bytes: 4 or 8, but no larger than the group. Ignored for [`Order::Hash`].
+    /// The size, in bytes, of the leading number for [`Order::Range`]: 4 or 8, but no larger than the group. Ignored for [`Order::Hash`].
     pub range_width: usize,
     /// The number of partitions, from 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,

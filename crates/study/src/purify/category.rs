@@ -61,7 +61,7 @@ pub struct TrainingReport {
     /// The inputs whose rows were read in addition to the corpus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Input files that are not read, by file extension.
+    /// The number of input files that were not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
     /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.

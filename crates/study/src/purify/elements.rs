@@ -41,8 +41,8 @@ impl Elements {
         Ok(Elements { stats, categories })
     }
 
-    /// Checks both folders before an input is opened: one must be the output of a run, the other the output of a training with the same
-    /// word segmentation.
+    /// Checks both folders before an input is opened: one must be the output of a run, and the other must be the output of a training
+    /// with the same word segmentation.
     ///
     /// # Errors
     /// Returns the errors of [`Elements::new`].

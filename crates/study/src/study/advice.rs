@@ -15,7 +15,7 @@ const NEAR: f64 = 0.01;
 const LEAST: f64 = 0.5;
 /// The figures are reliable only if they are based on at least this many pairs.
 const FEW: u64 = 100;
-/// The maximum number of contestants to list that the sample cannot distinguish from the recommended contestant.
+/// The maximum number of contestants that are listed because the sample cannot distinguish them from the recommended contestant.
 const MOST_NAMED: usize = 3;
 
 /// Returns the recommendation; `None` if the pool has no duplicates.

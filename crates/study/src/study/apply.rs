@@ -285,7 +285,7 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, asked.overwrite, false)
 }
 
-/// Holds the pairs that decide.
+/// Holds the pairs that determine which documents are removed.
 struct Pairs {
     deciding: Deciding,
     known: Vec<Links>,

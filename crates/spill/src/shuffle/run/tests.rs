@@ -69,7 +69,7 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Tests three rows of six bytes, whose first two bytes are the group.
+/// Tests three six-byte rows; the first two bytes of each row are its group.
 #[test]
 fn a_worked_example() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -117,7 +117,7 @@ fn a_run_without_rows_is_whole() {
     }
 }
 
-/// Tests flipped bytes and truncations at many positions, and a file from another run.
+/// Checks that flipped bytes and truncations at many positions are reported, as well as swapped pieces and a missing file.
 #[test]
 fn every_damage_is_named() {
     let dir = tempfile::tempdir().expect("a folder");
