@@ -40,7 +40,7 @@ pub struct Kept<'e> {
 }
 
 impl<'e> Kept<'e> {
-    /// Creates an instance for an index and a batch with this numbering.
+    /// Creates a `Kept` for an index and a batch whose documents are numbered according to `numbered`.
     pub fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }

@@ -22,7 +22,7 @@ pub struct Job<'j> {
     pub again: Option<MadeAgain>,
     /// Whether the batch is added to the index.
     pub appends: bool,
-    /// Identifies the content of the index before the batch.
+    /// A hash that identifies the content of the index before the batch.
     pub matched: String,
     /// The function that finishes the result.
     pub finish: &'j Finish<'j>,

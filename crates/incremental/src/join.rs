@@ -1,5 +1,5 @@
-//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. Their texts are copied
-//! from the index and read as if they preceded the batch.
+//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. The texts of these
+//! documents are copied from the index and read as if they preceded the batch.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ impl Shared for All<'_> {
 }
 
 impl<'i> Joining<'i> {
-    /// Prepares to join a batch with this numbering.
+    /// Prepares to join a batch whose documents are numbered according to `numbered`.
     pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
         Joining {
             index,
@@ -193,7 +193,7 @@ impl<'i> Joining<'i> {
         wanted
     }
 
-    /// Copies the texts of these documents from the index to files that have the same form as the input files of a batch.
+    /// Copies the texts of these documents from the index to files in the same format as the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
         let fates = AtomicCells::new(engine.dir, "indexed-fates", numbers.len())?;

@@ -1,5 +1,5 @@
 //! Chooses the document under which the index stores each text of a batch. Among documents with equal texts, this is the kept document.
-//! Documents that are later removed in favor of the text then refer to a kept document. If all of them are removed, the first
+//! Therefore, if later documents are removed because of this text, they refer to a kept document. If all of them are removed, the first
 //! document is chosen.
 
 use dupsift_core::doc::IndexDoc;
@@ -26,8 +26,8 @@ pub struct Noted {
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
-    /// For each document in the batch that is the first with its text, the number of the document that the index uses instead, plus one; 0
-    /// for all other documents. `None` if the index uses the first document for every text.
+    /// `others[i]` is the number of the document, plus one, that the index uses instead of document `i` of the batch; 0 if there is no such
+    /// document. `None` if the index uses the first document for every text.
     others: Option<AtomicCells<u64>>,
 }
 

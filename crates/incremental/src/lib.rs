@@ -11,7 +11,7 @@
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first incremental run creates the index. It computes the statistics, and its signatures are the same as those of a run with frozen
+//! The first incremental run creates the index and computes the statistics. Its signatures are the same as those of a run with frozen
 //! statistics (`frozen`).
 
 // Tests write files into their own folders and use the platform's math library.

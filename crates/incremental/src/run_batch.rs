@@ -127,7 +127,7 @@ pub enum Purpose {
     Append,
     /// To use the index as a reference, which is not changed.
     Reference,
-    /// To use a temporary index of reference files, which every process builds again.
+    /// To use a temporary index of reference files, which each process rebuilds.
     Files,
 }
 

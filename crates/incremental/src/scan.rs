@@ -11,9 +11,9 @@ use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
-/// Processes, on one thread, the indexed documents that share a key with the batch.
+/// Processes indexed documents that share a key with the batch. Each thread has its own value.
 pub trait Shared: Send {
-    /// Processes a row whose key is the group with this number.
+    /// Processes a row of `doc` whose key is group number `group`.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -34,7 +34,7 @@ pub trait Shared: Send {
     fn end(self) -> Result<()>;
 }
 
-/// Describes the scan.
+/// Holds everything that a scan requires.
 pub struct Scan<'s> {
     /// The engine of the run.
     pub engine: &'s Engine<'s>,
@@ -49,7 +49,7 @@ pub struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Scans the rows with this label whose group is one of these keys.
+    /// Scans the rows that are stored under `label` and whose group is one of `keys`.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -84,7 +84,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Opens the run with this name in each folder.
+    /// Opens the run named `name` in each row folder.
     ///
     /// # Errors
     /// Returns an error if one of these runs is damaged.

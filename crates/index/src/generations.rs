@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each file is written completely or not at all. Therefore, a file that is missing or cannot be read was damaged after it was written.
-//! Nothing is removed from such an index, and an earlier generation becomes current only on request (`restore`).
+//! Nothing is removed from a damaged index, and an earlier generation becomes current only on request (`restore`).
 
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,7 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The held generation, which a guard kept from being published. It need not follow the newest generation.
+    /// The held generation, which a guard kept from being published. The held generation need not follow the newest generation.
     pub held: Option<Manifest>,
 }
 

@@ -89,7 +89,7 @@ pub struct Batch {
     pub generation: u64,
     /// Identifies this publication of the batch. The record of the batch's output contains the same value; no other record does.
     pub publication: String,
-    /// The number of exact copies of indexed documents in the batch.
+    /// The number of documents in the batch that are exact copies of indexed documents.
     pub seen: u64,
     /// The number of documents in the batch that have a text.
     pub used: u64,

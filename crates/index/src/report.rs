@@ -24,12 +24,12 @@ pub struct IndexReport {
     pub first_doc: u64,
     /// The number of indexed documents that take part.
     pub indexed: u64,
-    /// The batches that contain these documents, in order.
+    /// The earlier batches that contain these indexed documents, in order.
     #[serde(default)]
     pub batches: Vec<MatchedBatch>,
     /// The number of new texts in the batch.
     pub texts: u64,
-    /// The number of exact copies of indexed documents, which are removed.
+    /// The number of documents in the batch that are exact copies of indexed documents; they are removed.
     pub seen: u64,
     /// The number of bytes of index rows that were read.
     pub bytes_scanned: u64,

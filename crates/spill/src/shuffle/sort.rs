@@ -3,9 +3,9 @@
 //! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly, which
 //! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. To sort a bucket, 8-byte words
 //! are sorted; each word contains the rest of a record's number and the record's position. Then each record is moved to its final position.
-//! Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets are split
-//! again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost for any
-//! input. Equal records have the same bytes, so stability does not matter.
+//! Records with the same number, such as the records of a hot key, are sorted by the next eight bytes in the same way. Large buckets are
+//! split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost for
+//! any input. Equal records have the same bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
@@ -153,8 +153,8 @@ impl Cut {
     }
 }
 
-/// Sorts the records of a bucket. For each record, a word holds the record's number minus `low`, which has `bits` bits, and the record's
-/// position.
+/// Sorts the records of a bucket. Each record is represented by a word that consists of the record's number minus `low`, which has `bits`
+/// bits, and the record's position.
 #[inline(always)]
 fn sort_bucket<const W: usize>(
     to: &mut [u8],

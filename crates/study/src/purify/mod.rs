@@ -27,6 +27,6 @@ pub struct PagesOptions {
     pub prefix: String,
     /// The output of a run whose word statistics weight the keywords.
     pub stats: Option<PathBuf>,
-    /// The output of a training that predicts categories.
+    /// The output of a training run; its model predicts categories.
     pub model: Option<PathBuf>,
 }

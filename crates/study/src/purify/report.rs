@@ -33,7 +33,7 @@ pub struct PagesReport {
     pub model: Option<String>,
     /// The names of the input files, as used in ids.
     pub inputs: Vec<String>,
-    /// Input files from which nothing could be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs whose rows were read in addition to the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -48,7 +48,7 @@ impl Heap {
         self.append_both(bytes, &[])
     }
 
-    /// Appends two pieces one after the other, without copying them into one buffer, and returns the offset of the first.
+    /// Appends two pieces one after the other, without copying them into one buffer, and returns the offset of the first piece.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::append`].
