@@ -72,7 +72,7 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Calls `each` with every row of the runs whose group also occurs in `records`, which is one of `partitions` partitions.
+    /// Calls `each` with every row in `runs` if the group of the row also occurs in `records`, which is one of `partitions` partitions.
     fn meet(
         &self,
         runs: &[Run],

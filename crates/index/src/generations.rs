@@ -69,7 +69,7 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The held generation, which a guard kept from being published. The held generation need not follow the newest generation.
+    /// The held generation, whose publication was prevented by a guard. The held generation need not follow the newest generation.
     pub held: Option<Manifest>,
 }
 

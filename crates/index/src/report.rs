@@ -24,7 +24,7 @@ pub struct IndexReport {
     pub first_doc: u64,
     /// The number of indexed documents that take part.
     pub indexed: u64,
-    /// The earlier batches that contain these indexed documents, in order.
+    /// The earlier batches that contain the indexed documents that take part, in order.
     #[serde(default)]
     pub batches: Vec<MatchedBatch>,
     /// The number of new texts in the batch.

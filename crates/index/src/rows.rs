@@ -1,4 +1,5 @@
-//! Matches a batch with the index. The rows of both are in the same group order, and each sequence of rows is read once.
+//! Matches a batch with the index. The rows of the batch and of the index are in the same group order, and each sequence of rows is read
+//! once.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
-//! Related links are all links in topic blocks, and each link in a hub block if the words of the link include a keyword. Each address is
-//! listed once, in the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
+//! A link is related if it is in a topic block, or if it is in a hub block and its text contains a keyword. Each address is listed once,
+//! in the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
 
 use std::collections::HashSet;
 

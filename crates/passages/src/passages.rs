@@ -202,7 +202,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
         let overlapping =
             || repeats.iter().filter(|repeat| covered(repeat, length).1 > start && u64::from(repeat.position) < end);
         overlapping().for_each(|repeat| first(repeat.first_doc));
-        // Returns the offset in a repeat of the first run inside the remaining part, or `None` if no run is inside it.
+        // Returns the offset, within a repeat, of the first run that is inside the remaining part, or `None` if no run is.
         let inside = |repeat: &Repeat| {
             let begin = u64::from(repeat.position);
             let from = begin.max(start);

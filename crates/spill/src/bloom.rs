@@ -21,7 +21,7 @@ use dupsift_core::hash::mix64;
 const IN_A_WORD: u64 = 16;
 /// The value at which a counter saturates.
 const FULL: u64 = 15;
-/// The maximum number of positions per key; additional positions would cost more than they gain.
+/// The maximum number of positions per key; additional positions would cost more than they would gain.
 const MOST_HASHES: u32 = 30;
 
 /// A counting Bloom filter.
@@ -70,7 +70,7 @@ impl CountingBloom {
         }
     }
 
-    /// Like `new`, but returns `None` if memory cannot be allocated.
+    /// Works like `new`, but returns `None` if memory cannot be allocated.
     pub fn try_new(keys: u64, rate: f64, most_bytes: usize) -> Option<CountingBloom> {
         let keys = keys.max(1) as f64;
         let wanted = counters_for(keys, rate);

@@ -152,7 +152,7 @@ pub struct SavedFileWriter {
 }
 
 impl SavedFileWriter {
-    /// Begins a file with this name, which ends in [`SAVED`], in a temporary folder. The writer holds 1 MiB in memory.
+    /// Begins a file in the temporary folder `dir`; `name` must end in [`SAVED`]. The writer holds 1 MiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.

@@ -14,7 +14,7 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
     2 * width
 }
 
-/// The maximum number of records that are sorted by the standard library.
+/// The maximum number of records that are sorted directly by the standard library.
 const FEW: usize = 48;
 /// The approximate number of records per bucket.
 const BUCKET: usize = 32;

@@ -3,8 +3,8 @@
 //! The candidates are the contestants whose F is at most [`NEAR`] below the largest F. Among them, presets have priority, because the parts
 //! of a preset were measured together. (This does not apply to presets with options of their own, which reproduce another tool.) The next
 //! criterion is higher precision, because a wrong pair may cost a document; the last is the requested order. If the largest F is below
-//! [`LEAST`], the recommendation states that no contestant suits the corpus. It also mentions a union or an intersection that is better by
-//! more than [`NEAR`]. CPU seconds are ignored, because they differ from run to run.
+//! [`LEAST`], the recommendation states that no contestant suits the corpus. The recommendation also mentions a union or an intersection
+//! that is better by more than [`NEAR`]. CPU seconds are ignored, because they differ from run to run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::counted;

@@ -24,7 +24,7 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Copies a bitmap into a file in the folder and counts its bits; `name` appears in messages. Bits that are set later are not included.
+    /// Copies a bitmap into a new file in `dir` and counts its bits; `name` appears in messages. Bits that are set later are not included.
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created.

@@ -97,8 +97,8 @@ impl Filter {
         block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
     }
 
-    /// Returns the bytes of all blocks except the first and the last. The bytes are split at the ends of pieces, each part with its offset
-    /// in the bytes of all pieces. Also returns the first and the last block, which adjacent buckets share.
+    /// Returns the bytes of all blocks except the first and the last. The bytes are split at the ends of pieces, and each part is returned
+    /// with its offset in the bytes of all pieces. Also returns the first and the last block, which adjacent buckets share.
     pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;

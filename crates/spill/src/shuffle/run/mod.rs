@@ -1,8 +1,8 @@
 //! Defines runs: sorted rows in a named file, which another process can load.
 //!
 //! Rows are distributed over [`BUCKETS`] buckets by a hash of their group, and are in byte order within each bucket. Therefore, all rows of
-//! a group are adjacent. A partition of a shuffle is a whole number of buckets for any number of partitions, so a reader may use different
-//! partitions than the writer.
+//! a group are adjacent. A partition of a shuffle is a whole number of buckets for any number of partitions, so a reader may use a
+//! different number of partitions than the writer.
 //!
 //! ```text
 //! offset

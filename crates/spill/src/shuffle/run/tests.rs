@@ -203,7 +203,7 @@ fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Ve
     rows
 }
 
-/// Returns half of the groups that occur in the rows and as many groups that do not, in the order of a run.
+/// Returns half of the groups that occur in the rows and as many groups that do not occur in them, in the order of a run.
 fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
     let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());
