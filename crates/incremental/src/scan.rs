@@ -11,7 +11,7 @@ use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
-/// Processes indexed documents that share a key with the batch. Each thread has its own value.
+/// Processes indexed documents that share a key with the batch. Each thread has its own instance.
 pub trait Shared: Send {
     /// Processes a row of `doc` whose key is group number `group`.
     ///
@@ -44,7 +44,7 @@ pub struct Scan<'s> {
     pub manifest: &'s Manifest,
     /// The numbering of the batch's documents.
     pub numbered: Numbered,
-    /// Counts the bytes read.
+    /// The number of bytes read so far.
     pub scanned: &'s AtomicU64,
 }
 

@@ -14,7 +14,7 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
 
-/// The version of the index files. Version 2 added words of documents to the rows, version 3 added fences to runs, and version 4 added
+/// The version of the index files. Version 2 added the sketch words of documents, version 3 added fences to runs, and version 4 added
 /// publications to batches and checksums to the blocks of document files.
 pub const FORMAT: u32 = 4;
 

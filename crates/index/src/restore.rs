@@ -9,7 +9,7 @@ use super::open::{Index, State, stop_at};
 use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 
-/// Holds the result of a restore.
+/// Holds the result of restoring an index.
 #[derive(Debug)]
 pub struct Restored {
     /// The newest generation after restoring.

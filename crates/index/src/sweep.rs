@@ -95,7 +95,6 @@ impl Index {
         Ok(())
     }
 
-    /// Removes unfinished folders.
     pub(super) fn remove_unfinished_folders(&self) -> Result<()> {
         for kind in FOLDERS {
             let folder = self.dir().join(kind);

@@ -55,7 +55,7 @@ struct Class {
 pub struct Model {
     /// The classes, sorted by name.
     classes: Vec<Class>,
-    /// The words, sorted by code points.
+    /// The words, in code point order.
     words: Vec<String>,
     /// `ends[i]` is the end of the counts of word `i` in `counts`.
     ends: Vec<usize>,
@@ -137,7 +137,7 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the model as a table: the classes by name, then the words by code points, each with its classes by name.
+    /// Returns the model as a table: the classes by name, then the words in code point order, each with its classes by name.
     pub fn rows(&self) -> impl Iterator<Item = ModelRow<'_>> {
         let classes =
             self.classes.iter().map(|class| ModelRow { class: &class.name, word: None, count: class.documents });

@@ -4,7 +4,7 @@
 //! more, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The counts of the remaining
 //! words cover all documents from the first one on, and which words remain depends only on the documents. At the end, the model keeps the
 //! words that occur in at least `min_df` documents. If there are more than `max_words` such words, it keeps the words that occur in the
-//! most documents, with ties broken by code points. [`LeftOut`] contains counts of the dropped words.
+//! most documents, with ties broken by code point order. [`LeftOut`] contains counts of the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 

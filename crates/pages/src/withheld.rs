@@ -48,8 +48,8 @@ impl Withheld {
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    /// Opens an element inside the open elements. Elements of a drawing or a formula are not HTML elements, even if they have the names of
-    /// HTML elements.
+    /// Opens an element inside the innermost open element. Elements of a drawing or a formula are not HTML elements, even if they have the
+    /// names of HTML elements.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {

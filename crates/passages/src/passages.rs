@@ -11,13 +11,13 @@ use crate::unit::{Unit, units};
 /// Describes a passage that is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The first character of the passage in the text.
+    /// The position of the passage's first character in the text.
     pub start: u32,
-    /// The character after the end of the passage.
+    /// The position after the passage's last character.
     pub end: u32,
-    /// The first byte of the passage in the text.
+    /// The position of the passage's first byte in the text.
     pub start_byte: u32,
-    /// The byte after the end of the passage.
+    /// The position after the passage's last byte.
     pub end_byte: u32,
     /// The largest number of occurrences of any unit or run in the passage.
     pub copies: u32,

@@ -144,8 +144,8 @@ impl CountingBloom {
         true
     }
 
-    /// Returns an upper bound on the number of insertions of the key minus its removals. The bound saturates at 15. If it is 0, the key is
-    /// not present.
+    /// Returns an upper bound on the number of insertions of the key minus its removals. The bound saturates at 15. If the bound is 0, the
+    /// key is not present.
     pub fn count(&self, key: u64) -> u8 {
         let counter = |at: u64| self.word(at).load(Relaxed) >> (at % IN_A_WORD * 4) & FULL;
         self.positions(key).map(counter).min().unwrap_or(0) as u8

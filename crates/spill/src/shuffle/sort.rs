@@ -25,7 +25,8 @@ const LARGE: usize = 2048;
 /// The maximum number of times that a bucket is split again.
 const MOST_ROUNDS: u32 = 12;
 
-/// Returns the first eight bytes of a record as a number. Numbers have the same order as the bytes. A shorter record is padded with zeros.
+/// Returns the first eight bytes of a record as a number. The numbers have the same order as the bytes. A shorter record is padded with
+/// zeros.
 #[inline]
 pub(super) fn prefix(record: &[u8]) -> u64 {
     match record.first_chunk::<8>() {
@@ -38,8 +39,8 @@ pub(super) fn prefix(record: &[u8]) -> u64 {
     }
 }
 
-/// Returns eight bytes starting at `from` as a number. Numbers have the same order as the bytes. Bytes beyond the end of the record count
-/// as zeros.
+/// Returns eight bytes starting at `from` as a number. The numbers have the same order as the bytes. Bytes beyond the end of the record
+/// count as zeros.
 #[inline(always)]
 fn number(record: &[u8], from: usize) -> u64 {
     match record.get(from..from + 8) {

@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the rows of a partition permanently. Returns `false` if they were already removed.
+    /// Removes the rows of a partition permanently. Returns `false` if the rows were already removed.
     pub(super) fn remove(&self, partition: usize) -> bool {
         let part = &self.parts[partition];
         let mut state = part.lock();

@@ -62,7 +62,7 @@ impl Shuffle {
         (0..self.store.parts.len()).try_for_each(|partition| self.store.fresh(partition, each))
     }
 
-    /// Ends writing.
+    /// Finishes writing and returns the partitions.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed; otherwise, these records would be missing.

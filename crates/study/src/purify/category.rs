@@ -73,7 +73,7 @@ pub struct TrainingReport {
     pub pages: u64,
     /// The number of rows without a label.
     pub unlabelled: u64,
-    /// Rejected rows.
+    /// The rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of pages per class.
@@ -190,7 +190,7 @@ struct Counts {
     ids_seen: IdsSeen,
 }
 
-/// Reads the pages, and passes those with a label to a trainer.
+/// Reads the pages, and passes the labeled pages to a trainer.
 fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
     // All threads share one trainer, so that the number of threads does not affect which words are dropped to save memory.
     let max_held = (session.engine.budget.rows / A_COUNT).max(1);

@@ -17,7 +17,7 @@ pub use run::purify;
 /// Holds the options of `purify`, in addition to the options of every command.
 #[derive(Clone)]
 pub struct PagesOptions {
-    /// The options for columns, word segmentation and resources. The algorithms in them are not used.
+    /// The options for columns, word segmentation and resources. The algorithms in these options are not used.
     pub run: RunOptions,
     /// The input columns to copy to the output; `None` for all columns.
     pub columns: Option<Vec<String>>,

@@ -158,7 +158,7 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
+/// Writes the corpus of a finished run and returns the record. A folder appears under its name only when it is complete.
 ///
 /// # Errors
 /// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder exists and may not be replaced, if a different rule is given

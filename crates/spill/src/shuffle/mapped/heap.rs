@@ -31,7 +31,7 @@ struct Tail {
 }
 
 impl Heap {
-    /// Creates an empty heap in a new file in `dir`; `name` appears in messages. It holds up to 256 KiB in memory.
+    /// Creates an empty heap in a new file in `dir`; `name` appears in messages. The heap holds up to 256 KiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.

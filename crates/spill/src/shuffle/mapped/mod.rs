@@ -22,7 +22,7 @@ pub use atomic::{AtomicBits, AtomicCells, CellValue};
 pub use heap::{FrozenHeap, Heap};
 pub use ranks::Ranks;
 
-/// An array of fixed length in a temporary file, initially zero. It derefs to a slice.
+/// An array of fixed length in a temporary file, initially zero. Dereferences to a slice.
 #[derive(Debug)]
 pub struct Mapped<T> {
     /// The map; `None` for an empty array, because the system cannot map zero bytes.

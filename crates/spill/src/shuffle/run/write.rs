@@ -177,8 +177,8 @@ impl RunWriter {
         bucket(&row[..self.group_width])
     }
 
-    /// Writes the filter of some buckets with these numbers of rows, starting at row `begin`. Returns the blocks that may be shared with
-    /// other buckets.
+    /// Writes the filter of consecutive buckets. `counts` are the numbers of rows in the buckets, and `begin` is the number of the first
+    /// row. Returns the blocks that may be shared with other buckets.
     fn filter<'r>(
         &self,
         begin: u64,
