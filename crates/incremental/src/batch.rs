@@ -1,4 +1,4 @@
-//! Assigns names to batches. A name belongs to one set of files, so a batch is recognized if it is run again.
+//! Assigns names to batches. Each name belongs to one set of files, so a batch is recognized when it is run again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ pub struct Named {
 }
 
 impl Named {
-    /// Takes the name from the option, or else from the last part of the output path.
+    /// Identifies the batch that consists of `files`. The name comes from the option or, if it is not given, from the last component of the
+    /// output path.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the name is invalid, or an error if a file cannot be read.
@@ -48,9 +49,9 @@ impl Named {
 
 /// Indicates whether a batch still has to be run.
 pub enum Begun {
-    /// The batch is already published with the same options; holds its record.
+    /// The record of the batch, which is already published with the same options.
     Published(Box<RunReport>),
-    /// The batch is new, or is recomputed.
+    /// The batch must be run; holds its earlier result if the batch is recomputed.
     Run(Option<MadeAgain>),
 }
 
@@ -62,8 +63,8 @@ pub struct MadeAgain {
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// The options that may differ when a batch is recognized as already published: resources, guards (which only decide whether the result is
-/// published), and options that the index itself compares.
+/// The options that are ignored when a batch is recognized as already published: file paths, resource limits, guards (they only determine
+/// whether the result is published), and options that the index itself compares.
 const FREE: [&str; 22] = [
     "accept",
     "batch",

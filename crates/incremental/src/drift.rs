@@ -1,9 +1,9 @@
-//! Detects drift: if statistics are outdated, more and more documents share keys without being similar. Drift is measured by the
-//! number of candidate pairs per document, compared with earlier batches.
+//! Detects drift: if statistics are outdated, more and more documents share keys without being similar. To measure drift, the number of
+//! candidate pairs per document is compared with earlier batches.
 //!
 //! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of these documents.
-//! Therefore, the number of candidates in an earlier batch is multiplied by the growth in documents that can match. The expected
-//! number is the median of these products over the earlier batches. With this rule, a small first batch does not trigger
+//! Therefore, the number of candidates in an earlier batch is multiplied by the growth in the number of documents that can match. The
+//! expected number is the median of these products over the earlier batches. Under this rule, a small first batch does not trigger
 //! warnings for all later batches, and a single unusual batch stands out.
 //!
 //! ```text
@@ -18,9 +18,9 @@ use dupsift_index::{Batch, Manifest};
 
 /// A warning is given if the candidates per document reach this multiple of the expected number.
 const FACTOR: f64 = 4.0;
-/// The minimum number of candidates that is significant.
+/// The minimum number of candidates for a warning.
 const LEAST: u64 = 1_000;
-/// A new index is suggested if the number of documents in the index is this multiple of the number in its first batch.
+/// A new index is suggested if the index has at least this many times as many documents as its first batch.
 const GROWN: u64 = 8;
 
 /// The number of earlier batches to use for comparison. Batches with fewer than an eighth of this batch's documents are
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(expected(&[], &first, "cosine"), None);
         let second = batch(1_000, 2_000, 0);
         assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
-        // Uses batches of about the same size and the median of the last seven. One of these batches is unusual, and one has only three
+        // The expected number is the median over the last seven batches of similar size. One batch is unusual, and one has only three
         // documents.
         let mut batches: Vec<Batch> = (0..9).map(|at| batch(1_000_000 + 10 * at, 1_000, 2_000)).collect();
         batches[4] = batch(1_000_040, 1_000, 900_000);

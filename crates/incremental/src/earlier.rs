@@ -27,10 +27,10 @@ use dupsift_text::Heading;
 
 /// The size of a document number in a pair row, in bytes.
 const DOC: usize = 8;
-/// The name of the rows with first lines.
+/// The name of the row file with first lines.
 const LINES: &str = "+lines";
 
-/// Reads the pairs and first lines in an index, and collects the pairs and first lines of this batch.
+/// Reads pairs and first lines from an index, and collects the pairs and first lines of this batch.
 pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
@@ -40,7 +40,7 @@ pub struct Kept<'e> {
 }
 
 impl<'e> Kept<'e> {
-    /// Creates an instance for an index and a batch with this numbering.
+    /// Creates a `Kept` for an index and a batch whose documents are numbered according to `numbered`.
     pub fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
@@ -72,8 +72,7 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Passes on the rows in the runs whose group also occurs in these records. The records form one of `partitions`
-    /// partitions.
+    /// Calls `each` with every row in `runs` if the group of the row also occurs in `records`, which is one of `partitions` partitions.
     fn meet(
         &self,
         runs: &[Run],
@@ -194,7 +193,7 @@ impl Earlier for Kept<'_> {
     }
 }
 
-/// Returns the name of the rows with an algorithm's pairs.
+/// Returns the name of the row file with an algorithm's pairs.
 fn pairs_of(label: &str) -> String {
     format!("+pairs-{label}")
 }

@@ -5,7 +5,7 @@ use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_index::Index;
 
-/// The name of the rows for exact copies, which no algorithm can have.
+/// The name of the row file for exact copies. No algorithm can have this name.
 pub const COPIES: &str = "+copies";
 
 /// Describes a batch that is to be matched.
@@ -22,8 +22,8 @@ pub struct Job<'j> {
     pub again: Option<MadeAgain>,
     /// Whether the batch is added to the index.
     pub appends: bool,
-    /// Identifies the content of the index before the batch.
+    /// A hash that identifies the content of the index before the batch.
     pub matched: String,
-    /// Finishes the result.
+    /// The function that finishes the result.
     pub finish: &'j Finish<'j>,
 }

@@ -1,5 +1,5 @@
-//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. Their texts are copied
-//! from the index and read as documents before the batch.
+//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. The texts of these
+//! documents are copied from the index and read as if they preceded the batch.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ struct Met {
     hashes: [AtomicCells<u64>; 2],
 }
 
-/// Selects the rows to read from a part, with the positions of their documents among all documents that take part.
+/// Selects the documents to read from a document file, as a range of positions among all documents that take part.
 struct Wanted<'p> {
     path: PathBuf,
     part: &'p Part,
@@ -76,7 +76,7 @@ impl Shared for All<'_> {
 }
 
 impl<'i> Joining<'i> {
-    /// Prepares to join a batch with this numbering.
+    /// Prepares to join a batch whose documents are numbered according to `numbered`.
     pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
         Joining {
             index,
@@ -105,7 +105,7 @@ impl<'i> Joining<'i> {
         self.met.get_or_init(|| met)
     }
 
-    /// Passes on these documents, each with the kept document in favor of which it was removed.
+    /// Calls `each` with every document in `docs` and the kept document in favor of which it was removed, if any.
     fn each_kept(
         &self,
         engine: &Engine<'_>,
@@ -145,7 +145,8 @@ impl<'i> Joining<'i> {
     ///
     /// A document that was removed in favor of a forgotten document does not take part: no kept document has its text, so a similar new
     /// document has to be kept. If the batch contains a copy of a removed document, the document that was kept instead also takes part,
-    /// because the copy is removed in favor of it. With `--chain remove`, this applies to every removed document that takes part.
+    /// because the copy is removed in favor of the kept document. With `--chain remove`, this applies to every removed document that
+    /// takes part.
     fn taking_part(
         &self,
         engine: &Engine<'_>,
@@ -192,7 +193,7 @@ impl<'i> Joining<'i> {
         wanted
     }
 
-    /// Copies the texts of these documents from the index to files that have the same form as the input files of a batch.
+    /// Copies the texts of these documents from the index to files in the same format as the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
         let fates = AtomicCells::new(engine.dir, "indexed-fates", numbers.len())?;

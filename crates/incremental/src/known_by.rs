@@ -1,6 +1,6 @@
 //! Chooses the document under which the index stores each text of a batch. Among documents with equal texts, this is the kept document.
-//! Documents that are later removed in favor of the text then refer to a kept document. If all of them are removed, the first
-//! document is chosen.
+//! Therefore, if later documents are removed because of this text, they refer to a kept document. If all documents with a text are removed,
+//! the first of them is chosen.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -11,7 +11,7 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
-/// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in them.
+/// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in these rows.
 pub struct Noted {
     /// The name of the file with the rows.
     pub name: String,
@@ -26,13 +26,13 @@ pub struct Noted {
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
-    /// For each document in the batch that is the first with its text, the number of the document that the index uses instead, plus one; 0
-    /// for all other documents. `None` if the index uses the first document for every text.
+    /// `others[i]` is one more than the number of the document that the index uses instead of document `i` of the batch; 0 if there is no
+    /// such document. `None` if the index uses the first document for every text.
     others: Option<AtomicCells<u64>>,
 }
 
 impl<'k> KnownBy<'k> {
-    /// Chooses among the documents in the batch; `removed` marks the removed documents.
+    /// Chooses a document for each text in the batch; `removed` marks the removed documents.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -11,8 +11,8 @@
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first incremental run creates the index. It computes the statistics, and its signatures are the same as with frozen statistics
-//! (`frozen`).
+//! The first incremental run creates the index and computes the statistics. Its signatures are the same as those of a run with frozen
+//! statistics (`frozen`).
 
 // Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -55,7 +55,7 @@ use dupsift_engine::reading::inputs::Inputs;
 /// Checks that a run can be matched against its index or reference, if it has one.
 ///
 /// # Errors
-/// Returns [`Error::Usage`](dupsift_core::error::Error::Usage) with the option or the input that prevents it.
+/// Returns [`Error::Usage`](dupsift_core::error::Error::Usage) with the option or the input that makes this impossible.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     match (&options.index, &options.reference) {
         (None, None) => Ok(()),

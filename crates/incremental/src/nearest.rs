@@ -1,9 +1,10 @@
 //! Selects the indexed documents that take part if many documents share a key. Only documents near a document in the batch
 //! take part.
 //!
-//! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
-//! is compared with its nearest rows and with the first documents of the key. If the index contains ten thousand pages from a template, a
-//! batch with one more page from this template is therefore compared with only a few of these pages.
+//! A run limits the comparisons for a key with many rows in proportion to the number of rows
+//! ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row is compared with its nearest rows and with the first documents of the
+//! key. If the index contains ten thousand pages from a template, a batch with one more page from this template is therefore compared with
+//! only a few of these pages.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first
@@ -49,12 +50,12 @@ pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits)
     Ok(())
 }
 
-/// Calls `each` with the indexed documents in a window that take part.
+/// Calls `each` with every participating indexed document of a window.
 fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnMut(IndexDoc)) {
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);
     let reach = reach(window.len() as u64) as usize;
-    // The rows before this row are already marked.
+    // The rows before this position are already marked.
     let mut noted = 0;
     for at in (0..window.len()).filter(|&at| doc(at).is_none()) {
         let near = at.saturating_sub(reach).max(noted)..window.len().min(at + reach + 1);
@@ -72,7 +73,7 @@ mod tests {
     use dupsift_core::row::{FIRST, Row, RowShape, WHOLE};
     use std::collections::BTreeSet;
 
-    /// Returns the documents that take part in a window with these documents in this order; the batch begins at 10,000.
+    /// Returns the documents that take part if a window contains `docs` in this order. The batch begins at document 10,000.
     fn taking_part(docs: &[u64]) -> BTreeSet<u64> {
         let layout = RowLayout::new(RowShape { ordered: true, ..RowShape::KEY64 }, 1 << 20);
         let mut bytes = Vec::new();

@@ -12,8 +12,8 @@ pub fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
     is_known && manifest.next_doc >= batch.first_doc
 }
 
-/// Returns the index folder for a batch whose result is in `dir`. This is the first possible location whose index has everything that the
-/// batch was matched against, or else the first possible location that exists.
+/// Returns the index folder for a batch whose result is in `dir`: the first possible location whose index has everything that the batch
+/// was matched against, or, if there is none, the first possible location that exists.
 pub fn place_of(batch: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
     let places = report.places(&batch.folder, dir);
     let is_it = |dir: &&PathBuf| {

@@ -1,5 +1,5 @@
-//! Checks whether a folder is the output of a batch. The folder must exist and must contain the publication of the batch that the index
-//! records.
+//! Checks whether a folder is the output of a batch. A folder is the output of a batch if its record contains the publication identifier
+//! that the index stores for the batch.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,8 +10,8 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_files::io::SUCCESS;
 use dupsift_index::{Batch, State};
 
-/// Returns whether the output of a batch is where its run wrote it. A batch counts as lost only if the parent folder of its output exists:
-/// if a disk is not mounted, the output may still exist.
+/// Determines whether the output of a batch is still where its run wrote it. A batch counts as lost only if the parent folder of its
+/// output exists: if a disk is not mounted, the output may still exist.
 ///
 /// # Errors
 /// Returns the errors of [`is_output_of`], or an error if the parent folder does not exist.
@@ -61,7 +61,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
         ))
     };
     let json = safe_fs::read(&path, MOST_JSON).map_err(|error| unknown(&error))?;
-    // Other commands write different records.
+    // The record may come from another command, which writes different fields.
     let record: serde_json::Value = serde_json::from_slice(&json).map_err(|error| unknown(&error))?;
     let publication = record["index"]["publication"].as_str().unwrap_or_default();
     Ok(!publication.is_empty() && publication == batch.publication)
@@ -87,10 +87,10 @@ mod tests {
         let batch = |out: &str| Batch { out: folder.path().join(out), publication: "1".into(), ..Batch::default() };
         let told = |out: &str| state(&batch(out)).map_err(|error| error.to_string());
         assert_eq!(told("out"), Ok(State::Lost));
-        // Tests a disk that is not mounted.
+        // The output is on a disk that is not mounted.
         let unmounted = told("mnt/disk/out").unwrap_err();
         assert!(unmounted.contains("mnt/disk does not exist") && unmounted.contains("mkdir -p"), "{unmounted}");
-        // Tests a file in place of the folder, and a link to itself.
+        // The path leads to a file instead of a folder, or to a link to itself.
         std::fs::write(folder.path().join("file"), "").unwrap();
         assert_eq!(told("file"), Ok(State::Lost));
         std::os::unix::fs::symlink(folder.path().join("loop"), folder.path().join("loop")).unwrap();

@@ -17,7 +17,7 @@ pub const PLANNED: (u64, u64) = (100_000_000, 100);
 /// Checks that a run with these options can be matched against an index.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the option that prevents it.
+/// Returns [`Error::Usage`] with the option that makes this impossible.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
     if options.prefilter {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::{OPTIONS, Settings, Verb, resolve};
 
-    /// Tests an index from an earlier version of the program, in which one algorithm had a different revision.
+    /// Checks that a run is rejected if one algorithm had a different revision when the index was created.
     #[test]
     fn another_revision_is_refused_by_its_line() {
         let mut settings = Settings::default();

@@ -24,8 +24,8 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// Writes the rows of stored documents as a run and returns their number. The given rows refer to the first document with each text. They
-/// are written with the document that the index uses for that text.
+/// Writes the rows of stored documents as a run and returns their number. The given rows refer to the first document with each text. In
+/// the written rows, the document that the index uses for that text replaces it.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

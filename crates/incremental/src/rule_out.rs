@@ -36,7 +36,7 @@ pub struct RulingOut<'r> {
     pub bound: &'r Bound<'r>,
     /// The sketch words of the batch's documents, by position in the batch.
     pub sketches: &'r SketchFile,
-    /// The limit for comparisons in a window.
+    /// The maximum number of comparisons in a window.
     pub max_candidates: u64,
 }
 
@@ -121,13 +121,13 @@ impl RulingOut<'_> {
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// For each group in the partition, up to the last group found in the index, whether the index has the group. Several row folders may
-    /// contain the same group.
+    /// `shared[i]` is whether the index has group `i` of the partition; the list ends at the last group found so far. Several row folders
+    /// may contain the same group.
     shared: Vec<bool>,
 }
 
 impl<'w> Windows<'w> {
-    /// Returns the state of a thread that processes rows: it marks the indexed documents in `sharing` and writes the rows.
+    /// Returns the state of a thread that marks the indexed documents in `sharing` and writes their rows to `windows`.
     pub fn new(sharing: &'w AtomicBits, windows: Writer<'w>) -> Windows<'w> {
         Windows { sharing, windows, shared: Vec::new() }
     }
@@ -155,7 +155,7 @@ impl Shared for Windows<'_> {
     }
 }
 
-/// Holds the state of a thread that judges windows.
+/// Holds the state of a thread that checks windows.
 struct Judging<'j, 'r> {
     ruling: &'j RulingOut<'r>,
     ranks: &'j Ranks,
@@ -166,7 +166,7 @@ struct Judging<'j, 'r> {
 }
 
 impl Judging<'_, '_> {
-    /// Marks the indexed documents in a window that take part.
+    /// Marks every participating indexed document of a window.
     fn window(&mut self, rows: &[u8]) -> Result<()> {
         let RulingOut { scan, bound, sketches, max_candidates } = *self.ruling;
         let layout = self.ruling.layout();

@@ -36,7 +36,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// Determines how many document numbers are initially reserved for indexed documents: the first number times the number of rows in the
+/// The number of document numbers that are initially reserved for indexed documents: the first number times the number of rows in the
 /// batch, but at least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
@@ -127,7 +127,7 @@ pub enum Purpose {
     Append,
     /// To use the index as a reference, which is not changed.
     Reference,
-    /// To use a temporary index of reference files, which every process builds again.
+    /// To use a temporary index of reference files, which each process rebuilds.
     Files,
 }
 
@@ -156,8 +156,8 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// Runs over the complete files once. If more indexed documents take part than expected, repeats the run with more document numbers
-/// reserved before the batch.
+/// Processes all input files once. If more indexed documents take part than expected, repeats the run with more document numbers reserved
+/// before the batch.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,
@@ -204,12 +204,12 @@ fn attempt(
     }
 }
 
-/// Adapts a run so that it is matched against an index.
+/// Adapts a run so that its documents are matched against an index.
 struct Matching<'m> {
     job: &'m Job<'m>,
     joining: Joining<'m>,
     earlier: Kept<'m>,
-    /// The keys by which documents in the batch are matched, with their labels.
+    /// The keys by which documents in the batch are matched, each with its label.
     keys: Vec<(String, Keys)>,
     /// The keys of exact copies.
     copy_keys: Option<Keys>,

@@ -11,15 +11,15 @@ use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
-/// Processes, on one thread, the indexed documents that share a key with the batch.
+/// Processes indexed documents that share a key with the batch. Each thread has its own instance.
 pub trait Shared: Send {
-    /// Processes a row whose key is the group with this number.
+    /// Processes a row of `doc` whose key is group number `group`.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
     fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
-    /// Ends a partition after all its groups; `_batch` holds the batch's rows in that partition.
+    /// Finishes a partition after its last row; `_batch` holds the batch's rows in that partition.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -27,14 +27,14 @@ pub trait Shared: Send {
         Ok(())
     }
 
-    /// Ends the scan.
+    /// Finishes the scan.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
     fn end(self) -> Result<()>;
 }
 
-/// Describes the scan.
+/// Holds everything that a scan requires.
 pub struct Scan<'s> {
     /// The engine of the run.
     pub engine: &'s Engine<'s>,
@@ -44,12 +44,12 @@ pub struct Scan<'s> {
     pub manifest: &'s Manifest,
     /// The numbering of the batch's documents.
     pub numbered: Numbered,
-    /// Counts the bytes read.
+    /// The number of bytes read so far.
     pub scanned: &'s AtomicU64,
 }
 
 impl Scan<'_> {
-    /// Scans the rows with this label whose group is one of these keys.
+    /// Scans the rows that are stored under `label` and whose group is one of `keys`.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -84,7 +84,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Opens the run with this name in each folder.
+    /// Opens the run named `name` in each row folder.
     ///
     /// # Errors
     /// Returns an error if one of these runs is damaged.

@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::run::Run;
 
 /// The number of row files of similar size that are merged into one.
 const TOGETHER: usize = 8;
-/// If there are more folders than this, they are merged even if their sizes differ.
+/// If the index has more row folders than this, some are merged even if their sizes differ.
 const MANY: usize = 20;
 
 /// Opens an existing index for changes.
@@ -100,9 +100,10 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// Returns the position of the first of eight adjacent folders of similar size, the largest of which is at most twice the mean size. With
-/// this rule, a row is rewritten only when its folder becomes at least four times as large. If sizes vary and there are many folders, the
-/// eight adjacent folders with the smallest total size are merged. The last batch is never merged, because it may be recomputed.
+/// Returns the position of the first of eight adjacent folders of similar size: the largest folder is at most twice as large as the mean.
+/// Under this rule, a row is rewritten only when its folder becomes at least four times as large. If sizes vary and there are many
+/// folders, the eight adjacent folders with the smallest total size are merged. The last batch is never merged, because it may be
+/// recomputed.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
     mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
@@ -276,7 +277,7 @@ mod tests {
         assert!(anew <= 1.0 && most <= 12, "{anew} {most}");
         let (anew, most) = batches((0..365).map(|_| 100));
         assert!(anew <= 3.0 && most <= MANY, "{anew} {most}");
-        // Tests batches of very different sizes, some of which are nearly empty.
+        // The batches have very different sizes, and some are nearly empty.
         let size = |batch: u64| {
             [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(dupsift_core::hash::splitmix64(3, batch) % 10) as usize]
         };

@@ -107,7 +107,7 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
 /// Checks that a file has its recorded size and checksum.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] with the difference.
+/// Returns [`Error::Damaged`] with a description of the difference.
 pub fn check(dir: &Path, known: &Named) -> Result<()> {
     let path = dir.join(&known.name);
     let damaged = |why: String| Error::Damaged { path: path.clone(), why };

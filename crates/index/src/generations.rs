@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each file is written completely or not at all. Therefore, a file that is missing or cannot be read was damaged after it was written.
-//! Nothing is removed from such an index, and an earlier generation becomes current only on request (`restore`).
+//! Nothing is removed from a damaged index, and an earlier generation becomes current only on request (`restore`).
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +55,7 @@ struct FormatOnly {
     dupsift: String,
 }
 
-/// Holds the recorded number of the highest manifest.
+/// Holds the recorded number of the newest generation.
 #[derive(Serialize, Deserialize)]
 struct Recorded {
     generation: u64,
@@ -69,7 +69,7 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The held generation, whose publication a guard prevented, regardless of which generation it follows.
+    /// The held generation, whose publication was prevented by a guard. The held generation need not follow the newest generation.
     pub held: Option<Manifest>,
 }
 
@@ -157,7 +157,7 @@ impl Listed {
     }
 }
 
-/// Returns whether a folder is an index: it has a manifest, or had one.
+/// Returns whether a folder is an index, that is, whether it has or had a manifest.
 ///
 /// # Errors
 /// Returns [`Error::Io`].
@@ -227,7 +227,7 @@ pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool)
     if any { sync_folder(dir) } else { Ok(()) }
 }
 
-/// Removes files whose writer died before it had finished them.
+/// Removes files whose writer died before finishing them.
 pub(super) fn remove_unfinished(dir: &Path) -> Result<()> {
     for name in names(dir)?.into_iter().filter(|name| is_ours(name) && unfinished(name).is_some()) {
         let path = dir.join(name);
@@ -460,7 +460,7 @@ mod tests {
         come_true(folder.path(), &later).unwrap();
         let says = format!("has format {}, but this version reads format {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
-        // Tests a manifest with a different format, whose fields this version cannot read.
+        // The manifest has a different format, whose fields this version cannot read.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
         assert!(said(folder.path()).contains("has format 3"));

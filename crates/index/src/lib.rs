@@ -11,7 +11,7 @@
 //!   rows/r-.../LABEL.run             keys by which documents match: a key, a document
 //! ```
 //!
-//! Each text is stored once: if one of the documents with this text is kept, with that document, otherwise with the first of them. Files
+//! Each text is stored once: with the kept document that has this text, or, if none is kept, with the first document that has it. Files
 //! never change: an incremental run adds a folder of documents, a folder of rows, and a generation that refers to them.
 
 // Tests write files into their own folders and use the platform's math library.

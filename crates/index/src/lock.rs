@@ -20,7 +20,7 @@ pub(super) struct Lock {
 }
 
 /// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; in that
-/// case, readers depend on old generations being kept. Locks the folder itself and writes nothing.
+/// case, readers rely on old generations being kept. Locks the folder itself and writes nothing.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)

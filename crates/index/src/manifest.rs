@@ -14,7 +14,7 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
 
-/// The version of the index files. Version 2 added words of documents to the rows, version 3 added fences to runs, and version 4 added
+/// The version of the index files. Version 2 added the sketch words of documents, version 3 added fences to runs, and version 4 added
 /// publications to batches and checksums to the blocks of document files.
 pub const FORMAT: u32 = 4;
 
@@ -73,7 +73,7 @@ pub struct Batch {
     pub rows: u64,
     /// The number of texts that the batch added.
     pub texts: u64,
-    /// A hash of the names, sizes, ends and row counts of the batch's input files.
+    /// A hash of the names, sizes, first and last bytes, and row counts of the batch's input files.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     #[serde(default)]
@@ -81,7 +81,7 @@ pub struct Batch {
     /// A hash of the content that was read; it is compared if the metadata differs.
     #[serde(default)]
     pub contents: String,
-    /// The output of the batch's run.
+    /// The output folder of the batch's run.
     pub out: PathBuf,
     /// The generation that the batch was matched against.
     pub read_generation: u64,
@@ -89,7 +89,7 @@ pub struct Batch {
     pub generation: u64,
     /// Identifies this publication of the batch. The record of the batch's output contains the same value; no other record does.
     pub publication: String,
-    /// The number of exact copies of indexed documents in the batch.
+    /// The number of documents in the batch that are exact copies of indexed documents.
     pub seen: u64,
     /// The number of documents in the batch that have a text.
     pub used: u64,
@@ -126,8 +126,8 @@ pub struct Rows {
 }
 
 impl Manifest {
-    /// Returns the reason if a manifest cannot be valid: numbers that contradict each other, or a name that this program would not assign
-    /// and that could lead outside the index.
+    /// Returns the reason if the manifest is invalid: its numbers contradict each other, or it contains a name that this program would
+    /// not assign and that could lead outside the index.
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
         let folders = folders.chain(self.rows.iter().map(|rows| (ROWS, &rows.folder)));
@@ -193,7 +193,7 @@ impl Manifest {
     }
 
     /// Returns a hash of everything in an index before a document. The hash is unique to the index, because it covers the batches and the
-    /// statistics. The record of the statistics contains the time when they were computed.
+    /// record of the statistics, which contains the time when the statistics were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let batches = self.batches.iter().filter(|batch| batch.first_doc < before);
@@ -301,7 +301,7 @@ mod tests {
         assert!(index.differences(&there).is_empty());
     }
 
-    /// Returns the manifest of an index with a batch, rows and statistics, in the form that runs write.
+    /// Returns the manifest of an index with a batch, rows and statistics, as a run writes it.
     fn made() -> Manifest {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
         let parts =

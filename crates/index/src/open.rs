@@ -23,7 +23,7 @@ pub struct Index {
     pub manifest: Option<Manifest>,
     /// The writer's exclusive lock.
     lock: Option<Lock>,
-    /// The reader's shared lock. No writer removes a file while a reader holds it.
+    /// The reader's shared lock. No writer removes a file while a reader holds this lock.
     _reading: Option<File>,
 }
 
@@ -43,7 +43,7 @@ impl Index {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the folder contains other files, [`Error::DamagedIndex`], [`Error::Io`], or an error from `published`.
-    /// The folder is then unchanged.
+    /// After an error, the folder is unchanged.
     pub fn open(dir: &Path, published: impl Fn(&Batch) -> Result<State>) -> Result<Index> {
         let mut index = Index::locked(dir)?;
         index.manifest = index.recover(published)?;
@@ -59,8 +59,9 @@ impl Index {
     }
 
     /// Opens an index for reading, without an exclusive lock and without cleaning up or writing anything. Another process may add a batch
-    /// in the meantime: files never change, and the files of this generation are not removed before the value is dropped. If a process died
-    /// while publishing a batch, the batch counts as published if its output is complete. Returns `None` if the folder contains no index.
+    /// in the meantime, because files never change, and the files of this generation are not removed before the value is dropped. If a
+    /// process died while publishing a batch, the batch counts as published if its output is complete. Returns `None` if the folder
+    /// contains no index.
     ///
     /// # Errors
     /// Returns [`Error::DamagedIndex`] if the newest generation cannot be read, or an error from `published`.

@@ -34,7 +34,7 @@ fn nothing(_: &Batch) -> Result<State> {
     Ok(State::Lost)
 }
 
-/// Publishes this range of generations.
+/// Returns an index after publishing these generations in it.
 fn made(dir: &Path, generations: std::ops::RangeInclusive<u64>) -> Index {
     let mut index = Index::open(dir, nothing).unwrap();
     for generation in generations {
@@ -127,7 +127,7 @@ fn a_generation_that_has_its_name_counts_whatever_fails_then() {
     let mut index = made(folder.path(), 1..=1);
     index.intend(&manifest_of(2)).unwrap();
     add(&index, 2);
-    // In this case, the number cannot be recorded, and an earlier generation cannot be read.
+    // From here on, the number cannot be recorded, and an earlier generation cannot be read.
     fs::remove_file(folder.path().join("generation.json")).unwrap();
     fs::create_dir_all(folder.path().join("generation.json/x")).unwrap();
     fs::write(folder.path().join("manifest-00000001.json"), "{").unwrap();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct IndexReport {
     /// The index folder.
     pub folder: String,
-    /// A hash of the index content before the run, which identifies the index. Empty in earlier records.
+    /// A hash of the index content before the run, which identifies the index. Empty in records of earlier versions.
     #[serde(default)]
     pub identity: String,
     /// The name of the batch.
@@ -17,18 +17,19 @@ pub struct IndexReport {
     pub publication: String,
     /// The generation that contains this batch.
     pub generation: u64,
-    /// The generation that the batch was matched against; 0 for none.
+    /// The generation that the batch was matched against; 0 if the index was new.
     pub read_generation: u64,
-    /// The document number of the batch's first row. In all tables, the numbers in `doc` continue from batch to batch.
+    /// The document number of the batch's first row. In all tables, the numbers in the `doc` column continue from one
+    /// batch to the next.
     pub first_doc: u64,
     /// The number of indexed documents that take part.
     pub indexed: u64,
-    /// The batches that contain these documents, in order.
+    /// The earlier batches that contain the indexed documents that take part, in order.
     #[serde(default)]
     pub batches: Vec<MatchedBatch>,
     /// The number of new texts in the batch.
     pub texts: u64,
-    /// The number of exact copies of indexed documents, which are removed.
+    /// The number of documents in the batch that are exact copies of indexed documents; they are removed.
     pub seen: u64,
     /// The number of bytes of index rows that were read.
     pub bytes_scanned: u64,

@@ -9,7 +9,7 @@ use super::open::{Index, State, stop_at};
 use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 
-/// Holds the result of a restore.
+/// Holds the result of restoring an index.
 #[derive(Debug)]
 pub struct Restored {
     /// The newest generation after restoring.
@@ -20,13 +20,13 @@ pub struct Restored {
     pub unknown: bool,
 }
 
-/// Makes a generation the newest generation. Removes all later generations, earlier generations that a gap separates from this one,
-/// intents, the held batch, and the files to which only the removed items refer. Documents stay forgotten if a later generation that can be
-/// read has forgotten them.
+/// Makes a generation the newest generation. Removes all later generations, all earlier generations that a gap separates from this one, all
+/// intents, the held batch, and the files to which only these items refer. Documents stay forgotten if a later generation that can be read
+/// has forgotten them.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the generation cannot be read, if one of its files is missing, or if another process is reading the index.
-/// The index is then unchanged.
+/// After such an error, the index is unchanged.
 pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
     if !generations::is_index(dir)? {
         return Err(Error::usage(format!("{} is not an index", dir.display())));
@@ -59,8 +59,8 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let manifest = forget_again(manifest, later);
     let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
     let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
-    // The forgotten documents are made durable before the generations that record them are removed, highest generation first. If the
-    // process ends at any point, the same call finds all of them again.
+    // The list of forgotten documents is made durable before the generations that contain it are removed, newest first. If the process dies
+    // at any point, the same call therefore finds all forgotten documents again.
     let mut kept = kept.to_vec();
     if manifest.generation != generation {
         generations::write(dir, &manifest)?;
@@ -98,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the next generation, which also forgets the documents that later generations forgot, if they are in batches that the generations
-/// have in common. Returns the manifest unchanged if there is nothing to forget.
+/// Returns the next generation. In the batches that `manifest` shares with later generations, it also forgets the documents that those
+/// generations forgot. Returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

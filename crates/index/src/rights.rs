@@ -23,10 +23,10 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
     }
 }
 
-/// Checks that an index may be written: it is not writable by everyone, and its folders are not symbolic links.
+/// Checks that it is safe to write to an index: the index is not writable by everyone, and its folders are not symbolic links.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if it may not be written.
+/// Returns [`Error::Usage`] if it is not safe.
 pub fn check_rights(dir: &Path) -> Result<()> {
     if !dir.is_dir() {
         return Ok(());

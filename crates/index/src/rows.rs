@@ -1,4 +1,5 @@
-//! Matches a batch with the index. The rows of both are in the same group order, and each row sequence is read once.
+//! Matches a batch with the index. The rows of the batch and of the index are in the same group order, and each sequence of rows is read
+//! once.
 
 use std::ops::Range;
 
@@ -30,8 +31,8 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// Calls `each` with each row in these buckets that belongs to one of these groups, and with the number of the group. Returns the number of
-/// bytes read. Pieces that cannot contain a group are not read. If there are few groups and many rows, most rows of a piece are skipped
+/// Calls `each` with every row in these buckets that belongs to one of `groups`, together with the number of its group. Returns the number
+/// of bytes read. Pieces that cannot contain a group are not read. If there are few groups and many rows, most rows of a piece are skipped
 /// (galloping search: Bentley and Yao 1976).
 ///
 /// # Errors

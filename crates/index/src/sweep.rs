@@ -32,7 +32,7 @@ impl Index {
         Ok(known.manifests.pop())
     }
 
-    /// Removes what a process that died left behind, all generations except the last ones, and the folders to which only the removed
+    /// Removes everything that a dead process left behind, all but the newest generations, and the folders to which only the removed
     /// generations refer. Nothing is removed if a generation cannot be read, and no folder is removed while another process is reading the
     /// index.
     ///
@@ -95,7 +95,6 @@ impl Index {
         Ok(())
     }
 
-    /// Removes unfinished folders.
     pub(super) fn remove_unfinished_folders(&self) -> Result<()> {
         for kind in FOLDERS {
             let folder = self.dir().join(kind);
@@ -109,7 +108,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes every folder to which none of these generations refers, after the other generations were discarded.
+    /// Removes every folder to which no generation in `kept` refers. The other generations must have been discarded before.
     pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {

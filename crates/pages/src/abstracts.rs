@@ -1,9 +1,9 @@
 //! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
 //! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the length of the clause in
-//! characters. The clauses with the highest scores are selected first; ties are broken by code points. A clause that does not fit into the
-//! remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause is
-//! truncated. The selected clauses keep the order and spelling of the page and their own punctuation, with white space folded; a comma or
+//! characters. The clauses with the highest scores are selected first; ties are broken by code point order. A clause that does not fit
+//! into the remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause
+//! is truncated. The selected clauses keep the order, spelling and punctuation of the page; white space is folded, and a comma or
 //! semicolon at the very end is removed.
 //!
 //! ```text

@@ -5,8 +5,8 @@
 //! model are ignored, ties are broken by the name of the class, and a text without any known word has no class. The posterior is the
 //! probability of the class, given the text.
 //!
-//! The words come from the title and the body together, see [`category_text`]; the user's stop words are skipped. A model is valid only for
-//! the text options with which it was trained (`Pipeline::identity`).
+//! The words come from the title and the body together (see [`category_text`]); the user's stop words are skipped. A model is valid only
+//! for the text options with which it was trained (`Pipeline::identity`).
 //!
 //! ```text
 //! china: "Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"    other: "Tokyo Japan Chinese"    V = 6
@@ -55,12 +55,12 @@ struct Class {
 pub struct Model {
     /// The classes, sorted by name.
     classes: Vec<Class>,
-    /// The words, sorted by code points.
+    /// The words, in code point order.
     words: Vec<String>,
-    /// For each word, the end of its counts in `counts`.
+    /// `ends[i]` is the end of the counts of word `i` in `counts`.
     ends: Vec<usize>,
-    /// For each word, the numbers of its classes in ascending order, each paired with the number of times that the word occurs in the
-    /// class.
+    /// The counts of all words. The counts of a word are the numbers of its classes in ascending order, each paired with the number of
+    /// times that the word occurs in the class.
     counts: Vec<(u32, u64)>,
     /// The index of each word in `words`, by the hash of the word.
     numbers: HashTable<u32>,
@@ -137,7 +137,7 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the model as a table: the classes by name, then the words by code points, each with its classes by name.
+    /// Returns the model as a table: the classes by name, then the words in code point order, each with its classes by name.
     pub fn rows(&self) -> impl Iterator<Item = ModelRow<'_>> {
         let classes =
             self.classes.iter().map(|class| ModelRow { class: &class.name, word: None, count: class.documents });

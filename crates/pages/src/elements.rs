@@ -1,6 +1,6 @@
 //! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
-//! Related links are all links in topic blocks, and those links in hub blocks whose words include a keyword. Each address is listed once,
+//! A link is related if it is in a topic block, or if it is in a hub block and its text contains a keyword. Each address is listed once,
 //! in the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
 
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use dupsift_text::{Pipeline, clauses};
 /// The elements of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elements {
-    /// At most 20 keywords, in descending order of weight; ties are sorted by code points.
+    /// At most 20 keywords, in descending order of weight; ties are in code point order.
     pub keywords: Vec<Keyword>,
     /// The abstract: at most 200 characters, spelled as on the page; empty if the body has no keyword.
     pub abstract_text: String,

@@ -10,7 +10,6 @@ use std::sync::LazyLock;
 use dupsift_core::hash::hash64;
 use dupsift_text::normal::{Letters, normal_word};
 
-/// The languages of the lists.
 const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
 
 /// The hashes of the words in all spellings that normalized text may contain (ё or е, both kinds of apostrophes).

@@ -125,8 +125,8 @@ impl<'p> Gathered<'p> {
         long_enough && letters.contains(char::is_alphabetic)
     }
 
-    /// Returns the words with the highest weights in descending order; ties are sorted by code points. Each keyword is returned with the
-    /// hash of the word or of its stem.
+    /// Returns the words with the highest weights in descending order; ties are in code point order. Each keyword is returned with the hash
+    /// of the word or of its stem.
     pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
         if let Some(corpus) = corpus {

@@ -126,9 +126,9 @@ fn commonest_first(words: &mut [(u64, u64)]) {
     words.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
 }
 
-/// Returns the keywords of a page without one of its blocks. `page` holds the words of the page, most common first, and `block` holds the
-/// words of the block by hash. Words after the first `KEYWORDS + block.len()` words of the page cannot be keywords, because at least
-/// `KEYWORDS` of the words before them are not in the block.
+/// Returns the keywords that a page would have without one of its blocks. `page` holds the words of the page, most common first, and
+/// `block` holds the words of the block by hash. Words after the first `KEYWORDS + block.len()` words of the page cannot be keywords,
+/// because at least `KEYWORDS` of the words before them are not in the block.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));

@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // Han characters are not the majority if there are equally many other letters.
+    // Han characters are not the majority if there are as many other letters.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 
@@ -97,7 +97,7 @@ fn a_short_block_is_no_keyword_of_its_own() {
     let body_of = |blocks: &[&Block]| body(&blocks.iter().map(|block| (*block).clone()).collect::<Vec<_>>());
     assert_eq!(body_of(&[&news, &licence]), news.text);
     assert_eq!(body_of(&[&licence, &news, &more]), format!("{}\n{}", news.text, more.text));
-    // If all blocks are short, the longest block is kept, as well as blocks that share words with other blocks.
+    // If all blocks are short, the longest block and the blocks that share words with other blocks are kept.
     assert_eq!(body_of(&[&licence]), licence.text);
     assert_eq!(body_of(&[&licence, &more]), licence.text);
     assert_eq!(body_of(&[&licence, &news, &licence]), format!("{0}\n{1}\n{0}", licence.text, news.text));

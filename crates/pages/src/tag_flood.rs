@@ -1,4 +1,4 @@
-//! Limits the attributes of a single tag, because the tokenizer compares each attribute with all other attributes.
+//! Limits the number of attributes in a tag, because the tokenizer compares each attribute with all other attributes.
 //!
 //! The tokenizer passes on a tag only when the tag is complete, so the tokenizer cannot be stopped inside a tag. Therefore, the text is
 //! scanned beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content

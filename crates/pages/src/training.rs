@@ -4,7 +4,7 @@
 //! more, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The counts of the remaining
 //! words cover all documents from the first one on, and which words remain depends only on the documents. At the end, the model keeps the
 //! words that occur in at least `min_df` documents. If there are more than `max_words` such words, it keeps the words that occur in the
-//! most documents, with ties broken by code points. [`LeftOut`] contains counts of the dropped words.
+//! most documents, with ties broken by code point order. [`LeftOut`] contains counts of the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ use dupsift_text::Analysis;
 /// The limits of a model and of its training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainingOptions {
-    /// The minimum number of documents that contain a word; at least 1.
+    /// The minimum number of documents that must contain a word; at least 1.
     pub min_df: u64,
     /// The maximum number of words in the model.
     pub max_words: usize,
@@ -88,7 +88,7 @@ impl Trainer {
     /// Adds a document of this class.
     ///
     /// # Errors
-    /// Returns an error for more than [`MAX_CLASSES`] classes.
+    /// Returns an error if there are more than [`MAX_CLASSES`] classes.
     pub fn add(&mut self, class: &str, document: &Analysis<'_>) -> Result<()> {
         let class = self.class(class)?;
         self.classes[class as usize].1 += 1;
@@ -106,7 +106,7 @@ impl Trainer {
     /// Adds the counts of another trainer with the same options.
     ///
     /// # Errors
-    /// Returns an error for more than [`MAX_CLASSES`] classes.
+    /// Returns an error if there are more than [`MAX_CLASSES`] classes.
     pub fn merge(&mut self, other: Trainer) -> Result<()> {
         debug_assert_eq!(self.options, other.options);
         let mut numbers = Vec::with_capacity(other.classes.len());
@@ -269,7 +269,7 @@ mod tests {
         let options = TrainingOptions { min_df: 2, max_words: 2, max_held: 100 };
         let (rows, left_out) = outcome(trainer(options, &documents)).unwrap();
         let row = |class: &str, word: Option<&str>, count| (class.to_owned(), word.map(str::to_owned), count);
-        // The word x is in three documents; y and z are in two documents each, and y is sorted before z.
+        // The word x is in three documents; y and z are in two documents each, and y precedes z in code point order.
         let expected = [
             row("a", None, 4),
             row("b", None, 1),

@@ -33,7 +33,7 @@ const MAX_ATTRIBUTES_AGAIN: usize = 16;
 /// time.
 const LINK_DEPTH: usize = 8;
 
-/// The number of bytes that are passed to the tokenizer at a time, so that it can be stopped between two parts.
+/// The number of bytes that are passed to the tokenizer at a time, so that the tokenizer can be stopped between two pieces.
 const PIECE: usize = 64 << 10;
 
 /// A page as a tree.
@@ -97,7 +97,7 @@ struct Gate {
     changed: Cell<bool>,
     /// The elements whose start tags were withheld, so that their end tags are withheld as well.
     held: RefCell<Withheld>,
-    /// The number of withheld start tags, by name, of formatting elements and links.
+    /// The numbers of withheld start tags of formatting elements and links, by name.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
     /// A withheld element that is not shown, and the open elements inside it; all of its content is dropped.
     swallowed: RefCell<Withheld>,
@@ -322,7 +322,7 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            // In a table, white space stays in the table but words are moved out of it, so the line feed is joined to the words.
+            // The tree builder leaves white space in a table but moves words out of it, so the line feed is joined to the words.
             Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);

@@ -1,4 +1,4 @@
-//! Tests pages that take parsers without limits a long time, truncated pages, and input that is not a page.
+//! Tests pages that a parser without limits would need a long time to read, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ fn deep() -> String {
     "<div>".repeat(300)
 }
 
-/// Returns pages with formatting elements that remain open, and with formatting elements that each paragraph reopens.
+/// Returns a page with formatting elements that remain open, and a page with formatting elements that each paragraph reopens.
 fn formatted() -> [String; 2] {
     let many: String = (0..60).map(|number| format!("<b><i class=c{number}><font size={number}>")).collect();
     [many.clone(), format!("<p>{many}</p>")]

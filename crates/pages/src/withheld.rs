@@ -48,8 +48,8 @@ impl Withheld {
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    /// Opens an element inside the open elements. Elements of a drawing or a formula are not HTML elements, even if their names are those
-    /// of HTML elements.
+    /// Opens an element inside the innermost open element. Elements of a drawing or a formula are not HTML elements, even if they have the
+    /// names of HTML elements.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {
@@ -84,7 +84,7 @@ impl Withheld {
     }
 
     /// Closes the innermost element with this name and all elements inside it, unless a different element stops the end tag first. Returns
-    /// `false` if the tag passes all open elements and matches none of them.
+    /// `false` if no open element matches or stops the tag.
     pub fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
         if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
@@ -158,7 +158,7 @@ fn ends(name: &LocalName, open: &LocalName) -> bool {
     }
 }
 
-/// Returns whether an element is a scope for its content.
+/// Returns whether an element keeps end tags inside it from closing elements outside it.
 fn is_scope(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -172,7 +172,6 @@ fn is_scope(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is a table or a part of a table.
 fn is_of_table(name: &LocalName) -> bool {
     matches!(
         *name,

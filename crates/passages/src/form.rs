@@ -1,7 +1,7 @@
 //! Computes the normal form in which units are compared: lower case, NFKC, single spaces, without invisible characters.
 //!
 //! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han characters
-//! and common marks. The normal form of these units is a copy with small changes. A test compares both methods.
+//! and common marks. The normal form of these units is a copy with small changes. A test checks that both results are equal.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};

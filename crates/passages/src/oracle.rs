@@ -81,8 +81,8 @@ fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
     texts.iter().zip(found).map(|(text, found)| cut_out(text, places(found))).collect()
 }
 
-/// For each character in a folded text: whether the character is in a repeat, and, for a repeat that begins at the character, its first
-/// document, first position and number of copies.
+/// Whether each character of a folded text is in a repeat, and, if a repeat begins at the character, the first document, the first
+/// position and the number of copies of that repeat.
 type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
 
 /// Returns which characters of the folded texts are in a repeat, and the copies of the runs that begin at these characters. Compares all
@@ -107,8 +107,8 @@ fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     out
 }
 
-/// For each passage: start and end in the folded text, copies, first document, and the position of the first copy in the folded text of
-/// that document.
+/// A passage: its start and end in the folded text, its number of copies, its first document, and the position of the first copy in the
+/// folded text of that document.
 type Known = (usize, usize, u32, u64, usize);
 
 fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// Checks that the units that are not repeats remain, in order, and that no other units remain.
+    /// Checks that exactly the units that are not repeats remain, in order.
     #[test]
     fn the_other_units_stay(texts in texts(), paragraphs in any::<bool>()) {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };

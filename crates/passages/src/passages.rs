@@ -11,13 +11,13 @@ use crate::unit::{Unit, units};
 /// Describes a passage that is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The first character of the passage in the text.
+    /// The position of the passage's first character in the text.
     pub start: u32,
-    /// The character after the end of the passage.
+    /// The position after the passage's last character.
     pub end: u32,
-    /// The first byte of the passage in the text.
+    /// The position of the passage's first byte in the text.
     pub start_byte: u32,
-    /// The byte after the end of the passage.
+    /// The position after the passage's last byte.
     pub end_byte: u32,
     /// The largest number of occurrences of any unit or run in the passage.
     pub copies: u32,
@@ -139,7 +139,6 @@ fn stretches(repeats: &[Repeat], length: u64) -> Vec<(Range<u64>, &[Repeat])> {
     stretches.into_iter().map(|(range, numbers)| (range, &repeats[numbers])).collect()
 }
 
-/// Returns the positions that a repeat covers.
 fn covered(repeat: &Repeat, length: u64) -> (u64, u64) {
     let start = u64::from(repeat.position);
     (start, start + u64::from(repeat.count) - 1 + length)
@@ -203,7 +202,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
         let overlapping =
             || repeats.iter().filter(|repeat| covered(repeat, length).1 > start && u64::from(repeat.position) < end);
         overlapping().for_each(|repeat| first(repeat.first_doc));
-        // Returns the offset in a repeat of the first run inside the remaining part, or `None` if no run is inside.
+        // Returns the offset, within a repeat, of the first run that is inside the remaining part, or `None` if no run is.
         let inside = |repeat: &Repeat| {
             let begin = u64::from(repeat.position);
             let from = begin.max(start);

@@ -7,15 +7,15 @@ use crate::cut::Cut;
 pub struct Rule {
     /// The unit to cut.
     pub cut: Cut,
-    /// Passages with fewer occurrences are kept.
+    /// The minimum number of occurrences of a passage that is cut.
     pub copies: u64,
     /// Whether the first copy is also cut.
     pub cuts_first: bool,
 }
 
 impl Rule {
-    /// For one unit or run with `count` occurrences in order, calls `each` with the number of each occurrence to cut. `at` returns the rank
-    /// of an occurrence's document in the order of preference, and the position in that document.
+    /// Calls `each` with the number of each occurrence to cut, given one unit or run with `count` occurrences in order. `at` returns the
+    /// rank of an occurrence's document in the order of preference, and the position in that document.
     ///
     /// # Errors
     /// Returns any error from `each`.
@@ -54,7 +54,7 @@ pub struct Repeat {
     pub count: u32,
     /// The document with the first copy.
     pub first_doc: u64,
-    /// The first character of the first copy of the first run in that document.
+    /// The position in that document, in characters, at which the first copy of the first run begins.
     pub first_start: u32,
     /// The number of occurrences of each run.
     pub copies: u32,

@@ -13,7 +13,7 @@ const BASES: [u64; 2] = [0x1A2B_9F3C_6D5E_8071, 0x0C61_7E95_38D4_AB2F];
 /// Describes a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The run's first byte in the folded text.
+    /// The position of the run's first byte in the folded text.
     pub start: usize,
     /// The number of the run's first character, counted from the start of the stretch.
     pub number: u32,

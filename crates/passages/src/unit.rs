@@ -7,12 +7,12 @@ use crate::cut::Cut;
 use crate::fold::{white_at, white_before};
 use crate::form;
 
-/// Describes the position of a unit in a text, in bytes: its first and last characters are not white space.
+/// Describes the position of a unit in a text, in bytes. The first and last characters of the unit are not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The first byte of the unit.
+    /// The position of the unit's first byte.
     pub start: usize,
-    /// The byte after the last byte of the unit.
+    /// The position after the unit's last byte.
     pub end: usize,
 }
 

@@ -21,7 +21,7 @@ use dupsift_core::hash::mix64;
 const IN_A_WORD: u64 = 16;
 /// The value at which a counter saturates.
 const FULL: u64 = 15;
-/// The maximum number of positions per key; additional positions would cost more than they gain.
+/// The maximum number of positions per key; additional positions would cost more than they would gain.
 const MOST_HASHES: u32 = 30;
 
 /// A counting Bloom filter.
@@ -37,12 +37,12 @@ fn counters_for(keys: f64, rate: f64) -> f64 {
     (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
-/// Returns the false-positive rate per key at which the probability of any false positive among this many keys is `rate`.
+/// Returns the false-positive rate per key at which the probability of at least one false positive among this many keys is `rate`.
 pub fn rate_of_each(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { -float::exp_m1(float::ln(1.0 - rate) / keys as f64) }
 }
 
-/// Returns the probability of any false positive among this many keys, if each has this false-positive rate.
+/// Returns the probability of at least one false positive among this many keys if each key has this false-positive rate.
 pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { 1.0 - float::pow(1.0 - rate, keys as f64) }
 }
@@ -70,7 +70,7 @@ impl CountingBloom {
         }
     }
 
-    /// Like `new`, but returns `None` if memory cannot be allocated.
+    /// Works like `new`, but returns `None` if memory cannot be allocated.
     pub fn try_new(keys: u64, rate: f64, most_bytes: usize) -> Option<CountingBloom> {
         let keys = keys.max(1) as f64;
         let wanted = counters_for(keys, rate);
@@ -144,8 +144,8 @@ impl CountingBloom {
         true
     }
 
-    /// Returns an upper bound on the number of insertions of the key minus its removals. The bound saturates at 15. If it is 0, the key is
-    /// not present.
+    /// Returns an upper bound on the number of insertions of the key minus its removals. The bound saturates at 15. If the bound is 0, the
+    /// key is not present.
     pub fn count(&self, key: u64) -> u8 {
         let counter = |at: u64| self.word(at).load(Relaxed) >> (at % IN_A_WORD * 4) & FULL;
         self.positions(key).map(counter).min().unwrap_or(0) as u8

@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(file.written(), 3 * HEADER + 9);
     }
 
-    /// Tests every flipped byte, every truncation, and two swapped blocks.
+    /// Checks that every flipped byte, every truncation, and two swapped blocks are reported.
     #[test]
     fn every_damage_is_found() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -49,7 +49,7 @@ struct Ledger {
 }
 
 impl Memory {
-    /// Creates a budget of this many bytes. If it is 0, everything is spilled to disk.
+    /// Creates a budget of this many bytes. If the limit is 0, everything is spilled to disk.
     pub fn new(limit_bytes: usize) -> Memory {
         let ledger = Ledger { limit: limit_bytes, used: AtomicUsize::new(0), holders: Mutex::default() };
         Memory { ledger: Arc::new(ledger) }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use memmap2::Mmap;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// The records of one partition in byte order. They are in memory, or in a mapped temporary file if they exceed the allowance.
+/// The records of one partition in byte order. The records are in memory, or in a mapped temporary file if they exceed the allowance.
 #[derive(Debug)]
 pub struct Records {
     pub(super) held: Storage,
@@ -14,7 +14,6 @@ pub struct Records {
     pub(super) group_width: usize,
 }
 
-/// The storage of the bytes.
 #[derive(Debug)]
 pub(super) enum Storage {
     /// In memory, in a buffer that returns to the pool when the records are dropped.

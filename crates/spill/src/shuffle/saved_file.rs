@@ -152,7 +152,7 @@ pub struct SavedFileWriter {
 }
 
 impl SavedFileWriter {
-    /// Begins a file with this name, which ends in [`SAVED`], in a temporary folder. The writer holds 1 MiB in memory.
+    /// Begins a file in the temporary folder `dir`; `name` must end in [`SAVED`]. The writer holds 1 MiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(names(dir.path()), ["a.saved", "b.saved"]);
     }
 
-    /// Tests every flipped byte and every truncation, a file from another run, and a missing file.
+    /// Checks that every flipped bit, every truncation, a different file of the same size, and a missing file are reported.
     #[test]
     fn a_torn_file_is_named_and_refused() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,11 +1,11 @@
 //! Sorts fixed-width records in memory, in byte order.
 //!
 //! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly, which
-//! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. Within the bucket, 8-byte words
-//! are sorted, each of which contains the rest of a record's number and the record's position; then each record is moved to its final
-//! position. Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets
-//! are split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost
-//! for any input. Equal records have the same bytes, so stability does not matter.
+//! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. To sort a bucket, 8-byte words
+//! are sorted; each word contains the rest of a record's number and the record's position. Then each record is moved to its final position.
+//! Records with the same number, such as the records of a hot key, are sorted by the next eight bytes in the same way. Large buckets are
+//! split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost for
+//! any input. Equal records have the same bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
     2 * width
 }
 
-/// The maximum number of records that are sorted by the standard library.
+/// The maximum number of records that are sorted directly by the standard library.
 const FEW: usize = 48;
 /// The approximate number of records per bucket.
 const BUCKET: usize = 32;
@@ -25,7 +25,8 @@ const LARGE: usize = 2048;
 /// The maximum number of times that a bucket is split again.
 const MOST_ROUNDS: u32 = 12;
 
-/// Returns the first eight bytes of a record as a number. Numbers have the same order as the bytes. A shorter record is padded with zeros.
+/// Returns the first eight bytes of a record as a number. The numbers have the same order as the bytes. A shorter record is padded with
+/// zeros.
 #[inline]
 pub(super) fn prefix(record: &[u8]) -> u64 {
     match record.first_chunk::<8>() {
@@ -38,8 +39,8 @@ pub(super) fn prefix(record: &[u8]) -> u64 {
     }
 }
 
-/// Returns eight bytes starting at `from` as a number. Numbers have the same order as the bytes. Bytes beyond the end of the record count
-/// as zeros.
+/// Returns eight bytes starting at `from` as a number. The numbers have the same order as the bytes. Bytes beyond the end of the record
+/// count as zeros.
 #[inline(always)]
 fn number(record: &[u8], from: usize) -> u64 {
     match record.get(from..from + 8) {
@@ -96,7 +97,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     for bucket in 0..cut.buckets {
         ends[bucket + 1] += ends[bucket];
     }
-    // In this loop, entry b is the position of the next record of bucket b. After the loop, it is the end of the bucket.
+    // In this loop, `ends[b]` is the position for the next record of bucket b. After the loop, `ends[b]` is the end of the bucket.
     for record in records.chunks_exact(width) {
         let end = &mut ends[cut.bucket(number(record, from))];
         scratch[*end as usize * width..][..width].copy_from_slice(record);
@@ -153,8 +154,8 @@ impl Cut {
     }
 }
 
-/// Sorts the records of a bucket. For each record, a word holds the record's number minus `low`, which has `bits` bits, and the record's
-/// position.
+/// Sorts the records of a bucket. Each record is represented by a word that consists of the record's number minus `low`, which has `bits`
+/// bits, and the record's position.
 #[inline(always)]
 fn sort_bucket<const W: usize>(
     to: &mut [u8],

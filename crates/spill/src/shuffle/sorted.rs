@@ -106,7 +106,7 @@ impl Sorted {
     }
 
     /// Frees the memory of a partition, and its disk space if the file system supports it. Loaded records stay valid. The
-    /// partition cannot be loaded again. Removing it twice is not an error.
+    /// partition cannot be loaded again. Removing a partition twice is not an error.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if there is no such partition.

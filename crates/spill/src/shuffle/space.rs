@@ -1,4 +1,4 @@
-//! Creates temporary files, and reserves, frees and maps their disk space. This module contains all `unsafe` calls for this purpose.
+//! Creates temporary files, and reserves, frees and maps their disk space. All `unsafe` calls for temporary files are in this module.
 //!
 //! A temporary file is unlinked as soon as it has been opened, so the system frees the space no matter how the process ends. The path is
 //! kept for messages.
@@ -97,7 +97,7 @@ pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
     let _ = (file, offset, bytes);
 }
 
-/// Maps a complete temporary file for reading.
+/// Maps an entire temporary file for reading.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the system refuses the map.
@@ -115,12 +115,12 @@ pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
 pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usize) -> Result<Mmap> {
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(bytes);
-    // SAFETY: the file is in the temporary folder that this process has locked and got its name when it was complete; dupsift never writes
-    // to or truncates the file after that.
+    // SAFETY: the file is in the temporary folder that this process has locked, and got its name only when it was complete; dupsift never
+    // writes to or truncates a file that has its final name.
     unsafe { options.map(file) }.map_err(Error::io(MAP, path))
 }
 
-/// Maps a complete reserved temporary file for reading and writing.
+/// Maps an entire reserved temporary file for reading and writing.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the system refuses the map.

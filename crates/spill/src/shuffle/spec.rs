@@ -1,4 +1,4 @@
-//! Defines the parameters of a shuffle, and determines which partition a record belongs to.
+//! Defines the parameters of a shuffle, and determines the partition of each record.
 
 use std::ops::RangeInclusive;
 
@@ -10,14 +10,15 @@ pub const WIDTHS: RangeInclusive<usize> = 4..=512;
 /// The maximum number of partitions in a shuffle.
 pub const MAX_PARTITIONS: usize = 1024;
 
-/// The number of buckets for group hashes; a partition by [`Order::Hash`] is a whole number of buckets.
+/// The number of buckets for group hashes; a partition by [`Order::Hash`] consists of a whole number of buckets.
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 12;
 
 /// The way in which records are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// A mixed hash of the group's bytes selects the partition. The distribution is even for any keys, and partitions are not in order.
+    /// A mixed hash of the group's bytes selects the partition. Records are distributed evenly for all kinds of keys, but partitions are
+    /// not in order.
     Hash,
     /// The big-endian number in the leading `range_width` bytes selects the partition. A partition covers a contiguous range of numbers, so
     /// the records are also sorted across partitions.
@@ -38,7 +39,7 @@ pub struct Spec {
     pub group_width: usize,
     /// The way in which records are distributed over partitions.
     pub order: Order,
-    /// For [`Order::Range`], the size of the leading number in bytes: 4 or 8, but no larger than the group. Ignored for [`Order::Hash`].
+    /// The size, in bytes, of the leading number for [`Order::Range`]: 4 or 8, but no larger than the group. Ignored for [`Order::Hash`].
     pub range_width: usize,
     /// The number of partitions, from 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,

@@ -150,7 +150,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the rows of a partition permanently. Returns `false` if they were already removed.
+    /// Removes the rows of a partition permanently. Returns `false` if the rows were already removed.
     pub(super) fn remove(&self, partition: usize) -> bool {
         let part = &self.parts[partition];
         let mut state = part.lock();
@@ -237,7 +237,7 @@ impl State {
     }
 }
 
-/// The rows of a partition, in no particular order. The rows in memory come before the rows on disk.
+/// The rows of a partition: first the rows in memory, then the rows on disk, in no particular order within each.
 pub(super) struct Rows<'s> {
     chunks: std::slice::Iter<'s, Vec<u8>>,
     chunk: &'s [u8],

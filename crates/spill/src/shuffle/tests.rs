@@ -1,4 +1,4 @@
-//! Tests the complete shuffle against the standard library's sort, with memory limits from zero to plenty.
+//! Tests the complete shuffle against the standard library's sort, with memory limits from zero to more than enough.
 
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -129,7 +129,7 @@ fn many_rounds_of_merging_lose_nothing() {
     assert!(sorted.load(0, 2 * records.len() - 1).expect("loaded").is_mapped());
 }
 
-/// Tests a key that has nine tenths of all rows, which exceed both the budget and the allowance.
+/// Tests a hot key: nine tenths of all rows have this key, and the rows exceed both the budget and the allowance.
 #[test]
 fn a_hot_key_needs_nothing_special() {
     let dir = tempfile::tempdir().expect("a folder");

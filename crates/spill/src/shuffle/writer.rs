@@ -62,7 +62,7 @@ impl Shuffle {
         (0..self.store.parts.len()).try_for_each(|partition| self.store.fresh(partition, each))
     }
 
-    /// Ends writing.
+    /// Finishes writing and returns the partitions.
     ///
     /// # Errors
     /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed; otherwise, these records would be missing.
@@ -85,7 +85,7 @@ impl Shuffle {
 pub struct Writer<'s> {
     store: &'s Store,
     width: usize,
-    /// The number of staged bytes per partition; always complete records.
+    /// The size of the staging slot of each partition in bytes, a multiple of the record size.
     slot_bytes: usize,
     /// The consecutive slots of all partitions; empty before the first record.
     staging: Vec<u8>,

@@ -43,7 +43,7 @@ const PIECE_BYTES: usize = 16 << 20;
 /// The memory for each count while pages are read, in bytes.
 const A_COUNT: usize = 64;
 
-/// Describes a finished training, in `run.json`.
+/// Describes a finished training run, in `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TrainingReport {
     /// The version of this record and its table.
@@ -56,12 +56,12 @@ pub struct TrainingReport {
     pub text: String,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
-    /// Input files from which nothing could be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs whose rows were read in addition to the corpus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Input files that are not read, by file extension.
+    /// The number of input files that were not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
     /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
@@ -73,7 +73,7 @@ pub struct TrainingReport {
     pub pages: u64,
     /// The number of rows without a label.
     pub unlabelled: u64,
-    /// Rejected rows.
+    /// The rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of pages per class.
@@ -95,7 +95,7 @@ pub struct TrainingReport {
     pub guards: Vec<GuardReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// The warnings of the training.
+    /// The warnings of the training run.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
@@ -190,9 +190,9 @@ struct Counts {
     ids_seen: IdsSeen,
 }
 
-/// Reads the pages, and passes those with a label to a trainer.
+/// Reads the pages, and passes the labeled pages to a trainer.
 fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
-    // All threads share one trainer, so that the words that it drops because memory is short do not depend on the threads.
+    // All threads share one trainer, so that the number of threads does not affect which words are dropped to save memory.
     let max_held = (session.engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {
@@ -287,7 +287,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// Checks that the folder is the output of a training with the word segmentation `text`, and returns its record.
+    /// Checks that the folder is the output of a training run with the word segmentation `text`, and returns its record.
     ///
     /// # Errors
     /// Returns the errors of [`Categories::open`].
@@ -311,11 +311,11 @@ impl Categories {
         Ok(report)
     }
 
-    /// Reads the model from the output of a training with the same word segmentation.
+    /// Reads the model from the output of a training run with the same word segmentation.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder is not the output of a training or has a different word segmentation, and
-    /// [`Error::BadFile`] if it is damaged.
+    /// Returns [`Error::Usage`] if the folder is not the output of a training run or has a different word segmentation,
+    /// and [`Error::BadFile`] if the folder is damaged.
     pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
         let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);

@@ -32,8 +32,8 @@ impl Elements {
     /// Reads the statistics and the model given in the options.
     ///
     /// # Errors
-    /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in a
-    /// different way.
+    /// Returns an error if a folder is not the output of a run or of a training run, or if its words were segmented in a different
+    /// way.
     pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
@@ -41,8 +41,8 @@ impl Elements {
         Ok(Elements { stats, categories })
     }
 
-    /// Checks both folders before an input is opened: one must be the output of a run, the other the output of a training with the same
-    /// word segmentation.
+    /// Checks both folders before an input is opened: one must be the output of a run, and the other must be the output of a training
+    /// run with the same word segmentation.
     ///
     /// # Errors
     /// Returns the errors of [`Elements::new`].

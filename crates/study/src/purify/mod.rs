@@ -17,7 +17,7 @@ pub use run::purify;
 /// Holds the options of `purify`, in addition to the options of every command.
 #[derive(Clone)]
 pub struct PagesOptions {
-    /// The options for columns, word segmentation and resources. The algorithms in them are not used.
+    /// The options for columns, word segmentation and resources. The algorithms in these options are not used.
     pub run: RunOptions,
     /// The input columns to copy to the output; `None` for all columns.
     pub columns: Option<Vec<String>>,
@@ -27,6 +27,6 @@ pub struct PagesOptions {
     pub prefix: String,
     /// The output of a run whose word statistics weight the keywords.
     pub stats: Option<PathBuf>,
-    /// The output of a training that predicts categories.
+    /// The output of a training run; its model predicts categories.
     pub model: Option<PathBuf>,
 }

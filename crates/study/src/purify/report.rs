@@ -26,19 +26,19 @@ pub struct PagesReport {
     pub text: String,
     /// The prefix of the page columns.
     pub prefix: String,
-    /// The name of the statistics that weighted the keywords, as recorded with the statistics. `None` if only the frequency on the
-    /// page counts.
+    /// The name of the statistics that weighted the keywords, as recorded with the statistics. `None` if keywords are weighted
+    /// only by their frequency on the page.
     pub statistics: Option<String>,
     /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,
     /// The names of the input files, as used in ids.
     pub inputs: Vec<String>,
-    /// Input files from which nothing could be used.
+    /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs whose rows were read in addition to the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Input files that are not read, by file extension.
+    /// The number of input files that were not read, by file extension.
     pub unread: BTreeMap<String, u64>,
     /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -58,13 +58,13 @@ pub struct PagesReport {
     pub stages: Vec<StageReport>,
     /// The guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
     pub guards: Vec<GuardReport>,
-    /// Warnings.
+    /// The warnings of the run.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -43,10 +43,10 @@ use dupsift_spill::shuffle::Writer;
 /// The approximate size of the pages in one table, in bytes.
 const PART_BYTES: usize = 64 << 20;
 
-/// A row needs extra memory only if its columns other than the page have more bytes than this.
+/// A row needs extra memory only if its columns other than the page have more than this many bytes.
 const LONG_ROW: u64 = 4 << 20;
 
-/// Rows with more bytes than this may contain values that are written in a different way; see [`TableWriter::create_for_long_values`].
+/// Rows with more than this many bytes may contain values that are written in a different way; see [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
 /// Runs `purify`.
@@ -109,7 +109,7 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns, for each file, the size of its longest row in bytes. If rows are large, their page is not included in this size. Checks that
+/// Returns the size of the longest row in each file, in bytes. If rows are large, their page is not included in this size. Checks that
 /// every row can be written within the memory limit.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ pub type IntoIndex<'i> =
 /// an index, `into_index` also publishes it in the index. An existing output is removed last. `page` updates the text of the page to
 /// match the new record; if `page` returns `None`, the text does not change.
 ///
-/// The process may be killed at any time: the earlier output is kept until the result has its name, and the same call resumes.
+/// The process may be killed at any time: the earlier output is kept until the result has its final name, and the same call resumes.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the folder contains no held result, or if NAME exists and is not an output.

@@ -3,8 +3,8 @@
 //! The candidates are the contestants whose F is at most [`NEAR`] below the largest F. Among them, presets have priority, because the parts
 //! of a preset were measured together. (This does not apply to presets with options of their own, which reproduce another tool.) The next
 //! criterion is higher precision, because a wrong pair may cost a document; the last is the requested order. If the largest F is below
-//! [`LEAST`], the recommendation states that no contestant suits the corpus. It also mentions a union or an intersection that is better by
-//! more than [`NEAR`]. CPU seconds are ignored, because they differ from run to run.
+//! [`LEAST`], the recommendation states that no contestant suits the corpus. The recommendation also mentions a union or an intersection
+//! that is better by more than [`NEAR`]. CPU seconds are ignored, because they differ from run to run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::counted;
@@ -15,7 +15,7 @@ const NEAR: f64 = 0.01;
 const LEAST: f64 = 0.5;
 /// The figures are reliable only if they are based on at least this many pairs.
 const FEW: u64 = 100;
-/// The maximum number of contestants to list that the sample cannot distinguish from the recommended contestant.
+/// The maximum number of contestants that are listed because the sample cannot distinguish them from the recommended contestant.
 const MOST_NAMED: usize = 3;
 
 /// Returns the recommendation; `None` if the pool has no duplicates.

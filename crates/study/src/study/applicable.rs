@@ -12,14 +12,14 @@ use dupsift_engine::job::write::decide::Deciding;
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings};
 use dupsift_files::io::DASH;
 
-/// Says what `apply` can write from a finished run.
+/// States what `apply` can write from a finished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applicable {
     /// `apply` refuses the run.
     Nothing,
-    /// `apply` writes the corpus by the rule of the run.
+    /// `apply` writes the corpus according to the rule of the run.
     OwnRule,
-    /// `apply` also writes the corpus by any rule that is stricter than the rule of the run.
+    /// `apply` writes the corpus according to the rule of the run or any stricter rule.
     StricterRule,
 }
 
@@ -30,7 +30,7 @@ pub fn applicable(report: &RunReport) -> Applicable {
         return Applicable::Nothing;
     }
     let mut report = report.clone();
-    // Files that options name, such as stop words, may have moved. They do not matter here.
+    // Files named by options, such as stop-word lists, may have moved, but they do not affect this check.
     for option in OPTIONS.iter().filter(|option| matches!(option.kind, Kind::Path)) {
         report.options.remove(option.name);
     }

@@ -158,7 +158,7 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
+/// Writes the corpus of a finished run and returns the record. A folder appears under its name only when it is complete.
 ///
 /// # Errors
 /// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder exists and may not be replaced, if a different rule is given
@@ -285,7 +285,7 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, asked.overwrite, false)
 }
 
-/// Holds the pairs that decide.
+/// Holds the pairs that determine which documents are removed.
 struct Pairs {
     deciding: Deciding,
     known: Vec<Links>,

@@ -76,7 +76,7 @@ pub struct AtomicCells<T: CellValue> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// Creates an array of `len` zeros in a file of the folder; `name` appears in messages.
+    /// Creates an array of `len` zeros in a new file in `dir`; `name` appears in messages.
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created, or the disk has no space for it.
@@ -155,7 +155,7 @@ pub struct AtomicBits {
 }
 
 impl AtomicBits {
-    /// Creates a bitmap of `len` bits in a file of the folder; `name` appears in messages.
+    /// Creates a bitmap of `len` bits in a new file in `dir`; `name` appears in messages.
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created, or the disk has no space for it.

@@ -1,4 +1,4 @@
-//! Stores byte strings of any length. Many threads append them and read them back by offset.
+//! Stores byte strings of any length. Many threads append the strings and read them back by offset.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -31,7 +31,7 @@ struct Tail {
 }
 
 impl Heap {
-    /// Creates an empty heap in a file of the folder; `name` appears in messages. It holds up to 256 KiB in memory.
+    /// Creates an empty heap in a new file in `dir`; `name` appears in messages. The heap holds up to 256 KiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.
@@ -48,7 +48,7 @@ impl Heap {
         self.append_both(bytes, &[])
     }
 
-    /// Appends two pieces one after the other, without copying them into one buffer, and returns the offset of the first.
+    /// Appends two pieces one after the other, without copying them into one buffer, and returns the offset of the first piece.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::append`].

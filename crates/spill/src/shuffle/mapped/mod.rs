@@ -22,16 +22,16 @@ pub use atomic::{AtomicBits, AtomicCells, CellValue};
 pub use heap::{FrozenHeap, Heap};
 pub use ranks::Ranks;
 
-/// An array of fixed length in a temporary file, initially zero. It derefs to a slice.
+/// An array of fixed length in a temporary file, initially zero. Dereferences to a slice.
 #[derive(Debug)]
 pub struct Mapped<T> {
-    /// The map; `None` for an empty array, because the system refuses to map nothing.
+    /// The map; `None` for an empty array, because the system cannot map zero bytes.
     map: Option<MmapMut>,
     of: PhantomData<T>,
 }
 
 impl<T: bytemuck::Pod> Mapped<T> {
-    /// Creates an array of `len` zeros in a file of the folder; `name` appears in messages.
+    /// Creates an array of `len` zeros in a new file in `dir`; `name` appears in messages.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for it.

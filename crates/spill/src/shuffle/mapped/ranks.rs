@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{AtomicBits, Mapped};
 use dupsift_core::error::Result;
 
-/// The number of 64-bit bitmap words per line, which follow two words of counts. A line fills one cache line, so a lookup causes one cache
+/// The number of 64-bit bitmap words per line. Two words of counts precede them. A line fills one cache line, so a lookup causes one cache
 /// miss and counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
 const WORDS: usize = 6;
-/// The number of bitmap bits per line, which follow the counts.
+/// The number of bitmap bits per line.
 const BITS: usize = WORDS * 64;
 /// The number of bits that store how many bits of a line are set before one of its words. Before the last word, at most 320 bits are set.
 const COUNT_BITS: usize = 9;
@@ -24,7 +24,7 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    /// Copies a bitmap into a file in the folder and counts its bits; `name` appears in messages. Bits that are set later are not included.
+    /// Copies a bitmap into a new file in `dir` and counts its bits; `name` appears in messages. Bits that are set later are not included.
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created.

@@ -44,7 +44,8 @@ pub struct Fences {
 }
 
 impl Fences {
-    /// Returns the fence of a piece. `pieces` is the number of pieces, and `begin` the file offset of the first fence.
+    /// Returns the fence of a piece. `pieces` is the number of pieces, and `begin` is the file offset of the first
+    /// fence.
     pub fn get(&mut self, piece: u64, pieces: u64, file: &File, begin: u64) -> std::io::Result<Fence> {
         let held = |fences: &Fences| {
             let at = usize::try_from(piece.checked_sub(fences.first)?).ok()?;

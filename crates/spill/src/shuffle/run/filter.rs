@@ -1,13 +1,13 @@
 //! Implements the filter of a run, which rules out most groups that are not in the run without reading rows.
 //!
 //! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
-//! has the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
+//! uses the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
 //! words. The filter has one byte per row, and about 3% of the groups that are not in the run pass it.
 //!
 //! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768 of them,
 //! so adjacent buckets may share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to
-//! block number (bits 20 to 51 of h) * n / 2^32. With l = the upper half of h * 9e3779b97f4a7c15, its bit in word i is the top five bits of
-//! l * SALTS\[i\]. A piece consists of 127 blocks and a checksum.
+//! block number (bits 20 to 51 of h) * n / 2^32. Let l be the upper half of h * 9e3779b97f4a7c15: the number of the group's bit in word i
+//! is the top five bits of l * SALTS\[i\]. A piece consists of 127 blocks and a checksum.
 
 use std::ops::Range;
 
@@ -67,7 +67,8 @@ impl Filter {
         Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
     }
 
-    /// Decodes a filter that consists of these blocks. Each block is decoded from the bytes of its pieces. Returns the number of a damaged piece as an error.
+    /// Decodes a filter that consists of these blocks. `pieces` are the bytes of the pieces that contain the blocks. If a piece is damaged,
+    /// returns its number as an error.
     pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
         let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
         for (piece, bytes) in (first / BLOCKS..).zip(pieces.as_chunks::<FILTER_PIECE>().0) {
@@ -88,16 +89,16 @@ impl Filter {
         block.iter_mut().zip(mask(hash)).for_each(|(word, bit)| *word |= bit);
     }
 
-    /// Returns whether the bucket, which has all of these blocks, may contain the group with this hash. Never returns `false` for a group
-    /// that the bucket contains.
+    /// Returns whether the bucket that consists of all blocks in this filter may contain the group with this hash. Never returns `false`
+    /// for a group that the bucket contains.
     pub fn may_have(&self, hash: u64) -> bool {
         let of = self.first..self.first + self.blocks.len() as u64;
         let block = &self.blocks[(place(&of, hash) - self.first) as usize];
         block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
     }
 
-    /// Returns the bytes of all blocks except the first and the last. The bytes are split at the ends of pieces, each part with its offset
-    /// in the bytes of all pieces. Also returns the first and the last block, which adjacent buckets share.
+    /// Returns the bytes of all blocks except the first and the last. The bytes are split at the ends of pieces, and each part is returned
+    /// with its offset in the bytes of all pieces. Also returns the first and the last block, which adjacent buckets share.
     pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;

@@ -1,8 +1,8 @@
 //! Defines runs: sorted rows in a named file, which another process can load.
 //!
 //! Rows are distributed over [`BUCKETS`] buckets by a hash of their group, and are in byte order within each bucket. Therefore, all rows of
-//! a group are adjacent. A partition of a shuffle is a whole number of buckets for any number of partitions, so a reader may use different
-//! partitions than the writer.
+//! a group are adjacent. A partition of a shuffle is a whole number of buckets for any number of partitions, so a reader may use a
+//! different number of partitions than the writer.
 //!
 //! ```text
 //! offset
@@ -26,8 +26,8 @@
 //! little-endian number), where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27, x *=
 //! 94d049bb133111eb, x ^= x >> 31.
 //!
-//! Thanks to fences (fence pointers, as in log-structured merge trees: O'Neil et al. 1996), a reader can skip a piece that cannot contain a
-//! group without reading the piece. A piece is also skipped if the filter shows that its bucket does not contain the group.
+//! Fences (fence pointers, as in log-structured merge trees: O'Neil et al. 1996) show which pieces cannot contain a group, so a reader can
+//! skip these pieces without reading them. A piece is also skipped if the filter shows that its bucket does not contain the group.
 //!
 //! A run is written under a temporary name and renamed when it is complete ([`saved_file`](super::saved_file)). Rows are never
 //! returned before the checksum of their piece has been verified.
@@ -93,7 +93,7 @@ struct Header {
     group_width: usize,
     /// Whether there is a filter.
     filtered: bool,
-    /// For each bucket, the number of rows before it, followed by the total number of rows.
+    /// The number of rows before each bucket, followed by the total number of rows.
     starts: Vec<u64>,
 }
 

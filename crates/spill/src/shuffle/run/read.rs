@@ -131,8 +131,8 @@ impl Run {
         RunReader { run: self, at, end, together: TOGETHER, fences, filter, block, bytes: 0 }
     }
 
-    /// Returns the rows of these buckets, bucket by bucket, as one slice, which is in memory if it fits into `memory_bytes` and
-    /// memory-mapped otherwise.
+    /// Returns the rows of these buckets, bucket by bucket, as one slice. The slice is in memory if it fits into `memory_bytes`;
+    /// otherwise, it is memory-mapped.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].

@@ -69,7 +69,7 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Tests three rows of six bytes, whose first two bytes are the group.
+/// Tests three six-byte rows; the first two bytes of each row are its group.
 #[test]
 fn a_worked_example() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -117,7 +117,7 @@ fn a_run_without_rows_is_whole() {
     }
 }
 
-/// Tests flipped bytes and truncations at many positions, and a file from another run.
+/// Checks that flipped bytes and truncations at many positions are reported, as well as swapped pieces and a missing file.
 #[test]
 fn every_damage_is_named() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -203,7 +203,7 @@ fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Ve
     rows
 }
 
-/// Returns half of the groups that occur in the rows and as many groups that do not, in the order of a run.
+/// Returns half of the groups that occur in the rows and as many groups that do not occur in them, in the order of a run.
 fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
     let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());

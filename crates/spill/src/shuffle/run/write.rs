@@ -55,8 +55,9 @@ struct Part {
 type Parts = BTreeMap<u64, Part>;
 
 impl RunWriter {
-    /// Begins a run with this name, which ends in [`RUN`](super::RUN), in a temporary folder; `rows` are the numbers of rows per partition.
-    /// A filter requires one more byte per row; with a filter, looking up groups that are not in the run reads little of the file.
+    /// Begins a run in the temporary folder `dir`; `name` must end in [`RUN`](super::RUN), and `rows` are the numbers of rows per
+    /// partition. A filter requires one more byte per row; with a filter, looking up groups that are not in the run reads little of the
+    /// file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for the rows.
@@ -176,8 +177,8 @@ impl RunWriter {
         bucket(&row[..self.group_width])
     }
 
-    /// Writes the filter of some buckets with these numbers of rows, starting at row `begin`. Returns the blocks that may be shared with
-    /// other buckets.
+    /// Writes the filter of consecutive buckets. `counts` are the numbers of rows in the buckets, and `begin` is the number of the first
+    /// row. Returns the blocks that may be shared with other buckets.
     fn filter<'r>(
         &self,
         begin: u64,
@@ -216,7 +217,7 @@ impl RunWriter {
     }
 
     /// Returns the end of the longest range of buckets that fits into memory. The range starts at the first bucket and contains at least
-    /// one.
+    /// one bucket.
     fn fitting(&self, buckets: Range<usize>, rows: impl Fn(usize) -> u64, memory_bytes: usize) -> usize {
         let mut bytes = rows(buckets.start) * self.width as u64;
         let next = |&bucket: &usize| {
