@@ -86,14 +86,16 @@ def all_different(folder, rng, small):
 
 
 def near_copies(folder, rng, small):
-    """Writes 20 long documents that share all but one in a thousand words, one per file."""
-    length = 6_000_000 if small else 8_000_000
-    base = different(length, 0).split(" ")
-    for row in range(6 if small else 20):
-        own = list(base)
-        for _ in range(len(own) // 1000):
-            own[rng.randrange(len(own))] = f"w{rng.randrange(10**7)}"
-        json_lines(open(folder / f"{row:02}.jsonl", "wb"), [" ".join(own)])
+    """Writes long documents, one per file. All documents in a group share all but one in a thousand words. There is one group of 20
+    documents of 8 MB, or 50 groups of two documents of 1 MB."""
+    groups, copies, length = (50, 2, 1_000_000) if small else (1, 20, 8_000_000)
+    for group in range(groups):
+        base = different(length, group * 1_000_000).split(" ")
+        for row in range(copies):
+            own = list(base)
+            for _ in range(len(own) // 1000):
+                own[rng.randrange(len(own))] = f"w{rng.randrange(10**7)}"
+            json_lines(open(folder / f"{group:02}-{row:02}.jsonl", "wb"), [" ".join(own)])
     return length
 
 

@@ -43,12 +43,13 @@ fn long_documents_keep_the_promise_for_every_verb() {
     held("long_documents", "balanced", "1,2,4");
 }
 
-/// Tests shapes with potentially unbounded costs: pages from the same template, groups of equal texts, deep folders, dictionaries, footers
-/// and long values.
+/// Tests shapes with potentially unbounded costs: pages from the same template, groups of equal texts, many long documents on the report
+/// page, deep folders, dictionaries, footers and long values.
 #[test]
 fn costs_that_ran_away_keep_the_promise() {
     held("template", "minhash,balanced", "1,8");
     held("equal", "exact,minhash,balanced,stream", "8");
+    held("near_copies", "minhash", "2");
     held("deep", "exact,stream", "8");
     held("long_dictionary,footers,long_sources", "exact", "1,8");
 }
