@@ -7,23 +7,23 @@ use dupsift_algorithms::measure::{Contained, contained};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_text::numbers::value;
 
-/// The maximum count of numbers that are listed for each document of a pair.
+/// The maximum count of numbers listed for each document of a pair.
 const NAMED: usize = 8;
 
 /// Describes the common contents and the differences of two documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
-    /// How much of the first document the second contains, and how much of the second document the first contains.
+    /// The containment of the first document in the second, and of the second document in the first.
     pub contained: [Contained; 2],
     /// The first numbers in each document that are not in the other document.
     pub numbers: [Vec<String>; 2],
     /// The count of further numbers in each document that are not in the other document.
     pub more_numbers: [usize; 2],
-    /// Why each document cannot be removed in favor of the other; `None` if it can be removed.
+    /// The reason why each document cannot be removed in favor of the other; `None` if it can be removed.
     pub stays: [Option<&'static str>; 2],
 }
 
-/// Compares the pairs whose two documents were both read, with the bounds of the removal rule.
+/// Compares the pairs of which both documents were read, with the bounds of the removal rule.
 pub fn compare_all(
     read: &BTreeMap<u64, Read>,
     bounds: Option<Bounds>,
@@ -59,7 +59,7 @@ mod tests {
     fn numbers_that_one_lacks_are_listed_in_order() {
         let read = |numbers: &[&str]| Read {
             shown: Default::default(),
-            // No numbers, no title, and three 3-grams.
+            // The text has no numbers, no title, and three 3-grams.
             contents: vec![0, 0, 1, 2, 3],
             numbers: numbers.iter().map(ToString::to_string).collect(),
         };

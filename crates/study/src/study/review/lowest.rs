@@ -1,6 +1,6 @@
 //! Selects the entries with the lowest keys from a stream, in bounded memory.
 
-/// Keeps at most `most` entries, without repeated keys.
+/// Keeps the `most` entries with the lowest keys. Keys are distinct.
 #[derive(Clone, Debug)]
 pub struct Lowest<K, V> {
     most: usize,
