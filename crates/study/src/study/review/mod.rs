@@ -73,7 +73,7 @@ pub struct Review {
     pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; empty if the run removes nothing.
     pub removed: RemovedReview,
-    /// The bounds for removal; `None` if a pair is sufficient.
+    /// The bounds for removal; `None` if every pair is sufficient for removal.
     pub bounds: Option<Bounds>,
     /// The name of the preset that consists of the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,

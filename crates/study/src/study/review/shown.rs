@@ -1,4 +1,4 @@
-//! Reads the documents that are shown as text. Their texts are kept when the corpus is first read; otherwise they are read again.
+//! Reads the documents whose texts are shown on the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,27 +15,28 @@ use dupsift_files::tables::Cell;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
-/// The number of characters of a text that are kept. It is large because a difference may be far from the beginning.
+/// The maximum number of characters that are kept from a text. The number is large because a difference may be far from
+/// the beginning.
 const SHOWN_CHARACTERS: usize = 20_000;
 
-/// Holds the beginning of a document.
+/// Holds the beginning of a document's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownText {
     /// The id of the document, or `FILE#ROW`.
     pub id: String,
     /// The first characters of the text.
     pub text: String,
-    /// Whether the text continues.
+    /// Whether the text is longer than the part in `text`.
     pub longer: bool,
 }
 
 /// Holds a document and its contents for comparison with other documents.
 pub struct Read {
-    /// The part that is shown.
+    /// The part of the document that is shown.
     pub shown: ShownText,
     /// The contents in the format of [`write_contents`].
     pub contents: Vec<u64>,
-    /// The distinct numbers in the document as written, in order.
+    /// The distinct numbers in the document, spelled as in the text, in order.
     pub numbers: Vec<String>,
 }
 
@@ -96,7 +97,6 @@ fn read_places(
     Ok(known)
 }
 
-/// Returns the parts of a document that are kept.
 fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
     let mut contents = Vec::new();
     write_contents(document, &mut contents);
@@ -107,7 +107,7 @@ fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
     Read { shown: ShownText { id, text: text.to_string(), longer }, contents, numbers }
 }
 
-/// Returns the first characters, and whether there are more.
+/// Returns the first characters of a text, and whether the text is longer.
 fn beginning(text: &str) -> (&str, bool) {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => (&text[..end], true),
