@@ -178,7 +178,7 @@ fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     Some(file.first_doc + row).filter(|&doc| row < file.rows && doc < session.documents())
 }
 
-/// Returns the error for an unknown document; in a small corpus it suggests the nearest id.
+/// Returns the error for an unknown document. In a small corpus, the error suggests the nearest id.
 fn unknown(at: Seeking<'_>, typed: &str) -> Result<Error> {
     let session = at.session;
     if let Some(sample) = session.sample.filter(|_| !at.is_stored) {

@@ -323,7 +323,8 @@ fn not_written(said: &Said) -> String {
     )
 }
 
-/// Adds the result that the check would have had to `never`, the reason why two documents were not compared.
+/// Returns `never` (the reason why two documents were never compared), followed by the result that the first check
+/// would have had.
 fn though(never: String, look: &Look) -> String {
     match look.checks.first() {
         Some(check) if check.passes => format!("{never}, though {}", reached(check)),
