@@ -307,8 +307,8 @@ impl<'a> Analysis<'a> {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }
 
-    /// Returns the letters of a word of this document. For a word of another document, the result is unspecified or
-    /// empty.
+    /// Returns the letters of a word of this document; empty if the range of the word is not valid in this
+    /// document.
     pub fn word(&self, word: &Word) -> &str {
         if let Some((_, letters)) = self.kept_words {
             return letters.get(word.start as usize..word.end as usize).unwrap_or_default();
@@ -322,8 +322,8 @@ impl<'a> Analysis<'a> {
         found.unwrap_or_default()
     }
 
-    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]. The range of a stem is the range of its
-    /// word.
+    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]. A stem has the range of the word that
+    /// it replaces.
     pub fn places(&self) -> Vec<Range<usize>> {
         if self.pipeline.stems.is_none() {
             return self.words().iter().map(|word| word.start as usize..word.end as usize).collect();
@@ -345,8 +345,8 @@ impl<'a> Analysis<'a> {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
 
-    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]. The range of a stem is the
-    /// range of its word.
+    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]. A stem has the range of
+    /// the word that it replaces.
     pub fn each_token(&self, each: &mut dyn FnMut(Range<usize>)) {
         self.pipeline.each_token(self.normal(), each);
     }
