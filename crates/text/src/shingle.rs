@@ -57,13 +57,14 @@ pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
     out.extend(char_windows(text, size).map(|window| hash64(window.as_bytes())));
 }
 
-/// Returns the windows of `size` Unicode scalars in the text, in order.
+/// Returns the windows of `size` Unicode scalar values in the text, in order.
 ///
-/// A shorter text that is not empty is a single window; an empty text, or size 0, gives no windows.
+/// A shorter text that is not empty is a single window. There are no windows if the text is empty or `size` is 0.
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);
-    // The window that begins at the n-th character ends where the (n + size)-th character begins; the last window ends with the text.
+    // The window that begins at the n-th character ends where the (n + size)-th character begins. The last window ends
+    // with the text.
     let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).skip(size).peekable();
     let whole = (!text.is_empty() && ends.peek().is_none()).then_some(text);
     starts.zip(ends).map(|(start, end)| &text[start..end]).chain(whole)
