@@ -1,4 +1,4 @@
-//! Converts errors of the library to exceptions: their class and their message.
+//! Converts errors of the library to exceptions, with this class and a message:
 //!
 //! | cause | class |
 //! | --- | --- |
@@ -18,9 +18,9 @@ use pyo3::prelude::*;
 pub enum Package {
     /// The base class.
     Error,
-    /// An input that cannot be used.
+    /// The class for an input that cannot be used.
     InputError,
-    /// A damaged temporary file.
+    /// The class for a damaged temporary file.
     DamagedError,
 }
 
@@ -40,7 +40,7 @@ impl Package {
 /// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     let sentence = Spelling::Keywords.of(&error.to_string()).into_owned();
-    // For a full disk: the system's error, followed by how much space is missing.
+    // If the disk is full, the message is the system error, followed by the amount of space that is missing.
     let (error, more) = match error {
         Error::Full { source, said } => (*source, format!("; {said}")),
         other => (other, String::new()),
