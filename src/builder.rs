@@ -32,7 +32,7 @@ impl Job {
         self
     }
 
-    /// Sets the output folder. The folder appears, complete, when the run succeeds.
+    /// Sets the output folder. The folder appears only when the run succeeds.
     pub fn output(self, folder: impl AsRef<Path>) -> Job {
         let folder = folder.as_ref().to_string_lossy().into_owned();
         self.option("out", folder)

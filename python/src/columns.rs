@@ -234,7 +234,7 @@ impl Column {
         }
     }
 
-    /// Pickles the column, because Hugging Face `datasets` computes cache names from pickled values.
+    /// Makes the column picklable, because Hugging Face `datasets` computes cache names from pickled values.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         Ok((py.get_type::<Column>().getattr("from_bytes")?, (self.dtype(), self.tobytes(py))))
     }

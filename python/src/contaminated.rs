@@ -39,7 +39,7 @@ pub fn contaminated_run(
     })
 }
 
-/// Returns the summary that the command line printed at the end of the search that wrote this folder.
+/// Returns the summary of the search that wrote this folder, as printed on the command line.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished search.

@@ -1,4 +1,4 @@
-//! Converts errors of the library to exceptions, with this class and a message:
+//! Converts errors of the library to exceptions. The cause of an error determines the class of the exception:
 //!
 //! | cause | class |
 //! | --- | --- |
@@ -13,7 +13,7 @@ use dupsift::options::Spelling;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// Names the package's own exception classes, in `dupsift._errors`.
+/// Identifies the package's own exception classes, which are defined in `dupsift._errors`.
 #[derive(Clone, Copy)]
 pub enum Package {
     /// The base class.

@@ -34,7 +34,7 @@ const TEXT_BYTES: usize = 8 << 20;
 /// The keywords that may name several columns.
 const SEVERAL: [&str; 4] = ["text", "text_column", "item_column", "choices_column"];
 
-/// A requested column: its name and, if the column must exist, the keyword that named it.
+/// A requested column: its name and, if the column must exist, the keyword that specified it.
 pub type Asked = (String, Option<String>);
 
 /// Returns the batches of an object that has `__arrow_c_stream__`, or `__arrow_c_array__` for a single batch.
@@ -124,7 +124,8 @@ pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
         if text.is_none() {
             column.append_null();
         } else if let Ok(text) = text.cast::<PyString>() {
-            // A string with half of a surrogate pair is not UTF-8: its row is rejected when the file is read.
+            // A string that contains half of a surrogate pair is not valid UTF-8; its row is rejected when the file is
+            // read.
             let value = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
             let value = value.cast::<PyBytes>()?.as_bytes();
             column.append_value(value);

@@ -19,7 +19,7 @@ use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
 
-/// Wraps the object that moves blocks, `_cluster.Cluster`.
+/// Wraps `_cluster.Cluster`, the object that moves blocks.
 struct OnSpark {
     object: Py<PyAny>,
 }

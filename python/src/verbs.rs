@@ -284,7 +284,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(report).map_err(Error::table("write JSON"))
 }
 
-/// Returns the summary that the command line printed at the end of the run or comparison that wrote this folder.
+/// Returns the summary of the run or comparison that wrote this folder, as printed on the command line.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished run.

@@ -339,8 +339,8 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// Returns the shingle tokens in order, which do not depend on the Chinese tokenizer: each Han character is a token, and so is each
-    /// word in other scripts. Never loads the Chinese dictionary.
+    /// Returns the shingle tokens in order. With any tokenizer, each Han character is a token, and so is each word in other scripts.
+    /// Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }

@@ -38,7 +38,7 @@ pub enum FieldValue<'t> {
     Text(&'t str),
 }
 
-/// The fields of one document, by [`Field`].
+/// The fields of one document, indexed by [`Field`].
 pub type FieldValues<'t> = [FieldValue<'t>; Field::ALL.len()];
 
 /// The document frequency, collection frequency and rank of a word.

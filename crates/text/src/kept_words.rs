@@ -1,5 +1,5 @@
-//! Holds the word counts that an earlier pass kept instead of a document's text. They are sufficient for some
-//! algorithms.
+//! Holds the word counts that an earlier pass kept instead of a document's text. Some algorithms need only
+//! these counts.
 
 use super::beside::Frequency;
 use super::pool;

@@ -1,4 +1,4 @@
-//! Normalizes texts, so that different encodings of a text become the same bytes.
+//! Normalizes texts, so that different spellings of the same text become the same bytes.
 //!
 //! Invisible characters are removed first, so that they affect neither sentence boundaries nor normal forms. The text is converted to NFC,
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
@@ -29,8 +29,8 @@ use dupsift_core::cpu::Level;
 /// length again, so this limit keeps every offset below 2^32.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
-/// The maximum factor by which NFKC lengthens a character in bytes (U+FDFA: from 3 bytes to 33). A test checks all
-/// characters.
+/// The maximum factor by which normalization lengthens a character in bytes (U+FDFA: from 3 bytes to 33). A test
+/// checks all characters.
 pub const EXPANSION: usize = 11;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();

@@ -14,7 +14,7 @@ pub const LEAST: u64 = 11;
 
 /// The minimum length of a sequence of Chinese digits without units that counts as a number, for example a year.
 const LEAST_DIGITS: usize = 4;
-/// The maximum length of such a sequence.
+/// The maximum length of a sequence of Chinese digits that counts as a number.
 const MOST_DIGITS: usize = 18;
 
 /// Returns the byte position and the value of each number written in words in a normalized text, in order.

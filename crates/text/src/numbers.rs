@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Thousands separators other than commas.
+/// The thousands separators, except the comma.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
 /// The maximum number of three-digit groups in a number. A longer sequence of groups is a list of numbers.
 const MAX_GROUPS: usize = 3;

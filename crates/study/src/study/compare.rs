@@ -141,7 +141,7 @@ impl Variant for Comparing<'_> {
     }
 }
 
-/// Holds the documents for the exact join, and the pairs of each algorithm among them.
+/// Holds the documents for the exact join, and the pairs that each algorithm found among these documents.
 struct Sample {
     documents: AtomicBits,
     within: Vec<Within>,

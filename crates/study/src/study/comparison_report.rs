@@ -23,7 +23,7 @@ impl Figure {
     }
 }
 
-/// Holds the complete record.
+/// Holds the record of a comparison.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparisonReport {
     /// The judge and its counts.
@@ -76,7 +76,7 @@ impl ComparisonReport {
 pub struct AdviceReport {
     /// The label of the contestant.
     pub label: String,
-    /// The option that selects the contestant, as typed.
+    /// The option that selects the contestant, for example `algorithms=minhash`.
     pub typed: String,
     /// The recommendation as a sentence.
     pub sentence: String,
@@ -103,7 +103,7 @@ pub struct JudgeReport {
     /// The number of pairs whose texts were too long and too different to be judged. These pairs do not count as duplicates.
     #[serde(default)]
     pub undecided: u64,
-    /// CPU seconds for reading the documents and judging the pairs.
+    /// The CPU time for reading the documents and judging the pairs, in seconds.
     pub cpu_seconds: f64,
 }
 
@@ -118,7 +118,7 @@ pub struct ComparedReport {
     /// The names of the output folders of the contestant's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
-    /// The option that selects the contestant, as typed.
+    /// The option that selects the contestant, for example `algorithms=minhash`.
     #[serde(default)]
     pub typed: String,
     /// The number of the contestant's pairs in the pool.
@@ -141,7 +141,7 @@ pub struct ComparedReport {
     pub alone: u64,
     /// The number of duplicates among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
-    /// CPU seconds for the contestant's algorithms only: signing, grouping and verifying.
+    /// The CPU time of the contestant's algorithms for signing, grouping and verifying, in seconds.
     pub cpu_seconds: f64,
     /// The share of the exact join's duplicates that the contestant found.
     pub oracle_recall: Option<Figure>,
@@ -159,7 +159,7 @@ impl ComparedReport {
 pub struct CombinationReport {
     /// The labels of the contestants.
     pub labels: Vec<String>,
-    /// `union` or `intersection` of their pairs.
+    /// How the pairs of the contestants are combined: `union` or `intersection`.
     pub how: String,
     /// The number of pairs in the combination.
     pub pairs: u64,
@@ -169,7 +169,7 @@ pub struct CombinationReport {
     pub precision: Option<f64>,
     /// F, computed as for a single contestant.
     pub f: Option<f64>,
-    /// CPU seconds for all these contestants.
+    /// The CPU time of all these contestants, in seconds.
     pub cpu_seconds: f64,
 }
 

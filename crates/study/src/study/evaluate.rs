@@ -10,8 +10,8 @@
 //! within these clusters.
 //!
 //! A run does not write all pairs of a group above `--max-group`. If the number of pairs that the run counted equals the number of pairs
-//! within its clusters, the run found exactly these pairs, and they are counted from the clusters. Otherwise, figures that depend on the
-//! unwritten pairs are null.
+//! within its clusters, the run found exactly the pairs within its clusters, and the figures are computed from the clusters. Otherwise,
+//! figures that depend on the unwritten pairs are null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,7 +129,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // If the pairs are exactly the pairs within the clusters, unwritten pairs also count.
+        // If the pairs are exactly the pairs within the clusters, unwritten pairs are also counted.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within clusters count, so the figures are computed from the clusters".to_string()

@@ -9,7 +9,7 @@ use dupsift_algorithms::measure::Retrieval;
 use dupsift_engine::reading::RejectionsReport;
 use dupsift_engine::reading::losses::BadInputReport;
 
-/// Holds the complete record.
+/// Holds the record of an evaluation.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EvaluationReport {
     /// The version of this record and its table.
@@ -101,11 +101,11 @@ pub struct EvaluatedReport {
     pub pages: u64,
     /// The number of pages that are in a reported true pair.
     pub pages_true: u64,
-    /// Figures over pairs; every pair has the same weight.
+    /// The figures over pairs; every pair has the same weight.
     pub pairwise: FiguresReport,
-    /// Figures over pages.
+    /// The figures over pages.
     pub pagewise: FiguresReport,
-    /// B-cubed figures of the clusters, including documents in no cluster.
+    /// The B-cubed figures of the clusters, including documents in no cluster.
     pub b_cubed: FiguresReport,
     /// The adjusted Rand index of the clusters, including documents in no cluster.
     pub ari: Option<f64>,

@@ -67,11 +67,12 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
 /// Returns [`Error::Usage`] if no algorithm has a pair with the document.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
-    // If no duplicate of a document is kept, its row in the table names the document itself as the kept document.
+    // If no duplicate of a document is kept, its row in the table contains the document itself as the kept document.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
-    // Duplicates are preferred to pages from the same template, and then documents with a higher similarity.
+    // Duplicates are preferred to pages from the same template; within each kind, the most similar document is
+    // preferred.
     let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);
@@ -106,8 +107,8 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
 }
 
-/// Returns, as second document, the document with the first copy of a passage that is cut from `doc`, with a note on
-/// the choice.
+/// Returns `doc` and the document with the first copy of a passage that is cut from `doc`, with a note on the
+/// choice.
 fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<Option<([u64; 2], Option<String>)>> {
     let found = passages(engine, finished, &[doc])?;
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));

@@ -5,7 +5,7 @@
 use dupsift_engine::options::Spelling;
 use serde::Serialize;
 
-/// Holds the complete answer.
+/// Holds the result of `explain`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     /// The two documents.

@@ -44,8 +44,8 @@ fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// Returns the record, except for the judge, the oracle and the advice. `contestants` must be in the bit order of the settled tally,
-/// and must refer to the algorithms of the run.
+/// Returns the record, except for the judge, the oracle and the advice. `contestants` must be in the order of the bits in the
+/// settled tally, and must refer to the algorithms of the run.
 pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
     let compared = contestants.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
@@ -91,8 +91,8 @@ struct Combination {
     f: f64,
 }
 
-/// Returns the combinations that are better than any of their parts: a combination of two contestants must be better than either
-/// contestant, and a combination of three must be better than any one or two of them.
+/// Returns the combinations that are better than all of their parts. A combination of two contestants must be better than either
+/// contestant; a combination of three must be better than each contestant and each combination of two of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);

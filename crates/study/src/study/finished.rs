@@ -76,8 +76,8 @@ impl Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
 
-    /// Returns the location of a file in a corpus that was moved to `to`: the longest suffix of its path that exists in that folder,
-    /// preferably with the recorded size. Returns `to` itself if `to` is the file.
+    /// Returns the location of a file in a corpus that was moved to `to`. The location is the longest suffix of the file's path that
+    /// exists in this folder, preferably with the recorded size. Returns `to` itself if `to` is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
         let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();
@@ -352,7 +352,7 @@ impl Finished {
             // A file is ignored if it is only assumed to be JSON lines and the run did not read it.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
-            // Restores the order of the run, wherever the files are.
+            // The files are sorted into the order of the run, wherever they are stored.
             let place = |file: &FoundFile| called.iter().position(|known| Path::new(&known.path) == file.path);
             found.files.sort_by_cached_key(place);
             // Files keep their names from the run, because the folders in a name become columns.

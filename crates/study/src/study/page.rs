@@ -49,7 +49,7 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     let finished = Finished::new(stage.path(), report.clone());
     let seen = review(&finished, Some(Read::whole(session)), session.engine.dir, &|| session.engine.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
-    // The page is rendered from the record as written, so that it can be rendered again from that record.
+    // The page is rendered from the record as written, so that the same page can be rendered again from the record.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     // The progress bar of this stage is shown even if the stage reads no texts.

@@ -1,5 +1,5 @@
-//! Explains the relation of two documents in one sentence with figures. They may be versions, a text contained in the other text, or
-//! pages from the same template.
+//! Explains in one sentence, with figures, why two documents are versions, why one is contained in the other, or why they are pages
+//! from the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -137,7 +137,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the text of which a larger share is contained in the other text, then the other text, and that share.
+/// Returns the text with the larger contained share, the other text, and this share.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -154,8 +154,8 @@ fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[Expla
     word(words, (larger >= rule.contained).then_some(inner))
 }
 
-/// Returns the clause about the word that distinguishes the two texts: the word of the text `only`, or else the word
-/// with the larger share.
+/// Returns the clause about the word that distinguishes the two texts: the word of the text `only` if it is given,
+/// or else the word with the larger share.
 fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
     let excess = |word: &ExplainedWord| word.share - word.most;
     let (name, of) = match only {

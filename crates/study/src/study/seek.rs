@@ -65,8 +65,8 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
 /// Checks that at least one of these documents is in the batch, and that none of them was forgotten.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if all of the documents were indexed before the batch, because its tables do not cover them, or if one
-/// of the documents was forgotten.
+/// Returns [`Error::Usage`] if all of the documents were indexed before the batch (its tables do not cover such documents), or if
+/// one of the documents was forgotten.
 pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
@@ -80,8 +80,8 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     }
 }
 
-/// Returns the document with the same id in an earlier batch, because both arguments are the id of a page that may be
-/// in two batches.
+/// Returns the document in an earlier batch that has the same id as `doc`. Both arguments are this id, and two
+/// batches may contain the same page.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
     let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
         Some(again) => again.with_id(at.session.engine, &typed[1])?,
@@ -150,7 +150,7 @@ fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
     }
 }
 
-/// Returns a document in an earlier batch.
+/// Returns the document with this id in an earlier batch.
 fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
     let found = at.again.map(|again| again.with_id(at.session.engine, typed)).transpose()?.unwrap_or_default();
     match found[..] {

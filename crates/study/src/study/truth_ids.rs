@@ -47,7 +47,7 @@ pub struct Resolved {
     /// The matched rows. If the truth consists of pairs: (position, document), grouped by row. If it consists of
     /// clusters: (hash of the cluster, document), grouped by hash.
     pub rows: Sorted,
-    /// The counts for the record, as far as they are known.
+    /// The counts that are known so far, for the record.
     pub report: TruthReport,
 }
 

@@ -9,7 +9,8 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
-/// Returns the number of documents that have each of these keys of one algorithm. Copies count once.
+/// Returns one count for each of these keys of one algorithm: the number of documents that have the key. Copies count
+/// once.
 ///
 /// # Errors
 /// Returns an error if a file is damaged or the run is interrupted.

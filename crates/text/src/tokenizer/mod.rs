@@ -199,7 +199,7 @@ pub fn room_for_words(text: &str) -> usize {
 /// Splits the stretch of spaced scripts at the start of `rest`, and returns the length of the stretch. The stretch ends at the next
 /// border, or at the next character of an unspaced script.
 ///
-/// The stretch is nearly always a single word, and this is known as soon as the end of the stretch is reached.
+/// The stretch is nearly always a single word, which is recognized as soon as the end of the stretch is reached.
 #[inline]
 fn cut_spaced(rest: &str, out: &mut impl FnMut(Range<usize>)) -> usize {
     const fn one(class: Class) -> u32 {

@@ -1,4 +1,4 @@
-//! Counts clusters and selects examples from the tables of clusters.
+//! Counts the clusters in the tables, and selects examples.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use super::lowest::Lowest;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Clustered;
 
-/// The maximum number of members of a cluster that are shown next to its representative.
+/// The maximum number of documents that are shown per cluster, in addition to the representative.
 const MEMBERS: usize = 2;
 
 /// Counts clusters by size.
@@ -43,7 +43,7 @@ pub struct Member {
 }
 
 impl LargeCluster {
-    /// Returns a pair for each shown document other than the representative: the two document numbers, the smaller one first.
+    /// Returns the pairs of the representative and each of the other shown documents, smaller document number first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))

@@ -113,7 +113,7 @@ impl Group for Crossing {
     }
 }
 
-/// Counts pairs by input file, given document numbers.
+/// Counts pairs by input file. The pairs are given as document numbers.
 pub struct Files {
     /// The counts by origin, in which each file is an origin.
     pub crossing: Crossing,

@@ -49,7 +49,7 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// The number of written pairs that each two of the first [`MOST_POOLED`] algorithms have in common.
+    /// The number of written pairs that every two of the first [`MOST_POOLED`] algorithms have in common.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,

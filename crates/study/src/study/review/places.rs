@@ -1,5 +1,5 @@
-//! Maps the document numbers in tables to positions in the corpus that is read. Tables of an incremental run contain index numbers. The
-//! corpus that is read begins with the few indexed documents that are in the tables.
+//! Maps the document numbers in tables to positions in the corpus that is read. The tables of an incremental run contain the document
+//! numbers of the index. The corpus that is read begins with the few indexed documents that are in the tables.
 
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;

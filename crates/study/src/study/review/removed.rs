@@ -31,7 +31,7 @@ pub struct RemovalSample {
 /// Holds counts of the removed documents, and a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// The number of removed documents in each similarity bin; the similarity is that to the kept document.
+    /// The number of removed documents in each bin, by similarity to the kept document.
     pub scores: [u64; BINS],
     /// The number of documents that are connected to the kept document only by a chain of pairs.
     pub chained: u64,

@@ -127,7 +127,7 @@ fn name_of(report: &RunReport, doc: u64) -> String {
     format!("#{doc}")
 }
 
-/// Returns a filter that reads only these documents.
+/// Returns a filter that selects only these documents.
 fn only(docs: BTreeSet<u64>) -> RowFilter {
     RowFilter::Docs(Arc::from_iter(docs))
 }

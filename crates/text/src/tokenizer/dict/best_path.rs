@@ -1,8 +1,8 @@
 //! Finds the most probable path through a run of characters: the sequence of dictionary words whose frequencies have
 //! the largest product.
 //!
-//! The code goes from the end of the run to its beginning and selects a word for each position: the word for which the sum of its weight
-//! and the weight of the best path after it is highest. If several words have the same sum, the longest is selected. Consecutive single
+//! The code goes from the end of the run to its beginning and selects a word for each position: the word that has the highest sum of its
+//! own weight and the weight of the best path after it. If several words have the same sum, the longest is selected. Consecutive single
 //! characters are passed to the model of unknown words, unless they form a dictionary word.
 //!
 //! A run between two punctuation marks has only about eight characters. Therefore, many runs are processed together, one kind of lookup
@@ -85,7 +85,7 @@ pub struct Cutter {
     /// The weight of a word in each frequency class: the logarithm of its share of the sum of all frequencies, or
     /// negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// The weight of the word that consists of each single letter.
+    /// The weight of each letter as a word of its own.
     pub(super) ones: Cow<'static, [f64]>,
     /// The weight of a character that is not in the dictionary; it is treated as a word with frequency 1.
     pub(super) unseen: f64,

@@ -22,8 +22,8 @@ fn unpacked(packed: &[u8]) -> String {
     String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")
 }
 
-/// Returns jieba-rs with the program's dictionary. The SHA-1 test below proves that it is identical to the jieba-rs
-/// dictionary.
+/// Returns jieba-rs with the program's dictionary. The SHA-1 test below proves that this dictionary is identical to
+/// the jieba-rs dictionary.
 fn jieba() -> Jieba {
     Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
 }

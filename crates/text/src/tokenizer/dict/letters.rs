@@ -21,7 +21,7 @@ const UNKNOWN: u16 = 0;
 /// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
 const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
-/// Returns whether a Chinese character may form a word with other characters. The characters that may not are words of their own:
+/// Returns whether a Chinese character may form a word with other characters. All other characters are words of their own:
 /// U+3005, U+3007, and characters that Unicode added after jieba's ranges were defined.
 #[inline]
 pub fn joins(c: char) -> bool {
@@ -120,7 +120,7 @@ impl Letters {
         self.covered
     }
 
-    /// Returns the largest number, which all characters that are words of their own share.
+    /// Returns the number that is shared by all characters that are words of their own. It is the largest number.
     #[inline]
     pub fn alone(&self) -> u16 {
         self.other + 1

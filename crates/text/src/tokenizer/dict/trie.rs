@@ -7,8 +7,8 @@ use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
     /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words with a
-    /// character that never joins other characters are skipped. Also returns the class of the word that consists of each single letter; 0
-    /// if the letter is not a word.
+    /// character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if the
+    /// letter is not a word.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -149,7 +149,7 @@ impl List {
         self.before[node.to as usize] - self.before[node.from as usize]
     }
 
-    /// Collects the children of the node at this depth with which these words begin.
+    /// Collects the children of the node at this depth on the path that these words share.
     fn children(&self, from: u32, to: u32, depth: u32, out: &mut Vec<Child>) {
         out.clear();
         for word in from..to {
