@@ -62,8 +62,7 @@ impl Job {
 
     /// Finds the duplicates and writes the output folder.
     ///
-    /// If a guard prevents publication of the result, an earlier output is kept, and the guard is listed in `guards` in
-    /// the report.
+    /// If a guard prevents publication of the result, an earlier output is kept, and the guard is listed in `guards` in the report.
     ///
     /// # Errors
     /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault.

@@ -1,6 +1,5 @@
-//! Reads arbitrary bytes as CSV and TSV tables, with a valid header or with the header in the bytes, uncompressed and compressed with
-//! gzip or Zstandard. Checks that nothing panics, and that every pass returns all counted rows, whether a file is read in one piece or in
-//! many.
+//! Reads arbitrary bytes as CSV and TSV tables, with a valid header or with the header in the bytes, uncompressed and compressed with gzip
+//! or Zstandard. Checks that nothing panics, and that every pass returns all counted rows, whether a file is read in one piece or in many.
 #![no_main]
 
 use std::io::Write as _;

@@ -40,8 +40,7 @@ pub fn set_up() {
     PROCESS.get_or_init(process::id);
 }
 
-/// Removes the partial results of work that is still running on its thread. The interpreter calls this function at
-/// exit.
+/// Removes the partial results of work that is still running on its thread. The interpreter calls this function at exit.
 #[pyfunction]
 pub fn leave(py: Python<'_>) {
     if AT_WORK.load(Ordering::SeqCst) > 0 && PROCESS.get() == Some(&process::id()) {
@@ -49,9 +48,8 @@ pub fn leave(py: Python<'_>) {
     }
 }
 
-/// Runs the work and waits for it. `told` is called on the calling thread with the progress of each stage: the number and the name of
-/// the stage, the units done and in total, the unit, whether the stage has ended, the current step of the job, and the number of
-/// steps.
+/// Runs the work and waits for it. `told` is called on the calling thread with the progress of each stage: the number and the name of the
+/// stage, the units done and in total, the unit, whether the stage has ended, the current step of the job, and the number of steps.
 ///
 /// # Errors
 /// Returns the error of the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.

@@ -40,8 +40,7 @@ pub type Asked = (String, Option<String>);
 /// Returns the batches of an object that has `__arrow_c_stream__`, or `__arrow_c_array__` for a single batch.
 ///
 /// # Errors
-/// Raises TypeError if the object has neither method, and ValueError if the stream is not a table. Passes on exceptions
-/// from the object.
+/// Raises TypeError if the object has neither method, and ValueError if the stream is not a table. Passes on exceptions from the object.
 pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if frame.hasattr("__arrow_c_stream__")? {
         let capsule = frame.call_method0("__arrow_c_stream__")?;
@@ -94,12 +93,10 @@ pub fn frame_columns(py: Python<'_>, options: Vec<(String, Given)>) -> PyResult<
     settings::frame_columns(options).map_err(|error| raised(py, error))
 }
 
-/// Writes the requested columns of a frame, or all columns if `all` is set, to a new Parquet file. Returns the number
-/// of rows.
+/// Writes the requested columns of a frame, or all columns if `all` is set, to a new Parquet file. Returns the number of rows.
 ///
 /// # Errors
-/// Returns an error if a column is missing or the disk is full. Passes on exceptions from the frame, and
-/// KeyboardInterrupt.
+/// Returns an error if a column is missing or the disk is full. Passes on exceptions from the frame, and KeyboardInterrupt.
 #[pyfunction]
 pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: PathBuf) -> PyResult<u64> {
     let batches = batches(frame)?;
@@ -110,8 +107,7 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
 /// Writes texts to the `text` column of a new Parquet file. Each text is a string or None. Returns the number of rows.
 ///
 /// # Errors
-/// Raises TypeError with the row number for any other value. Returns an error if the disk is full. Passes on exceptions
-/// from the iterator.
+/// Raises TypeError with the row number for any other value. Returns an error if the disk is full. Passes on exceptions from the iterator.
 #[pyfunction]
 pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
     let py = texts.py();
@@ -124,8 +120,7 @@ pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
         if text.is_none() {
             column.append_null();
         } else if let Ok(text) = text.cast::<PyString>() {
-            // A string that contains half of a surrogate pair is not valid UTF-8; its row is rejected when the file is
-            // read.
+            // A string that contains half of a surrogate pair is not valid UTF-8; its row is rejected when the file is read.
             let value = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
             let value = value.cast::<PyBytes>()?.as_bytes();
             column.append_value(value);
@@ -202,8 +197,7 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // If no column has the complete name, the name is a list of columns, which form one text or hold one choice
-        // each.
+        // If no column has the complete name, the name is a list of columns, which form one text or hold one choice each.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))
@@ -242,8 +236,7 @@ fn two_of(name: &str) -> Error {
     Error::usage(format!("the frame has two columns named {name:?}; expected unique names"))
 }
 
-/// Returns the type with which a column is written. Texts are written as views, to avoid copies, and dictionaries as
-/// their values.
+/// Returns the type with which a column is written. Texts are written as views, to avoid copies, and dictionaries as their values.
 fn written_as(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Null => DataType::Utf8View,
@@ -253,8 +246,7 @@ fn written_as(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns the chosen columns, with strings as bytes. The interface does not guarantee UTF-8; the reader of the file
-/// checks each value.
+/// Returns the chosen columns, with strings as bytes. The interface does not guarantee UTF-8; the reader of the file checks each value.
 fn plain(rows: &RecordBatch, chosen: &[(usize, Field)]) -> Result<RecordBatch, ArrowError> {
     let column = |(at, field): &(usize, Field)| {
         let column = read_as::plain(&read_as::unchecked(rows.column(*at))?)?;

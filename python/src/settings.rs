@@ -1,5 +1,4 @@
-//! Converts keyword arguments to settings. The keywords are the names from the table of options, with `_` instead of
-//! `-`.
+//! Converts keyword arguments to settings. The keywords are the names from the table of options, with `_` instead of `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, OptionSpec, Settings, Spelling, Value, Verb, in_groups, ours, resolve};

@@ -161,8 +161,7 @@ pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotO
     Ok(builder.map_err(|error| NotOpened::Damaged(why(error)))?.with_batch_size(ROWS))
 }
 
-/// Returns an iterator over the first rows of a Parquet file. The rows are dictionaries that contain only these
-/// columns.
+/// Returns an iterator over the first rows of a Parquet file. The rows are dictionaries that contain only these columns.
 ///
 /// # Errors
 /// Raises OSError or InputError if the file cannot be read.

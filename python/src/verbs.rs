@@ -1,5 +1,4 @@
-//! Implements the commands of the command line, with keywords instead of flags. A command that writes an output returns
-//! the output folder.
+//! Implements the commands of the command line, with keywords instead of flags. A command that writes an output returns the output folder.
 
 use std::path::{Path, PathBuf};
 

@@ -220,8 +220,7 @@ impl<'a> Analysis<'a> {
         if end == self.raw.len() {
             return None;
         }
-        // The analyzed part begins at the start of the text, because `known` begins with the first Han character of the
-        // text.
+        // The analyzed part begins at the start of the text, because `known` begins with the first Han character of the text.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)
@@ -307,8 +306,7 @@ impl<'a> Analysis<'a> {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }
 
-    /// Returns the letters of a word of this document; empty if the range of the word is not valid in this
-    /// document.
+    /// Returns the letters of a word of this document; empty if the range of the word is not valid in this document.
     pub fn word(&self, word: &Word) -> &str {
         if let Some((_, letters)) = self.kept_words {
             return letters.get(word.start as usize..word.end as usize).unwrap_or_default();

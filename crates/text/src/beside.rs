@@ -48,8 +48,7 @@ pub struct Frequency {
     pub df: u64,
     /// The number of occurrences of the word in the corpus, at least 1.
     pub cf: u64,
-    /// The rank of the word among all words of the corpus, with rare words first; `u64::MAX` for a word that was not
-    /// counted.
+    /// The rank of the word among all words of the corpus, with rare words first; `u64::MAX` for a word that was not counted.
     pub rank: u64,
 }
 
@@ -77,8 +76,7 @@ impl Frequency {
 
 /// A source of word frequencies.
 pub trait Frequencies: Sync {
-    /// Appends the frequencies of the words with these hashes, in the same order; [`Frequency::UNKNOWN`] for an unknown
-    /// word.
+    /// Appends the frequencies of the words with these hashes, in the same order; [`Frequency::UNKNOWN`] for an unknown word.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);
 }
 

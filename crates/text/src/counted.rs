@@ -28,8 +28,7 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
             counted[distinct] = Counted { word, tf: 0 };
             let mut at = word.hash as usize & (size - 1);
             let number = loop {
-                // If the slot is free, `number` is the number of the word that was just written after the distinct
-                // words.
+                // If the slot is free, `number` is the number of the word that was just written after the distinct words.
                 let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
                 if counted[number].word.hash == word.hash {
                     break number;

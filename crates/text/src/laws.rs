@@ -110,8 +110,7 @@ fn pipeline(tokenizer: TokenizerKind, stem: bool) -> Pipeline {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Checks that each letter and digit is in exactly one word (with bigrams, in one or two words), and that words are
-    /// in order.
+    /// Checks that each letter and digit is in exactly one word (with bigrams, in one or two words), and that words are in order.
     #[test]
     fn no_letter_is_lost(raw in texts()) {
         for kind in KINDS {
@@ -153,8 +152,7 @@ proptest! {
         prop_assert_eq!(canonical.join(" "), analysis.canonical());
     }
 
-    /// Checks that the order of calls makes no difference, and that the words of the `char` tokenizer are the shingle
-    /// tokens.
+    /// Checks that the order of calls makes no difference, and that the words of the `char` tokenizer are the shingle tokens.
     #[test]
     fn order_of_asking_makes_no_difference(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -221,8 +219,7 @@ fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
     &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
-/// Tests texts that make naive segmenters slow: 3 MB of a single repeated character must not take longer than a second
-/// or two.
+/// Tests texts that make naive segmenters slow: 3 MB of a single repeated character must not take longer than a second or two.
 #[test]
 fn long_and_monotonous_texts_are_cut_whole() {
     let pipeline = shared(&TokenizerKind::Dict);

@@ -29,8 +29,7 @@ use dupsift_core::cpu::Level;
 /// length again, so this limit keeps every offset below 2^32.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
-/// The maximum factor by which normalization lengthens a character in bytes (U+FDFA: from 3 bytes to 33). A test
-/// checks all characters.
+/// The maximum factor by which normalization lengthens a character in bytes (U+FDFA: from 3 bytes to 33). A test checks all characters.
 pub const EXPANSION: usize = 11;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
@@ -86,8 +85,7 @@ impl Normal {
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this length. It is checked anyway, because offsets would overflow
-        // otherwise.
+        // The limit on the raw text guarantees this length. It is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
@@ -175,8 +173,7 @@ impl Normal {
     }
 }
 
-/// Converts bytes to a string if they are UTF-8. The check uses vector code and is ten times as fast as the check in
-/// the standard library.
+/// Converts bytes to a string if they are UTF-8. The check uses vector code and is ten times as fast as the check in the standard library.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
@@ -278,14 +275,12 @@ fn is_surely_composed(c: char) -> bool {
 /// shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // The output is written incrementally, because a piece may become eleven times as long and would otherwise be in
-    // memory twice.
+    // The output is written incrementally, because a piece may become eleven times as long and would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// Folds the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№
-/// becomes `No`).
+/// Folds the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№ becomes `No`).
 struct Folded<'o> {
     out: &'o mut Vec<u8>,
     after_space: bool,

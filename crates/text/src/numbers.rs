@@ -61,8 +61,7 @@ fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ")).then_some(end)
 }
 
-/// Removes the thousands separators from a number returned by [`numbers`], so that `1,200`, `1 200` and `1200` are
-/// equal.
+/// Removes the thousands separators from a number returned by [`numbers`], so that `1,200`, `1 200` and `1200` are equal.
 pub fn value(number: &str) -> Cow<'_, str> {
     if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
         return Cow::Owned(number.replace(mark, ""));

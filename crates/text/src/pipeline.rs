@@ -76,8 +76,7 @@ impl Pipeline {
         !self.stop_words.is_empty()
     }
 
-    /// Calls `each` with the range of every word before stemming. `known` is the `han_starts` argument of
-    /// [`Pipeline::analyse_again`].
+    /// Calls `each` with the range of every word before stemming. `known` is the `han_starts` argument of [`Pipeline::analyse_again`].
     pub(super) fn each_place(&self, normal: &Normal, known: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         let mut each = |place, _| each(place);
         if self.has_dictionary {
@@ -96,8 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Splits a text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded
-    /// them.
+    /// Splits a text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded them.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -134,13 +132,11 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary. The words are reused if they were already
-    /// found.
+    /// Splits a text into shingle tokens without the Chinese dictionary. The words are reused if they were already found.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // The end of the previous token, if that token is a Han character. Other words may be stems, whose ranges are
-        // not in the text.
+        // The end of the previous token, if that token is a Han character. Other words may be stems, whose ranges are not in the text.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
@@ -277,8 +273,7 @@ fn fingerprint(contents: &str) -> String {
     if contents.is_empty() { "none".to_owned() } else { format!("{:032x}", hash128(contents.as_bytes())) }
 }
 
-// The versions of the crates whose code and Unicode data affect words. A test compares these versions with the lock
-// file.
+// The versions of the crates whose code and Unicode data affect words. A test compares these versions with the lock file.
 const ICU_NORMALIZER: &str = "2.4.0";
 const ICU_SEGMENTER: &str = "2.4.0";
 const RUST_STEMMERS: &str = "1.2.0";

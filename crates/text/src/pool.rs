@@ -66,8 +66,7 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::NONE) };
 }
 
-/// Returns an empty list with at least this capacity: the list that the last document on this thread returned to the
-/// pool, or a new list.
+/// Returns an empty list with at least this capacity: the list that the last document on this thread returned to the pool, or a new list.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
     // If the old list is too small, a new list is allocated instead of growing the old list; see `allocator.rs`.
@@ -92,8 +91,7 @@ pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 
-/// Frees the lists in this thread's pool. Call this function if no other document follows, so that the memory is available for other
-/// work.
+/// Frees the lists in this thread's pool. Call this function if no other document follows, so that the memory is available for other work.
 pub fn free() {
     POOL.set(Pool::NONE);
 }

@@ -9,8 +9,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// A character that is never part of a word and joins nothing: the space, and most ASCII and Chinese punctuation
-    /// marks.
+    /// A character that is never part of a word and joins nothing: the space, and most ASCII and Chinese punctuation marks.
     Border,
     /// An ASCII or Cyrillic letter.
     Letter,

@@ -68,8 +68,7 @@ pub struct WhiteSpace {
     pub divides: bool,
 }
 
-/// Returns the white space that begins at `place`. The white space is read only once, because the caller skips all of
-/// it.
+/// Returns the white space that begins at `place`. The white space is read only once, because the caller skips all of it.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;

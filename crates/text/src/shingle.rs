@@ -63,8 +63,7 @@ pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);
-    // The window that begins at the n-th character ends where the (n + size)-th character begins. The last window ends
-    // with the text.
+    // The window that begins at the n-th character ends where the (n + size)-th character begins. The last window ends with the text.
     let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).skip(size).peekable();
     let whole = (!text.is_empty() && ends.peek().is_none()).then_some(text);
     starts.zip(ends).map(|(start, end)| &text[start..end]).chain(whole)

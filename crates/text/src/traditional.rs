@@ -30,8 +30,7 @@ static SIMPLIFIED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     table
 });
 
-/// Returns the simplified form of a three-byte character, as three bytes of UTF-8; `None` if the character does not
-/// change.
+/// Returns the simplified form of a three-byte character, as three bytes of UTF-8; `None` if the character does not change.
 fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     let [first, second, third] = bytes.map(usize::from);
     let character = (first & 0xF) << 12 | (second & 0x3F) << 6 | (third & 0x3F);

@@ -205,8 +205,7 @@ fn study(
     Ok(report)
 }
 
-/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so it is not an input file that could
-/// be skipped.
+/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so it is not an input file that could be skipped.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },

@@ -106,8 +106,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Returns an error if an earlier evaluation exists and so many label rows are invalid that the guard for invalid rows
-/// fires.
+/// Returns an error if an earlier evaluation exists and so many label rows are invalid that the guard for invalid rows fires.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };

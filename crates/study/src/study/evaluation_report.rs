@@ -58,8 +58,7 @@ pub struct TruthReport {
     pub unknown_ids: u64,
     /// The first five unknown ids, in row order.
     pub unknown: Vec<String>,
-    /// The number of ids that several documents share. Such an id refers to the first of these documents, in file
-    /// order.
+    /// The number of ids that several documents share. Such an id refers to the first of these documents, in file order.
     pub ambiguous_ids: u64,
     /// The number of rows that are ignored because one of their ids is unknown.
     pub unknown_rows: u64,

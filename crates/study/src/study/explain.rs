@@ -105,8 +105,7 @@ fn explain_both(
     put_together(session, (finished, is_stored), looked_up, (&bound, groups, &view, again))
 }
 
-/// Returns the copies of the two documents; `None` if the corpus has no exact copies. The pairs of copies are the same
-/// for all algorithms.
+/// Returns the copies of the two documents; `None` if the corpus has no exact copies. The pairs of copies are the same for all algorithms.
 fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
     let any = bound.first().filter(|_| finished.report.documents.extra_copies > 0);
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
@@ -231,8 +230,7 @@ fn looks(
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
         let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
-        // Binding fails if the lower threshold contradicts other parameters. In that case, no score below the threshold
-        // is reported.
+        // Binding fails if the lower threshold contradicts other parameters. In that case, no score below the threshold is reported.
         let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
         let documents = [(low, &analyses[0]), (high, &analyses[1])];
         let loose = loose.as_ref().and_then(|loose| loose.first());
@@ -315,8 +313,7 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether a
-/// window was cut.
+/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether a window was cut.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -357,8 +354,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     notes
 }
 
-/// Returns the containment of each text in the other text, and the reason why the text cannot be removed in favor of
-/// the other text.
+/// Returns the containment of each text in the other text, and the reason why the text cannot be removed in favor of the other text.
 fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
     let [a, b] = texts.map(|text| {
         let mut contents = Vec::new();

@@ -71,8 +71,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
-    // Duplicates are preferred to pages from the same template; within each kind, the most similar document is
-    // preferred.
+    // Duplicates are preferred to pages from the same template; within each kind, the most similar document is preferred.
     let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);
@@ -107,8 +106,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
 }
 
-/// Returns `doc` and the document with the first copy of a passage that is cut from `doc`, with a note on the
-/// choice.
+/// Returns `doc` and the document with the first copy of a passage that is cut from `doc`, with a note on the choice.
 fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<Option<([u64; 2], Option<String>)>> {
     let found = passages(engine, finished, &[doc])?;
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
@@ -118,8 +116,7 @@ fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<O
     Ok(largest.and_then(|one| Some(([doc, one.first_doc?], Some(note.to_owned())))))
 }
 
-/// Returns the repeated passages in these documents, in order. The list is empty if the run did not search for
-/// passages.
+/// Returns the repeated passages in these documents, in order. The list is empty if the run did not search for passages.
 ///
 /// # Errors
 /// Returns an error if a table is missing or damaged, or if the run is interrupted.

@@ -18,8 +18,7 @@ pub struct Explanation {
     pub algorithms: Vec<ExplainedAlgorithm>,
     /// The similarity of the texts, independent of the algorithms.
     pub measures: ExplainedMeasures,
-    /// The containment of each document in the other document, in the requested order, and whether the document may be
-    /// removed.
+    /// The containment of each document in the other document, in the requested order, and whether the document may be removed.
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
@@ -30,8 +29,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Returns the explanation with the option names in its reasons and notes spelled according to `spelling`. The
-    /// documents are unchanged.
+    /// Returns the explanation with the option names in its reasons and notes spelled according to `spelling`. The documents are unchanged.
     pub fn spelled(mut self, spelling: Spelling) -> Explanation {
         let texts = self.notes.iter_mut().chain(self.algorithms.iter_mut().map(|one| &mut one.why));
         texts.for_each(|text| *text = spelling.of(text).into_owned());
@@ -157,16 +155,14 @@ pub struct ExplainedAlgorithm {
     pub why: String,
     /// The row in `pairs/`.
     pub pair: Option<ExplainedPair>,
-    /// The score of the two documents, if the algorithm can compute the score from their signatures or with a lower
-    /// threshold.
+    /// The score of the two documents, if the algorithm can compute the score from their signatures or with a lower threshold.
     pub score: Option<ExplainedScore>,
     /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
     /// The word that distinguishes each document most from the other document, if the algorithm distinguishes versions
     /// from pages of the same template.
     pub words: Option<[ExplainedWord; 2]>,
-    /// The number of bits that differ between the fingerprints of the documents, for algorithms that compare
-    /// fingerprints.
+    /// The number of bits that differ between the fingerprints of the documents, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
     /// The reason why each document has no signature; null if it has a signature.
     pub unsigned: [Option<String>; 2],

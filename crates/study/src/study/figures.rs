@@ -97,8 +97,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // `best` contains, for each pair of contestants, the largest F among their union, their intersection, and each
-    // contestant alone.
+    // `best` contains, for each pair of contestants, the largest F among their union, their intersection, and each contestant alone.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {

@@ -41,8 +41,7 @@ pub(crate) const EVALUATION: &str = "evaluation.json";
 /// The name prefix of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
 const FRAME: &str = ".dupsift-frame-";
 
-/// The JSON file in this folder that lists the frame columns that the run did not read; `python/dupsift/_frames.py`
-/// writes it.
+/// The JSON file in this folder that lists the frame columns that the run did not read; `python/dupsift/_frames.py` writes it.
 const LEFT_OUT: &str = "left_out.json";
 
 /// Holds an output folder with its record.

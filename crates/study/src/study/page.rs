@@ -27,8 +27,7 @@ pub const PAGE: &str = "report.html";
 /// are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
-/// The name of the hidden file to which the new page is written. If writing fails, this file may remain in the output
-/// folder.
+/// The name of the hidden file to which the new page is written. If writing fails, this file may remain in the output folder.
 const HALF: &str = ".report.html.dupsift-accept";
 
 /// Renders the page from a record and its tables.

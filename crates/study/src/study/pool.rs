@@ -77,8 +77,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// Counts the pairs that every two algorithms have in common. The diagonal contains the number of pairs of
-/// each algorithm.
+/// Counts the pairs that every two algorithms have in common. The diagonal contains the number of pairs of each algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 

@@ -104,8 +104,7 @@ pub fn template_left_out(
         }),
         surplus: classification.words.each_ref().map(|word| word.surplus),
         lines: FirstLine { same, titles: false },
-        // The next best similarity is assumed to be as high as possible, because a pair without neighbors is not from
-        // the same template.
+        // The next best similarity is assumed to be as high as possible, because a pair without neighbors is not from the same template.
         next_best: own.into(),
         in_group: false,
         crowded: [false; 2],

@@ -1,5 +1,4 @@
-//! Finds the documents of a finished run that have equal texts, so that pairs are counted over distinct texts and not
-//! over copies.
+//! Finds the documents of a finished run that have equal texts, so that pairs are counted over distinct texts and not over copies.
 //!
 //! In the tables of the run, each copy forms a pair with the best document that has the same text. All other pairs are between best
 //! documents, but labels may refer to any copy. Therefore, both the pairs and the labels are mapped to one document per text, the

@@ -137,8 +137,7 @@ impl Truth {
         Ok(different)
     }
 
-    /// Points each document to the first document in its component, and counts the components and the documents in
-    /// each.
+    /// Points each document to the first document in its component, and counts the components and the documents in each.
     fn point_to_firsts(&mut self) {
         // The parent of a document has a smaller number, so it already points to the first document of the component.
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());

@@ -21,8 +21,7 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two
-/// ids in the row.
+/// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row.
 pub const PLACE_BYTES: usize = 9;
 /// The number of bytes in the hash of a cluster's name.
 pub const CLUSTER_BYTES: usize = 16;
@@ -241,8 +240,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     }
     table.close()?;
     if !report.is_lossy() {
-        // The `evaluation/` folder can be read as one table, so it contains a second table only if there is something
-        // to report.
+        // The `evaluation/` folder can be read as one table, so it contains a second table only if there is something to report.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }

@@ -1,5 +1,4 @@
-//! Determines one algorithm's verdict on two documents from its tables and the signatures, and states the reason in a
-//! sentence.
+//! Determines one algorithm's verdict on two documents from its tables and the signatures, and states the reason in a sentence.
 
 use super::copy_groups::CopyGroup;
 use super::explained_rows::beside;
@@ -227,8 +226,7 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 }
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
-    // Copies are certainly a pair. Other documents are certainly a pair only if the run left out no pairs for other
-    // reasons.
+    // Copies are certainly a pair. Other documents are certainly a pair only if the run left out no pairs for other reasons.
     let certain = |report: &AlgorithmReport| {
         same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
     };
@@ -324,8 +322,7 @@ fn not_written(said: &Said) -> String {
     )
 }
 
-/// Returns `never` (the reason why two documents were never compared), followed by the result that the first check
-/// would have had.
+/// Returns `never` (the reason why two documents were never compared), followed by the result that the first check would have had.
 fn though(never: String, look: &Look) -> String {
     match look.checks.first() {
         Some(check) if check.passes => format!("{never}, though {}", reached(check)),
@@ -334,8 +331,7 @@ fn though(never: String, look: &Look) -> String {
     }
 }
 
-/// Returns the reason why two documents are not a pair in the run, although they would be a pair if the corpus
-/// contained nothing else.
+/// Returns the reason why two documents are not a pair in the run, although they would be a pair if the corpus contained nothing else.
 fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };

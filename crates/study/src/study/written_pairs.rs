@@ -19,8 +19,7 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The number of parts to which shares are rounded. Tables store shares as 32-bit floats; rounding restores a bound
-/// such as 0.7.
+/// The number of parts to which shares are rounded. Tables store shares as 32-bit floats; rounding restores a bound such as 0.7.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in at least one pair.
@@ -57,8 +56,7 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 
 /// Holds the pairs of one algorithm that reach the threshold, as links between classes of copies.
 pub struct Links {
-    /// The classes of at least two documents. Documents are in order within a class, and classes are sorted by their
-    /// first document.
+    /// The classes of at least two documents. Documents are in order within a class, and classes are sorted by their first document.
     copies: Vec<Vec<u64>>,
     /// Pairs (document, first document in its class), in order.
     class: Vec<(u64, u64)>,
@@ -70,8 +68,7 @@ struct Link {
     doc: u64,
     other: u64,
     similarity: f32,
-    /// The share of `doc`'s 3-grams and the share of its numbers that are in `other`; then the same shares of `other`
-    /// in `doc`.
+    /// The share of `doc`'s 3-grams and the share of its numbers that are in `other`; then the same shares of `other` in `doc`.
     shares: [Option<[f32; 2]>; 2],
 }
 

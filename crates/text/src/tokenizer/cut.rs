@@ -18,8 +18,7 @@ pub trait Tokenizer {
 }
 
 impl HanWords {
-    /// Calls `out` with the byte range of each word in a run. Runs must be requested in text order, but some runs may
-    /// be skipped.
+    /// Calls `out` with the byte range of each word in a run. Runs must be requested in text order, but some runs may be skipped.
     #[inline]
     pub fn words<T: Tokenizer + ?Sized>(
         &mut self,

@@ -12,8 +12,7 @@ use crate::simd::Classes;
 pub struct HanWords {
     /// The start of each run, or part of a run, in bytes. The tokenizer that fills the list uses this field.
     pub starts: Vec<u32>,
-    /// The end of each word, in bytes, in ascending order. A word begins where the previous word ends or where its run
-    /// begins.
+    /// The end of each word, in bytes, in ascending order. A word begins where the previous word ends or where its run begins.
     pub ends: Vec<u32>,
     /// The end of the part of the text that is split into words. This part begins with the requested run and ends with
     /// a run or a part of a run.

@@ -37,8 +37,7 @@ pub use unspaced::Unspaced;
 
 use han_words::HanWords;
 
-/// Calls `out` with the byte range of each word in a normalized text, in order, and with whether the word consists of
-/// Han characters.
+/// Calls `out` with the byte range of each word in a normalized text, in order, and with whether the word consists of Han characters.
 ///
 /// Runs of ASCII and Cyrillic letters and digits, and runs of Han characters, are found by their byte classes. A stretch between two
 /// borders that contains any other character is passed to `cut_characters`.
@@ -125,8 +124,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns whether the byte before a position is a mark. If so, a combining character at that position belongs to the
-/// mark.
+/// Returns whether the byte before a position is a mark. If so, a combining character at that position belongs to the mark.
 fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| {
         let one = &classes[before / 64];

@@ -120,8 +120,7 @@ pub struct Files {
     became: Vec<u32>,
     /// The number after the last document of each file.
     ends: Vec<u64>,
-    /// The files that contain the two documents of the previous pair. Pairs are in order, so the next pair is usually
-    /// from the same files.
+    /// The files that contain the two documents of the previous pair. Pairs are in order, so the next pair is usually from the same files.
     last: [LastFile; 2],
 }
 

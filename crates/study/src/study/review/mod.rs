@@ -326,15 +326,13 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Returns whether the pairs of an algorithm are used to decide on removal; `true` for all algorithms if nothing is
-/// removed.
+/// Returns whether the pairs of an algorithm are used to decide on removal; `true` for all algorithms if nothing is removed.
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }
 
-/// Returns the record of the previous run in the options of this run; `None` if that run no longer exists or was
-/// replaced by this run.
+/// Returns the record of the previous run in the options of this run; `None` if that run no longer exists or was replaced by this run.
 fn before(report: &RunReport) -> Option<Box<RunReport>> {
     let folder = report.options.get("previous")?.as_str()?;
     let before = previous_run(Path::new(folder)).ok()?;

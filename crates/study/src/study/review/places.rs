@@ -8,8 +8,7 @@ use dupsift_engine::session::Session;
 /// Maps document numbers to positions.
 #[derive(Clone, Copy)]
 pub struct Places<'r> {
-    /// The session that reads the corpus. `None` if the corpus is not read; in that case, a position is the number
-    /// itself.
+    /// The session that reads the corpus. `None` if the corpus is not read; in that case, a position is the number itself.
     session: Option<&'r Session<'r>>,
     first_doc: u64,
     documents: u64,

@@ -91,8 +91,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             notes
                 .push(format!("{} not Parquet and therefore not read", counted_as(others as u64, "file is|files are")));
         }
-        // Codes depend on the order in which threads run. The names are in alphabetical order, so their order is always
-        // the same.
+        // Codes depend on the order in which threads run. The names are in alphabetical order, so their order is always the same.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
             .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
             .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))

@@ -1,5 +1,4 @@
-//! Finds the most probable path through a run of characters: the sequence of dictionary words whose frequencies have
-//! the largest product.
+//! Finds the most probable path through a run of characters: the sequence of dictionary words whose frequencies have the largest product.
 //!
 //! The code goes from the end of the run to its beginning and selects a word for each position: the word that has the highest sum of its
 //! own weight and the weight of the best path after it. If several words have the same sum, the longest is selected. Consecutive single
@@ -39,8 +38,7 @@ pub struct Batch {
     /// The positions at which a word of more than two characters may begin. A position is first stored with the number of the pair, and
     /// later with the place of the third character.
     thirds: Vec<(u32, u32)>,
-    /// The positions at which a word of more than three characters may begin, each with the node of the first four
-    /// characters.
+    /// The positions at which a word of more than three characters may begin, each with the node of the first four characters.
     longer: Vec<(u32, Node)>,
     /// The weight of the best path from each character to the end of its run.
     best: Vec<f64>,
@@ -99,8 +97,7 @@ impl Cutter {
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
     ) -> Cutter {
-        // Classes and letters are numbered by frequency, so that frequent data is close together and in the processor's
-        // cache.
+        // Classes and letters are numbered by frequency, so that frequent data is close together and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
         for (_, frequency) in vocabulary.words() {

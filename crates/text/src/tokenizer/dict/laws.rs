@@ -1,5 +1,4 @@
-//! Checks that the words are the same as with jieba-rs: for dictionary words, synthetic runs and real texts, and with
-//! user dictionaries.
+//! Checks that the words are the same as with jieba-rs: for dictionary words, synthetic runs and real texts, and with user dictionaries.
 
 use std::sync::LazyLock;
 
@@ -59,8 +58,7 @@ fn the_dictionary_is_whole_and_in_order() {
     assert!(Vocabulary::new(&TEXT).words().all(|(_, frequency)| frequency > 0));
 }
 
-/// Checks that the program would build the same tables as the build script. All other tests use the tables of the build
-/// script.
+/// Checks that the program would build the same tables as the build script. All other tests use the tables of the build script.
 #[test]
 fn tables_are_those_that_the_program_makes() {
     let model = unpacked(include_bytes!("data/hmm.model.zst"));

@@ -126,8 +126,7 @@ struct List {
 }
 
 impl List {
-    /// Adds a word. If the frequency is 0, nothing is added, because the letters are only the beginning of longer
-    /// words.
+    /// Adds a word. If the frequency is 0, nothing is added, because the letters are only the beginning of longer words.
     fn add(&mut self, word: &[u16], frequency: u64) {
         if frequency > 0 {
             let from = self.text.len();

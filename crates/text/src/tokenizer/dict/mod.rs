@@ -289,8 +289,7 @@ mod tests {
         for_each_word(&run, &dict, &Unspaced::characters(), &mut |word, _| of_text.push(&run[word]));
         assert_eq!(words, of_text);
         assert_eq!(words.concat(), run);
-        // The length of the first piece, 4,096, is one more than a multiple of 7, so the piece ends in the middle of
-        // the word.
+        // The length of the first piece, 4,096, is one more than a multiple of 7, so the piece ends in the middle of the word.
         let limit = "中".len() * RUN_LIMIT;
         let mut end = 0;
         assert!(words.iter().any(|word| {

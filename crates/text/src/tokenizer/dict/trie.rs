@@ -92,8 +92,7 @@ struct Range {
     to: u32,
 }
 
-/// A child of a node: its letter, the class of the word that ends at it, and the range of the words that begin with its
-/// letters.
+/// A child of a node: its letter, the class of the word that ends at it, and the range of the words that begin with its letters.
 struct Child {
     letter: u16,
     class: u32,
@@ -177,8 +176,7 @@ struct Places<T> {
     /// `from[n]` is the block of 64 bases at which the search begins for a node with at least 2^n and fewer than 2^(n+1) children. This
     /// start never moves back, so the running time is linear, but some holes remain.
     from: [usize; 17],
-    /// The block of 64 places at which the search for the place of an only child begins. An only child can use any free
-    /// place.
+    /// The block of 64 places at which the search for the place of an only child begins. An only child can use any free place.
     from_only: usize,
     largest: usize,
 }

@@ -37,8 +37,7 @@ impl Unknown {
         Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
-    /// Returns the model with different letter numbers. The new numbers must include all characters that the model
-    /// covers.
+    /// Returns the model with different letter numbers. The new numbers must include all characters that the model covers.
     pub fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
         let mut seen = vec![[NEVER; 4]; to.covered() as usize + 1];
         for (c, number) in from.known().filter(|&(_, number)| number < from.covered()) {

@@ -15,8 +15,7 @@ pub struct Vocabulary<'d> {
 }
 
 impl<'d> Vocabulary<'d> {
-    /// Returns the words of a dictionary, which consists of lines of `word frequency tag`, sorted by word, without
-    /// duplicates.
+    /// Returns the words of a dictionary, which consists of lines of `word frequency tag`, sorted by word, without duplicates.
     pub fn new(dictionary: &'d str) -> Vocabulary<'d> {
         let total = entries(dictionary).map(|(_, frequency)| frequency).sum();
         Vocabulary { dictionary, added: BTreeMap::new(), total }
@@ -81,16 +80,14 @@ impl<'d> Vocabulary<'d> {
         (float::exp(sum + total) as u64 + 1).max(self.frequency(word).unwrap_or(1))
     }
 
-    /// Splits a word into the most probable shorter words, without the model of unknown words. Single ASCII letters and
-    /// digits are joined.
+    /// Splits a word into the most probable shorter words, without the model of unknown words. Single ASCII letters and digits are joined.
     fn cut<'w>(&self, word: &'w str) -> Vec<&'w str> {
         let places: Vec<(usize, char)> = word.char_indices().collect();
         let place = |at: usize| places.get(at).map_or(word.len(), |&(place, _)| place);
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
         let total = float::ln(self.total as f64);
-        // `ways[i]` is the weight of the best path from character `i` to the end, and the end of the first word on that
-        // path.
+        // `ways[i]` is the weight of the best path from character `i` to the end, and the end of the first word on that path.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
             let mut best = (f64::NEG_INFINITY, at + 1);

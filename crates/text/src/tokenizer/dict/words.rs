@@ -16,13 +16,11 @@ use std::hint::select_unpredictable;
 use super::tables::Reader;
 use crate::cpu::ask_for;
 
-/// A node for three or more letters: the last letter, the base of the children, and the frequency class of the word
-/// that ends at the node.
+/// A node for three or more letters: the last letter, the base of the children, and the frequency class of the word that ends at the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node(pub u64);
 
-/// The number of bits in a base. The letter is in the 16 bits below the base, and the frequency class in the 20 bits
-/// above it.
+/// The number of bits in a base. The letter is in the 16 bits below the base, and the frequency class in the 20 bits above it.
 const BASE_BITS: u32 = 28;
 
 impl Node {
@@ -58,13 +56,11 @@ impl Node {
     }
 }
 
-/// A pair of letters: the frequency class of the pair as a word in the upper bits, and the set of possible third
-/// letters in the lower bits.
+/// A pair of letters: the frequency class of the pair as a word in the upper bits, and the set of possible third letters in the lower bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair(pub u32);
 
-/// The number of bits in the set of third letters. A letter is represented by its remainder after division by this
-/// number.
+/// The number of bits in the set of third letters. A letter is represented by its remainder after division by this number.
 const THIRDS: u16 = 12;
 
 impl Pair {
