@@ -11,8 +11,8 @@ use crate::start;
 
 /// Describes a run over a corpus: its inputs, its output folder and its options.
 ///
-/// Every option of `dupsift run` can be set by name with [`Job::option`]; options that are not set have their default values. Nothing is
-/// checked before [`Job::run`].
+/// Every option of `dupsift run` can be set by name with [`Job::option`]. Options that are not set have their default values. Nothing is
+/// checked until [`Job::run`] is called.
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing happens before `run`"]
 pub struct Job {
@@ -21,7 +21,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns a job without inputs.
+    /// Creates a job without inputs.
     pub fn new() -> Job {
         Job::default()
     }
@@ -32,7 +32,7 @@ impl Job {
         self
     }
 
-    /// Sets the output folder. The complete folder appears when the run succeeds.
+    /// Sets the output folder. The folder appears only when the run succeeds.
     pub fn output(self, folder: impl AsRef<Path>) -> Job {
         let folder = folder.as_ref().to_string_lossy().into_owned();
         self.option("out", folder)
@@ -53,8 +53,8 @@ impl Job {
         self.option("memory", bytes.to_string())
     }
 
-    /// Sets an option of `dupsift run` to a value in the form used on the command line. The words in the name may be separated by `_`
-    /// or `-`. A later value replaces an earlier value.
+    /// Sets an option of `dupsift run`. The value has the same form as on the command line. The words in the name may be separated by
+    /// `_` or `-`. A later value replaces an earlier value.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Job {
         self.options.push((name.into(), value.into()));
         self
@@ -62,11 +62,11 @@ impl Job {
 
     /// Finds the duplicates and writes the output folder.
     ///
-    /// If a guard prevents publication of the result, an earlier output is kept, and `guards` in the report lists the guard.
+    /// If a guard prevents publication of the result, an earlier output is kept, and the guard is listed in `guards` in the report.
     ///
     /// # Errors
-    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. In
-    /// case of an error, an earlier output is unchanged.
+    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault.
+    /// After an error, an earlier output is unchanged.
     pub fn run(self) -> Result<RunReport> {
         let mut settings = Settings::default();
         for (name, value) in &self.options {

@@ -1,4 +1,4 @@
-//! Edits of files, shared by the targets that damage the program's files.
+//! Edits files, for the fuzz targets that damage the program's files.
 
 /// Changes single bytes or truncates the file, at positions given by `edits`.
 pub fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {

@@ -1,5 +1,6 @@
-//! Damages the files of an index: the manifest (with its old checksum and with a correct one), runs of rows and document files, which are
-//! then read as usual. Checks that nothing panics, that no name leads out of the index, and that memory is bounded by the file sizes.
+//! Damages the files of an index, and then reads them as usual. The files are the manifest (with its old checksum and with a correct
+//! one), runs of rows, and document files. Checks that nothing panics, that no file name leads out of the index, and that memory is
+//! bounded by the file sizes.
 #![no_main]
 
 mod edits;
@@ -53,7 +54,7 @@ fn below(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Returns whether a path stays inside the folder.
+/// Returns whether a path is inside the folder.
 fn is_inside(dir: &Path, path: &Path) -> bool {
     path.strip_prefix(dir).is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
 }
@@ -62,7 +63,7 @@ fn lost(_: &Batch) -> dupsift::Result<State> {
     Ok(State::Lost)
 }
 
-/// Reads everything that the newest generation names.
+/// Reads all files that the newest generation lists.
 fn read(dir: &Path) {
     let Ok(Some(index)) = Index::look(dir, lost) else { return };
     let Some(manifest) = index.manifest.clone() else { return };
@@ -103,7 +104,7 @@ fuzz_target!(|data: &[u8]| {
         std::fs::write(path, bytes).expect("written");
         return;
     }
-    // A different manifest with a correct checksum.
+    // The manifest is replaced by a different manifest with a correct checksum.
     let text = if which == files.len() { edited(manifest, edits) } else { edits.to_vec() };
     let Ok(mut other) = serde_json::from_slice::<Manifest>(&text) else { return };
     other.generation = 99;

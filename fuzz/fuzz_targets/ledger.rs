@@ -1,6 +1,6 @@
 //! Damages the saved state of a run: reads arbitrary bytes as a ledger, with and without a correct checksum, and reads changed checkpoint
-//! files as every kind of file. Checks that nothing panics, that no name leads out of the folder, and that memory is bounded by the file
-//! sizes.
+//! files as every kind of checkpoint file. Checks that nothing panics, that no file name leads out of the folder, and that memory is
+//! bounded by the file sizes.
 #![no_main]
 
 mod edits;
@@ -18,7 +18,7 @@ use edits::edited;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// Holds a folder of temporary files with its checkpoint files, their bytes, and its ledger.
+/// Holds a folder of temporary files, its checkpoint files with their bytes, and its ledger.
 struct Made {
     dir: PathBuf,
     files: Vec<(PutDown, Vec<u8>)>,
@@ -56,7 +56,7 @@ fn made() -> &'static Made {
     })
 }
 
-/// Opens a file as every kind of checkpoint file, and reads it.
+/// Opens and reads a file as every kind of checkpoint file.
 fn take_up(dir: &Path, file: &PutDown) {
     if let Ok(product) = Product::take_up(dir, file) {
         let _ = product.iter().fold(0u8, |all, byte| all ^ byte);
@@ -66,7 +66,7 @@ fn take_up(dir: &Path, file: &PutDown) {
     let _ = FrozenHeap::take_up(dir, file);
     for bits in [0, 1, 1000, usize::MAX] {
         let _ = AtomicBits::take_up(dir, file, bits);
-        // Only existing bits have a rank.
+        // Only bits that exist have a rank.
         let _ = Ranks::take_up(dir, file, bits).map(|ranks| bits.checked_sub(1).map(|last| ranks.rank(last)));
     }
     if let Ok(run) = Run::take_up(dir, file) {
@@ -88,7 +88,7 @@ fuzz_target!(|data: &[u8]| {
         let path = dir.join(&file.name);
         std::fs::write(&path, &other).expect("written");
         take_up(dir, file);
-        // Tries again with the length and the checksum of the changed file.
+        // The file is read again with the length and the checksum of the changed file.
         let says =
             other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
         let end = says.and_then(|says| other.get(usize::try_from(says).ok()?..));

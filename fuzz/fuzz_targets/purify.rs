@@ -1,12 +1,12 @@
-//! Purifies arbitrary bytes as a page with any content type, by each method, with tiny limits and with the defaults. Checks that nothing
-//! panics, that the limits hold, and that the same bytes give the same page.
+//! Purifies arbitrary bytes as a page with any content type, with each method, with tiny limits and with the default limits. Checks that
+//! nothing panics, that the limits hold, and that the same bytes give the same page.
 #![no_main]
 
 use dupsift::pages::{Method, Purifier, PurifyOptions, RawPage};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
-    // The first line is the content type from the server, the second is the address.
+    // The first line is the content type from the server, and the second line is the address.
     let mut lines = data.splitn(3, |byte| *byte == b'\n');
     let mut line = || lines.next().unwrap_or_default();
     let (content_type, url, bytes) = (line(), line(), line());

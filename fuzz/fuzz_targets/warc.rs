@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as a web archive, plain, with gzip and with Zstandard. Checks that nothing panics, and that every pass returns the
-//! counted rows, in one piece or in many.
+//! Reads arbitrary bytes as a web archive, uncompressed and compressed with gzip or Zstandard. Checks that nothing panics, and that every
+//! pass returns all counted rows, whether a file is read in one piece or in many.
 #![no_main]
 
 use std::io::Write as _;

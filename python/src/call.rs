@@ -1,5 +1,5 @@
 //! Calls into the library, which may take hours. The work runs on its own thread while the caller waits without the GIL, so that other
-//! Python threads run and a request to stop is noticed.
+//! Python threads can run and a request to stop is noticed.
 //!
 //! ```text
 //! calling thread: wait 100 ms -> log lines, progress -> signals? -> wait ...        (holds the GIL only between waits)
@@ -24,9 +24,10 @@ use pyo3::prelude::*;
 use crate::error::{Package, raised};
 use crate::logging;
 
-/// The interval for checking signals.
+/// The interval at which signals are checked.
 const EVERY: Duration = Duration::from_millis(100);
-/// The time for the work to end after a request to stop. A longer step continues on its thread, which ends after that step.
+/// The time that the caller waits for the work to end after a request to stop. If a step takes longer, the caller stops
+/// waiting; the thread ends after that step.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// The number of work threads that have not ended.
@@ -34,12 +35,12 @@ static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 /// The process that loaded this module. A process forked from it must not remove its folders.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
-/// Records the process. Called once, when the module is loaded.
+/// Records the process. This function is called once, when the module is loaded.
 pub fn set_up() {
     PROCESS.get_or_init(process::id);
 }
 
-/// Removes partial results of work that is still running on its thread. The interpreter calls this at exit.
+/// Removes the partial results of work that is still running on its thread. The interpreter calls this function at exit.
 #[pyfunction]
 pub fn leave(py: Python<'_>) {
     if AT_WORK.load(Ordering::SeqCst) > 0 && PROCESS.get() == Some(&process::id()) {
@@ -47,8 +48,8 @@ pub fn leave(py: Python<'_>) {
     }
 }
 
-/// Runs the work and waits for it. `told` is called on the calling thread with the progress of each stage: its number, its name, units
-/// done and in total, the unit, whether the stage has ended, and the current step of the job and the number of steps.
+/// Runs the work and waits for it. `told` is called on the calling thread with the progress of each stage: the number and the name of the
+/// stage, the units done and in total, the unit, whether the stage has ended, the current step of the job, and the number of steps.
 ///
 /// # Errors
 /// Returns the error of the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.
@@ -78,7 +79,7 @@ pub fn call<T: Send + 'static>(
     loop {
         let said;
         (said, result) = py.detach(move || (result.recv_timeout(EVERY), result));
-        // Each of these calls may run Python code, including a signal handler.
+        // Each of the following calls may run Python code, including a signal handler.
         let mut heard = logging::hand_over(py);
         if let (Ok(()), Some(told)) = (&heard, &told) {
             heard = stages.hand_over(py, told);
@@ -89,7 +90,7 @@ pub fn call<T: Send + 'static>(
                 stopped = heard.err().map(|error| (error, Instant::now()));
                 cancel.fetch_or(stopped.is_some(), Ordering::Relaxed);
             }
-            // A second request does not wait for the work.
+            // After a second request to stop, the caller no longer waits for the work.
             (Err(RecvTimeoutError::Timeout), Some((error, since))) => {
                 if heard.is_err() || since.elapsed() >= PATIENCE {
                     return Err(with_reason(py, error, ending(stage_at_hand())));
@@ -102,7 +103,7 @@ pub fn call<T: Send + 'static>(
     }
 }
 
-/// Converts the result of the work: its value, its error, or a panic.
+/// Returns the value of the work, or converts its error or panic to an exception.
 fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeoutError>) -> PyResult<T> {
     match said {
         Ok(Ok(result)) => result.map_err(|error| raised(py, error)),
@@ -111,8 +112,8 @@ fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeo
     }
 }
 
-/// The state of a stage: its name, units done and in total, the unit, whether it has ended, and the step of the job with the number of
-/// steps (0 of 0 if unknown).
+/// The state of a stage: its name, the units done and in total, the unit, whether the stage has ended, and the step of the job and the
+/// number of steps (both 0 if unknown).
 type Stage = (String, u64, u64, Unit, bool, [usize; 2]);
 
 /// Holds the last pending event of each stage, because work threads do not wait for the interpreter.
@@ -137,7 +138,7 @@ impl Stages {
     }
 }
 
-/// Sets the reason as the message of a KeyboardInterrupt; other exceptions are not changed.
+/// Adds the reason to a KeyboardInterrupt, as its message. Other exceptions are returned unchanged.
 fn with_reason(py: Python<'_>, error: PyErr, reason: String) -> PyErr {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) { PyKeyboardInterrupt::new_err(reason) } else { error }
 }

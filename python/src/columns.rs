@@ -1,4 +1,5 @@
-//! Columns with one value per row: which rows are kept, which were seen before. They are Arrow arrays and Python sequences.
+//! Defines columns with one value per row, such as whether the row is kept or was seen before. Columns are Arrow arrays
+//! and Python sequences.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -52,7 +53,7 @@ impl Column {
 }
 
 impl Column {
-    /// Returns the values as numbers; 1 is true.
+    /// Returns the values as numbers. True is 1, and false is 0.
     fn numbers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
         match self.values.as_boolean_opt() {
             Some(flags) => Box::new(flags.values().iter().map(i64::from)),
@@ -71,7 +72,7 @@ impl Column {
         }
     }
 
-    /// Returns the value in an existing row as Python writes it.
+    /// Returns the value in an existing row, formatted as in Python.
     fn shown(&self, row: usize) -> String {
         match self.values.as_boolean_opt() {
             Some(flags) => if flags.value(row) { "True" } else { "False" }.to_owned(),
@@ -101,7 +102,7 @@ fn number(value: &Bound<'_, PyAny>) -> Option<i64> {
     value.extract::<bool>().map(i64::from).ok().or_else(|| value.extract::<i64>().ok())
 }
 
-/// What `__reduce__` returns: the function that recreates the value, and its arguments.
+/// The result of `__reduce__`: the function that recreates the value, and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>));
 
 #[pymethods]
@@ -110,7 +111,7 @@ impl Column {
         self.values.len()
     }
 
-    /// Shows the type, the number of values, and the first and last ones.
+    /// Shows the type, the number of values, and the first and last values.
     fn __repr__(&self) -> String {
         let count = self.values.len();
         let shown: Vec<String> = match count <= 2 * SHOWN {
@@ -189,7 +190,7 @@ impl Column {
         if self.values.as_boolean_opt().is_some() { "bool" } else { "int64" }
     }
 
-    /// Returns the values as bytes in native byte order: one byte per boolean, eight per number.
+    /// Returns the values as bytes in native byte order: one byte per boolean, eight bytes per number.
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         match self.values.as_boolean_opt() {
             Some(flags) => PyBytes::new(py, &flags.values().iter().map(u8::from).collect::<Vec<u8>>()),
@@ -235,12 +236,12 @@ impl Column {
         }
     }
 
-    /// Pickles the column, because Hugging Face `datasets` computes cache names from pickled values.
+    /// Makes the column picklable, because Hugging Face `datasets` computes cache names from pickled values.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         Ok((py.get_type::<Column>().getattr("from_bytes")?, (self.dtype(), self.tobytes(py))))
     }
 
-    /// Returns the number of true values, or the sum of row numbers.
+    /// Returns the number of true values in a column of booleans, or the sum of a column of row numbers.
     fn sum(&self) -> i64 {
         match self.values.as_boolean_opt() {
             Some(flags) => flags.true_count() as i64,
@@ -248,7 +249,7 @@ impl Column {
         }
     }
 
-    /// Returns the numbers of the rows that are true.
+    /// Returns the numbers of the rows whose value is true.
     fn rows(&self) -> Column {
         let rows = self.values.as_boolean_opt().map(|flags| flags.values().set_indices());
         Column::of_rows(rows.into_iter().flatten().map(|row| row as u64))
@@ -284,7 +285,7 @@ impl Values {
     }
 }
 
-/// Returns for each row of the corpus of a run whether it is not in the removal list.
+/// Returns a mask over the rows in the corpus of a run. A value is true if the row is not in the removal list.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished run, if the run read only a sample of the corpus, or if the list is
@@ -293,7 +294,7 @@ impl Values {
 pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
     let finished = Finished::open(&folder).map_err(|error| raised(py, error))?;
     refuse_sample(&finished.report).map_err(|error| raised(py, error))?;
-    // In an incremental run, numbers continue from the earlier batches.
+    // In an incremental run, document numbers continue from the earlier batches.
     let (first, rows) = (finished.first_doc() as i64, finished.rows());
     let removed = folder.join("removed/part-00000.parquet");
     let mut kept = vec![true; rows as usize];

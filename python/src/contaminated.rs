@@ -1,4 +1,4 @@
-//! The `contaminated` command, the summary of its result, and the rows that are kept.
+//! Implements the `contaminated` command, the summary of its result, and the mask of the rows that are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::columns::Column;
 use crate::error::raised;
 use crate::settings::{Given, settings};
 
-/// Finds the documents that contain items of an evaluation set.
+/// Finds the documents that contain items from an evaluation set.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -39,7 +39,7 @@ pub fn contaminated_run(
     })
 }
 
-/// Returns the summary that the command line printed at the end of the search that wrote this folder.
+/// Returns the summary of the search that wrote this folder, as printed on the command line.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished search.
@@ -50,7 +50,8 @@ pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String>
         .map_err(|error| raised(py, error))
 }
 
-/// Returns for each row of the corpus whether it is kept, because no item reaches the threshold in it.
+/// Returns a mask over the rows in the corpus. A value is true if the row is kept because no item reaches the threshold
+/// in it.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished search, or if a table is damaged.

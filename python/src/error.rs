@@ -1,4 +1,4 @@
-//! Converts errors of the library to exceptions: their class and their message.
+//! Converts errors of the library to exceptions. The cause of an error determines the class of the exception:
 //!
 //! | cause | class |
 //! | --- | --- |
@@ -13,14 +13,14 @@ use dupsift::options::Spelling;
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// Names the package's own exception classes, in `dupsift._errors`.
+/// Identifies the package's own exception classes, which are defined in `dupsift._errors`.
 #[derive(Clone, Copy)]
 pub enum Package {
     /// The base class.
     Error,
-    /// An input that cannot be used.
+    /// The class for an input that cannot be used.
     InputError,
-    /// A damaged temporary file.
+    /// The class for a damaged temporary file.
     DamagedError,
 }
 
@@ -40,7 +40,7 @@ impl Package {
 /// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     let sentence = Spelling::Keywords.of(&error.to_string()).into_owned();
-    // For a full disk: the system's error, followed by how much space is missing.
+    // If the disk is full, the message is the system error, followed by the amount of space that is missing.
     let (error, more) = match error {
         Error::Full { source, said } => (*source, format!("; {said}")),
         other => (other, String::new()),

@@ -1,4 +1,4 @@
-//! Facts about algorithms and presets; signatures and similarities of single texts.
+//! Returns facts about algorithms and presets, and computes signatures and similarities of single texts.
 
 use dupsift::cli::algorithms::json_of_all;
 use dupsift::error::Error;
@@ -18,7 +18,7 @@ pub fn algorithms(py: Python<'_>) -> PyResult<String> {
     json_of_all().map_err(|error| raised(py, Error::Table { action: "write JSON".into(), source: error.into() }))
 }
 
-/// Returns the presets: name, summary, algorithms, options, and whether it is the default.
+/// Returns the presets: the name, summary, algorithms and options of each preset, and whether it is the default.
 #[pyfunction]
 pub fn presets() -> Vec<Preset> {
     let preset = |one: &dupsift::stage::recipe::Preset| {
@@ -27,10 +27,11 @@ pub fn presets() -> Vec<Preset> {
     PRESETS.iter().map(preset).collect()
 }
 
-/// The signature of one text: rows of position, key, order and sketch; the evidence for verification; and why there is no signature.
+/// The signature of one text: its rows (position, key, order and sketch), the evidence for verification, and the reason
+/// why there is no signature.
 type Signed = (Vec<(u32, u128, u32, Vec<u8>)>, Vec<u64>, Option<&'static str>);
 
-/// Signs one text.
+/// Returns the signature of one text.
 ///
 /// # Errors
 /// Raises ValueError if the algorithm is unknown or needs a corpus.

@@ -1,4 +1,4 @@
-//! Reads data frames through the Arrow PyCapsule interface: the requested columns are written to a Parquet file, batch by batch, so that a
+//! Reads data frames through the Arrow PyCapsule interface. The requested columns are written to a Parquet file, batch by batch, so that a
 //! frame may be larger than the memory limit and a run can read it twice.
 
 use std::ffi::CStr;
@@ -25,22 +25,22 @@ use crate::error::raised;
 use crate::settings::{self, Given};
 use crate::stream_out::refused;
 
-/// Number of rows that are converted and written at a time.
+/// The number of rows that are converted and written at a time.
 const ROWS: usize = 8192;
 
-/// Texts are written when they reach this number of bytes.
+/// The number of bytes at which the collected texts are written.
 const TEXT_BYTES: usize = 8 << 20;
 
 /// The keywords that may name several columns.
 const SEVERAL: [&str; 4] = ["text", "text_column", "item_column", "choices_column"];
 
-/// A requested column: its name and, if the column must exist, the keyword that named it.
+/// A requested column: its name and, if the column must exist, the keyword that specified it.
 pub type Asked = (String, Option<String>);
 
 /// Returns the batches of an object that has `__arrow_c_stream__`, or `__arrow_c_array__` for a single batch.
 ///
 /// # Errors
-/// Raises TypeError if the object has neither method, and ValueError if the stream is not a table; passes on exceptions from the object.
+/// Raises TypeError if the object has neither method, and ValueError if the stream is not a table. Passes on exceptions from the object.
 pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if frame.hasattr("__arrow_c_stream__")? {
         let capsule = frame.call_method0("__arrow_c_stream__")?;
@@ -63,7 +63,8 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader +
 fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
     const NAME: &CStr = c"arrow_array_stream";
     let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: according to the interface, a capsule with this name holds such a stream; the stream is moved out and marked as released.
+    // SAFETY: according to the interface, a capsule with this name holds an Arrow stream; the stream is moved out of
+    // the capsule and marked as released.
     unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(|error| {
         PyValueError::new_err(format!("{error}; expected a table or another stream of named columns, such as a frame"))
     })
@@ -73,8 +74,8 @@ fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader
 fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<RecordBatch> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: according to the interface, capsules with these names hold such values; the array is moved out and marked as released, and
-    // the schema is read while its capsule is alive.
+    // SAFETY: according to the interface, capsules with these names hold an Arrow array and its schema; the array is moved out of its
+    // capsule and marked as released, and the schema is read while its capsule is alive.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(refused)?;
     match data.data_type() {
         DataType::Struct(_) => Ok(StructArray::from(data).into()),
@@ -82,8 +83,8 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     }
 }
 
-/// Returns the columns of a frame that a run with these keywords reads, each with the keyword that named it, if any, and whether all
-/// other columns are needed too.
+/// Returns the columns of a frame that a run with these keywords reads, and whether all other columns are also needed. A column that
+/// a keyword specified comes with that keyword.
 ///
 /// # Errors
 /// Raises ValueError for keywords that `run` does not accept.
@@ -92,10 +93,10 @@ pub fn frame_columns(py: Python<'_>, options: Vec<(String, Given)>) -> PyResult<
     settings::frame_columns(options).map_err(|error| raised(py, error))
 }
 
-/// Writes the requested columns of a frame to a new Parquet file, or all columns if `all` is set; returns the number of rows.
+/// Writes the requested columns of a frame, or all columns if `all` is set, to a new Parquet file. Returns the number of rows.
 ///
 /// # Errors
-/// Returns an error if a column is missing or the disk is full; passes on exceptions from the frame, and KeyboardInterrupt.
+/// Returns an error if a column is missing or the disk is full. Passes on exceptions from the frame, and KeyboardInterrupt.
 #[pyfunction]
 pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: PathBuf) -> PyResult<u64> {
     let batches = batches(frame)?;
@@ -103,10 +104,10 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
     written.map_err(|error| interrupted(frame.py(), error))
 }
 
-/// Writes texts, each a string or None, as the `text` column of a new Parquet file; returns the number of rows.
+/// Writes texts to the `text` column of a new Parquet file. Each text is a string or None. Returns the number of rows.
 ///
 /// # Errors
-/// Raises TypeError for any other value and names its row; returns an error if the disk is full; passes on exceptions from the iterator.
+/// Raises TypeError with the row number for any other value. Returns an error if the disk is full. Passes on exceptions from the iterator.
 #[pyfunction]
 pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
     let py = texts.py();
@@ -119,7 +120,7 @@ pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
         if text.is_none() {
             column.append_null();
         } else if let Ok(text) = text.cast::<PyString>() {
-            // A string with half of a surrogate pair is not UTF-8: its row is rejected when the file is read.
+            // A string that contains half of a surrogate pair is not valid UTF-8; its row is rejected when the file is read.
             let value = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
             let value = value.cast::<PyBytes>()?.as_bytes();
             column.append_value(value);
@@ -145,7 +146,8 @@ fn write_column(table: &mut TableWriter, column: &mut BinaryViewBuilder) -> Resu
     table.write(&rows.map_err(Error::table("write the texts"))?)
 }
 
-/// Returns KeyboardInterrupt if the frame raised it, else the error itself. Arrow passes on only the text of an exception.
+/// Returns KeyboardInterrupt if the frame raised it, or else the error itself. KeyboardInterrupt is recognized by its
+/// text, because Arrow passes on only the text of an exception.
 pub fn interrupted(py: Python<'_>, error: PyErr) -> PyErr {
     let said = error.value(py).to_string();
     let last = said.trim_end().lines().next_back().unwrap_or_default();
@@ -166,7 +168,7 @@ fn write_parquet(
 ) -> Result<u64> {
     let mut chosen = chosen(&batches.schema(), columns)?;
     if all {
-        // The copy has the columns in the order of the frame.
+        // The columns of the copy are in the order of the frame.
         let schema = batches.schema();
         let field = |at: usize| Field::new(schema.field(at).name(), written_as(schema.field(at).data_type()), true);
         chosen = (0..schema.fields().len()).map(|at| (at, field(at))).collect();
@@ -189,13 +191,13 @@ fn write_parquet(
     table.close().map(|(rows, _)| rows)
 }
 
-/// Returns the positions of the requested columns, and the field that each is written as.
+/// Returns the positions of the requested columns, and the field with which each column is written.
 fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> {
     let mut chosen: Vec<(usize, Field)> = Vec::new();
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // If no column has the complete name, the name is a list of columns that form one text, or that hold one choice each.
+        // If no column has the complete name, the name is a list of columns, which form one text or hold one choice each.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))
@@ -234,7 +236,7 @@ fn two_of(name: &str) -> Error {
     Error::usage(format!("the frame has two columns named {name:?}; expected unique names"))
 }
 
-/// Returns the type for writing: views for texts, to avoid copies, and the values of dictionaries.
+/// Returns the type with which a column is written. Texts are written as views, to avoid copies, and dictionaries as their values.
 fn written_as(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Null => DataType::Utf8View,
@@ -244,7 +246,7 @@ fn written_as(data_type: &DataType) -> DataType {
     }
 }
 
-/// Returns the chosen columns, with strings as bytes: the interface does not guarantee UTF-8, and the reader of the file checks each value.
+/// Returns the chosen columns, with strings as bytes. The interface does not guarantee UTF-8; the reader of the file checks each value.
 fn plain(rows: &RecordBatch, chosen: &[(usize, Field)]) -> Result<RecordBatch, ArrowError> {
     let column = |(at, field): &(usize, Field)| {
         let column = read_as::plain(&read_as::unchecked(rows.column(*at))?)?;

@@ -1,4 +1,4 @@
-//! dupsift for Python: thin wrappers around the library. The Python code is in `python/dupsift`.
+//! Provides thin Python wrappers around the library. The Python code of the package is in `python/dupsift`.
 
 mod call;
 mod columns;

@@ -1,6 +1,7 @@
-//! Passes log lines of the library to `logging.getLogger("dupsift")`.
+//! Passes the library's log lines to `logging.getLogger("dupsift")`.
 //!
-//! Work threads do not wait for the interpreter: they add their lines to a list, and the thread that waits for them passes the lines on.
+//! Work threads do not wait for the interpreter. They add their log lines to a list, and the thread that waits for the
+//! work passes these lines on.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};
@@ -11,9 +12,9 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Pending lines: Python's log level, and the text.
+/// The pending lines, each with Python's log level.
 static LINES: Mutex<Vec<(u8, String)>> = Mutex::new(Vec::new());
-/// The maximum number of pending lines; further lines are dropped.
+/// The maximum number of pending lines. Further lines are dropped.
 const MOST: usize = 10_000;
 
 /// Starts collecting log lines, unless the command-line program runs in this process and already logs them.

@@ -1,4 +1,4 @@
-//! Converts table rows to Python dictionaries, one at a time, for use without a data frame library.
+//! Converts table rows to Python dictionaries, one row at a time, for use without a data frame library.
 
 use std::sync::{Mutex, TryLockError};
 
@@ -13,10 +13,9 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::stream_out::refused;
 
-/// A source of batches.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
-/// Iterates over the rows of batches.
+/// Iterates over the rows of batches as dictionaries.
 #[pyclass(frozen)]
 pub struct Dictionaries {
     left: Mutex<Left>,

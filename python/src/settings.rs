@@ -1,4 +1,4 @@
-//! Converts keyword arguments to settings. The keywords are the names in the table of options, with `_` instead of `-`.
+//! Converts keyword arguments to settings. The keywords are the names from the table of options, with `_` instead of `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, OptionSpec, Settings, Spelling, Value, Verb, in_groups, ours, resolve};
@@ -34,7 +34,7 @@ impl From<Given> for Value {
     }
 }
 
-/// Options that are not keywords in Python, where log lines go to `logging`.
+/// Options that are not keywords in Python. Log lines are passed to `logging` instead.
 const NOT_HERE: &[&str] = &["log-format", "dry-run", "quiet", "verbose"];
 
 /// Returns the options of a command that are keywords.
@@ -47,7 +47,7 @@ pub fn keyword(option: &OptionSpec) -> String {
     option.name.replace('-', "_")
 }
 
-/// Returns the settings of a command: the given values, and the defaults for the rest.
+/// Returns the settings of a command: the given values, and the default values of all other options.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown keyword, or a value that its option does not accept.
@@ -71,8 +71,8 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
     settings.with_defaults(verb)
 }
 
-/// Returns the columns of a frame that a run with these keywords reads, in order, each with the keyword that named it, if any. A column
-/// that a keyword named must exist. Also returns whether the run writes the corpus and therefore needs the other columns.
+/// Returns the columns of a frame that a run with these keywords reads, in order. A column that a keyword specified comes with that
+/// keyword, and must exist. Also returns whether the run writes the corpus and therefore needs all other columns.
 ///
 /// # Errors
 /// Returns the errors of [`settings`].
@@ -106,11 +106,11 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
     Ok((std::iter::once(text).chain(given).chain(others).collect(), run.corpus.copies()))
 }
 
-/// The name of a keyword, its heading, its accepted values, its help, and its default in words.
+/// A keyword: its name, its heading, its accepted values, its help, and a description of its default.
 type Keyword = (String, &'static str, String, String, Option<String>);
 
-/// Returns the keywords of a command: name, heading, accepted values, help, and the default in words or None. `flags` spells the options in
-/// the help as flags of a command line.
+/// Returns the keywords of a command: name, heading, accepted values, help, and a description of the default or None. If `flags` is set,
+/// options in the help are spelled as command-line flags.
 ///
 /// # Errors
 /// Raises ValueError if there is no such command.

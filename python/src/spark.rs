@@ -1,4 +1,5 @@
-//! Runs on Apache Spark: the driver calls a Python object that moves blocks, and Spark tasks call back into the library.
+//! Runs the passes over documents on Apache Spark. The driver calls a Python object that moves blocks, and Spark tasks
+//! call back into the library.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +19,7 @@ use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
 
-/// Wraps the object that moves blocks, `_cluster.Cluster`.
+/// Wraps `_cluster.Cluster`, the object that moves blocks.
 struct OnSpark {
     object: Py<PyAny>,
 }
@@ -77,7 +78,7 @@ impl Cluster for OnSpark {
     }
 }
 
-/// Finds duplicates, with the passes over documents on Spark.
+/// Finds duplicates. The passes over documents run on Spark.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -118,7 +119,7 @@ pub struct SparkKnown(Known);
 
 #[pymethods]
 impl SparkKnown {
-    /// Reads the facts from the driver's file, with temporary files in `folder`. Without a file, there are no facts.
+    /// Reads the facts from the driver's file, with temporary files in `folder`. If `path` is None, there are no facts.
     #[new]
     fn new(py: Python<'_>, corpus: &SparkCorpus, path: Option<PathBuf>, folder: PathBuf) -> PyResult<SparkKnown> {
         let known = || path.map_or_else(|| Ok(Known::none()), |path| Known::read(&path, &corpus.0, &folder));
@@ -132,7 +133,7 @@ pub struct SparkBlocks(Mutex<Blocks>);
 
 #[pymethods]
 impl SparkBlocks {
-    /// Returns the next block, in the format that [`block_of`] reads; None after the last.
+    /// Returns the next block in the format that [`block_of`] reads; None after the last block.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let block = work(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).take())?;
         let pack = |block: Block| {
@@ -167,7 +168,7 @@ pub fn spark_map(
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 
-/// Runs a reduce step for the blocks of some buckets.
+/// Runs a reduce step on the blocks of some buckets.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -185,7 +186,7 @@ pub fn spark_reduce(
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 
-/// Returns the next block of a Python iterator; `None` after the last.
+/// Returns the next block from a Python iterator; `None` after the last block.
 fn block_of(blocks: &Py<PyAny>, what: &'static str) -> Result<Option<Block>> {
     let next = Python::attach(|py| match blocks.bind(py).try_iter()?.next() {
         Some(block) => Ok(Some(block?.extract::<PyBackedBytes>()?)),
@@ -199,7 +200,7 @@ fn step_of(step: &str) -> Result<Step> {
     serde_json::from_str(step).map_err(Error::table("read a step"))
 }
 
-/// Runs work without the GIL; a panic becomes an exception.
+/// Runs work without the GIL. A panic becomes an exception.
 fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| guarded(work)) {
         Ok(result) => result.map_err(|error| raised(py, error)),

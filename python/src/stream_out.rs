@@ -18,7 +18,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Converts an Arrow error to an exception; an error of the library keeps its class.
+/// Converts an Arrow error to an exception. An error of the library keeps its class.
 pub fn refused(error: ArrowError) -> PyErr {
     let said = error.to_string();
     match error {
@@ -41,7 +41,7 @@ pub fn stream<'py>(py: Python<'py>, reader: Box<dyn RecordBatchReader + Send>) -
 /// Returns the schema of a stream.
 ///
 /// # Errors
-/// Returns an error if the interface has no name for a type.
+/// Returns an error if the interface does not support a type.
 pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(refused)?, SCHEMA)
 }

@@ -1,4 +1,4 @@
-//! Tables in an output folder, read from their Parquet files on request, one batch at a time.
+//! Provides the tables in an output folder. They are read from their Parquet files on request, one batch at a time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::error::{Package, raised};
 use crate::rows::Dictionaries;
 use crate::stream_out;
 
-/// Number of rows in a batch.
+/// The number of rows in a batch.
 const ROWS: usize = 8192;
 
-/// Holds a table that consists of Parquet files with the same columns, one after another.
+/// Holds a table that consists of one or more Parquet files with the same columns.
 #[pyclass(frozen, subclass, module = "dupsift._dupsift")]
 pub struct Table {
     parts: Vec<Part>,
-    /// The name of an additional column that holds the name of each row's file.
+    /// The name of the additional column that contains the name of each row's file, if requested.
     part_column: Option<String>,
     schema: SchemaRef,
     rows: u64,
@@ -41,8 +41,8 @@ struct Part {
 
 #[pymethods]
 impl Table {
-    /// Opens the files. With `part_column`, a column of that name holds the name of each row's file. The files exist as long as `keeps`
-    /// does.
+    /// Opens the files. If `part_column` is given, a column of that name contains the name of each row's file. The files exist as long
+    /// as `keeps` exists.
     #[new]
     #[pyo3(signature = (parts, part_column=None, keeps=None))]
     fn new(
@@ -103,7 +103,8 @@ impl Table {
 }
 
 impl Table {
-    /// Checks that the files still exist. Libraries that read a stream would hide the class of an error in it.
+    /// Checks that the files still exist. If a file were missing while a stream is read, the library that reads the
+    /// stream would hide the class of the error.
     ///
     /// # Errors
     /// Raises FileNotFoundError with the folder that no longer exists.
@@ -124,7 +125,7 @@ impl Table {
     }
 }
 
-/// States why a table cannot be opened.
+/// The reason why a table cannot be opened.
 pub enum NotOpened {
     /// A system error.
     System(Error),
@@ -160,7 +161,7 @@ pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotO
     Ok(builder.map_err(|error| NotOpened::Damaged(why(error)))?.with_batch_size(ROWS))
 }
 
-/// Returns an iterator over the first rows of a Parquet file as dictionaries that contain only these columns.
+/// Returns an iterator over the first rows of a Parquet file. The rows are dictionaries that contain only these columns.
 ///
 /// # Errors
 /// Raises OSError or InputError if the file cannot be read.

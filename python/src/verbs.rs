@@ -1,4 +1,4 @@
-//! The commands of the command line, with keywords instead of flags. Commands that write an output return its folder.
+//! Implements the commands of the command line, with keywords instead of flags. A command that writes an output returns the output folder.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::frame::Asked;
 use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
-/// A function that receives the progress of stages, see `call.rs`.
+/// A function that receives the progress of stages; see `call.rs`.
 type Teller = Option<Py<PyAny>>;
 
 /// The width of a printed explanation.
@@ -41,8 +41,8 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
     })
 }
 
-/// Estimates a run without writing anything; with a sample, runs over the sample in a temporary folder. Returns the record as JSON and as
-/// text.
+/// Estimates a run without writing an output. If a sample is requested, runs over the sample in a temporary folder. Returns the record as
+/// JSON and as text.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -123,7 +123,7 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
     })
 }
 
-/// Compares a finished run with labels; returns the record as JSON and as text.
+/// Compares a finished run with labels, and returns the record as JSON and as text.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -145,8 +145,8 @@ pub fn evaluate(
     })
 }
 
-/// Explains why two documents are or aren't a pair, or why one was removed; returns the record as JSON, the text, and the marked difference
-/// as HTML.
+/// Explains why two documents are or aren't a pair, or why a document was removed. Returns the record as JSON, the text, and the marked
+/// difference as HTML.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -215,7 +215,8 @@ pub fn is_input(py: Python<'_>, folder: PathBuf, input: PathBuf) -> PyResult<boo
     })
 }
 
-/// Applies a different removal rule; returns a boolean for each row, the removed rows, and for each of these the row kept instead.
+/// Applies a different removal rule. Returns the mask of the kept rows, the numbers of the removed rows, and the row
+/// that is kept instead of each removed row.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -240,7 +241,7 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run to the folder of the run or to another one; returns the summary.
+/// Writes the corpus of a finished run to the folder of the run or to a different folder, and returns the summary.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -273,7 +274,7 @@ pub fn apply(
     })
 }
 
-/// Returns a text with options spelled as keywords.
+/// Returns the text, with options spelled as keywords.
 fn spelled(text: String) -> String {
     Spelling::Keywords.of(&text).into_owned()
 }
@@ -282,7 +283,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(report).map_err(Error::table("write JSON"))
 }
 
-/// Returns the summary that the command line printed at the end of the run or comparison that wrote this folder.
+/// Returns the summary of the run or comparison that wrote this folder, as printed on the command line.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished run.
@@ -291,7 +292,7 @@ pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
     report::finished(&folder, report::Detail::Short).map(spelled).map_err(|error| raised(py, error))
 }
 
-/// Runs a command line, which begins with the name of the program; returns the exit code.
+/// Runs a command line, which begins with the name of the program, and returns the exit code.
 #[pyfunction]
 pub fn main(py: Python<'_>, typed: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| dupsift::cli::program(typed).code())

@@ -1,6 +1,6 @@
 //! Implements `dupsift algorithms`, which shows a list of all algorithms, one algorithm in detail, or everything as JSON.
 //!
-//! The output is instant, because it is generated from static facts about the algorithms without loading anything.
+//! The output is instant, because it is generated from static facts about the algorithms; nothing is loaded.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::report::table;
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, PRESETS};
 
-/// The width of tables whose last column is prose.
+/// The width of tables whose last column contains prose.
 const WIDTH: u16 = 120;
 
 /// Runs the command.
@@ -126,7 +126,7 @@ struct Parameter {
     /// The allowed values of a choice, or the names of the checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<&'static [&'static str]>,
-    /// The kind and range of the value in readable form.
+    /// A description of the kind and the range of the value.
     value: String,
     help: &'static str,
 }
@@ -197,7 +197,7 @@ mod tests {
                 assert!(text.lines().any(|line| line.trim_start().starts_with(spec.name)), "{}", spec.name);
             }
             assert!(list().contains(algorithm.name()));
-            // Words may be wrapped but must not be lost.
+            // A name may be wrapped, but no part of it may be lost.
             let all: String = list().split_whitespace().collect();
             assert!(algorithm.facts().aliases.iter().all(|alias| all.contains(alias)));
         }

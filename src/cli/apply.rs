@@ -36,7 +36,7 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     Ok(print_result(&applied(&report, asked.out.as_deref().unwrap_or(&arguments.dir)), Exit::Done))
 }
 
-/// Parses a label and a threshold.
+/// Parses `LABEL=T`: a label and a threshold.
 fn threshold(typed: &str) -> Checked<(String, f64)> {
     let parsed =
         typed.rsplit_once('=').and_then(|(label, share)| Some((label.trim().to_owned(), share.trim().parse().ok()?)));

@@ -1,9 +1,9 @@
 //! Defines the command-line arguments of each command.
 //!
-//! Most options come from the table of options ([`super::options`]). The table contains the options that describe work on a corpus: they
-//! may be in a configuration file, are recorded in `run.json` and are Python keywords. Flags outside the table affect only a single call:
-//! what the call reads (`--truth`, `--docs`), how it prints (`--json`, `--markdown`, `--full`), a remark (`--reason`), and the path of the
-//! configuration file (`--config`). A test in this file lists all of them.
+//! Most options come from the table of options ([`super::options`]). The table contains the options that describe work on a corpus. These
+//! options are also Python keywords, may be set in a configuration file, and are recorded in `run.json`. Flags outside the table affect
+//! only a single call. They specify what the call reads (`--truth`, `--docs`), how it prints (`--json`, `--markdown`, `--full`), a remark
+//! (`--reason`), and the path of the configuration file (`--config`). A test in this file lists all of these flags.
 
 use std::path::PathBuf;
 
@@ -352,7 +352,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::options_of;
 
-    /// The flags of each command that are not in the table.
+    /// The flags outside the table, by command.
     const OF_ONE_CALL: &[(&str, &[&str])] = &[
         ("run", &["config"]),
         ("compare", &["config"]),

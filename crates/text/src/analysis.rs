@@ -1,7 +1,8 @@
-//! Presents one document as the algorithms see it: text, words, sentences and shingle tokens, each computed when it is first needed.
+//! Provides the parts of a document that the algorithms use: text, words, sentences and shingle tokens. Each part is
+//! computed when it is first needed.
 //!
-//! Words are not separate strings but spans into one arena, stored with their hashes in 24 bytes each. The arena is the normalized text,
-//! followed by the stems if stemming is on, so only [`Analysis::word`] can interpret a word's range.
+//! A word is not a separate string but a range in one arena, stored with its hash in 24 bytes. The arena is the normalized text,
+//! followed by the stems if stemming is on, so only [`Analysis::word`] can interpret the range.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -16,11 +17,11 @@ use super::tokenizer::starts::StartsWriter;
 use super::word::{Counted, Cut, Token, Word};
 use dupsift_core::hash::{combine, hash128};
 
-/// A document under analysis; see [`Pipeline::analyse`]. Only one thread uses an analysis at a time.
+/// The analysis of a document; see [`Pipeline::analyse`]. Only one thread uses an analysis at a time.
 pub struct Analysis<'a> {
     pipeline: &'a Pipeline,
     raw: &'a str,
-    /// The starts of words of Han characters, from an earlier pass.
+    /// The starts of Han words, as found in an earlier pass.
     known: Option<&'a [u8]>,
     hash: OnceCell<u128>,
     normal: OnceCell<Normal>,
@@ -31,31 +32,31 @@ pub struct Analysis<'a> {
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
-    /// The scope of the document; see [`Analysis::stands`].
     scope: Option<u64>,
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
-    /// The number of words, and their letters, if the document has only word counts and no text.
+    /// The number of words and the letters of the words, if the document has only word counts and no text.
     kept_words: Option<(usize, &'a str)>,
 }
 
 impl Pipeline {
     /// Returns the analysis of a document's raw text. Every part is computed when it is first needed.
     ///
-    /// Readers reject texts above [`super::MAX_TEXT_BYTES`]; in an analysis, such a text has no words (see [`Analysis::is_too_long`]).
+    /// Readers reject texts larger than [`super::MAX_TEXT_BYTES`]; the analysis of such a text has no words (see
+    /// [`Analysis::is_too_long`]).
     pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
         Analysis::new(self, raw, None)
     }
 
-    /// Like [`Pipeline::analyse`], but for a text that was analyzed before: finds the same words without dictionary lookups, from the
-    /// output of [`Analysis::write_han_starts`].
+    /// Returns the same words as [`Pipeline::analyse`] for a text that was analyzed before. `han_starts`, the output of
+    /// [`Analysis::write_han_starts`], makes dictionary lookups unnecessary.
     pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
         Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
     }
 
     /// Restores a document from the word counts that an earlier pass kept. [`Analysis::counted`], [`Analysis::frequencies`],
-    /// [`Analysis::word`] and [`Analysis::word_count`] return the same values as for the original text; the same applies to
-    /// [`Analysis::first_line`]. There is no text, so nothing else is available.
+    /// [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::first_line`] return the same values as for the original
+    /// text. Nothing else is available, because there is no text.
     pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
         Analysis::kept_words(self, kept_words)
     }
@@ -94,8 +95,8 @@ impl<'a> Analysis<'a> {
         document
     }
 
-    /// Sets the fields (such as the title), the word frequencies, the number of times that the text is included in the corpus counts,
-    /// and the scope. Works in place because copying an analysis is expensive.
+    /// Sets the fields (such as the title), the source of word frequencies, the number of times that the text is included in the
+    /// corpus counts, and the scope. The analysis is changed in place, because copying it is expensive.
     pub fn stands(
         &mut self,
         values: FieldValues<'a>,
@@ -124,14 +125,14 @@ impl<'a> Analysis<'a> {
         self
     }
 
-    /// Returns the document's scope. A document is compared only with documents in the same scope; without a scope, it is compared with all
-    /// documents.
+    /// Returns the document's scope. A document with a scope is compared only with documents in the same scope. A document without a scope
+    /// is compared with all documents.
     pub fn scope(&self) -> Option<u64> {
         self.scope
     }
 
-    /// Returns how many times this text is included in the corpus counts; at least 1. A word whose document frequency does not exceed
-    /// this number occurs in no other text.
+    /// Returns the number of times that this text is included in the corpus counts, at least 1. A word whose document frequency does
+    /// not exceed this number occurs in no other text.
     pub fn times(&self) -> u64 {
         self.times
     }
@@ -164,12 +165,12 @@ impl<'a> Analysis<'a> {
         self.scope.map_or(hash, |scope| both(hash, 0, scope.into()))
     }
 
-    /// Returns whether the corpus has a column for the field and an algorithm of this run reads that column.
+    /// Returns whether the corpus has a column for the field and at least one algorithm of this run reads it.
     pub fn has_column(&self, field: Field) -> bool {
         self.values[field as usize] != FieldValue::NoColumn
     }
 
-    /// Returns the field as a separate document; `None` if it has no value.
+    /// Returns the field as a separate document; `None` if the field has no value.
     pub fn field(&self, field: Field) -> Option<&Analysis<'a>> {
         let FieldValue::Text(raw) = self.values[field as usize] else { return None };
         Some(self.fields[field as usize].get_or_init(|| {
@@ -197,13 +198,13 @@ impl<'a> Analysis<'a> {
         Analysis::new(self.pipeline, raw, None)
     }
 
-    /// Returns the first line of the raw text that has a letter or digit, often a heading, as a separate document; `None` if the whole
-    /// text is one line.
+    /// Returns the first line of the raw text that contains a letter or digit, as a separate document. This line is often a heading.
+    /// Returns `None` if the text consists of a single line.
     pub fn first_line(&self) -> Option<&Analysis<'a>> {
         self.first_line.get_or_init(|| self.first_line_by(self.known).map(Box::new)).as_deref()
     }
 
-    /// Like [`Analysis::first_line`], but reads the beginnings of words of Han characters from `known`, the output of
+    /// Like [`Analysis::first_line`], but takes the starts of Han words from `known`, the output of
     /// [`Analysis::write_han_starts`].
     pub fn first_line_by<'l>(&self, known: Option<&'l [u8]>) -> Option<Analysis<'l>>
     where
@@ -219,14 +220,14 @@ impl<'a> Analysis<'a> {
         if end == self.raw.len() {
             return None;
         }
-        // The analyzed part includes the start of the text, because `known` begins with the first Han character of the text.
+        // The analyzed part begins at the start of the text, because `known` begins with the first Han character of the text.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)
     }
 
-    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order. They are looked up once for all algorithms. Each
-    /// frequency is [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
+    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order. The frequencies are looked up once for all
+    /// algorithms. All are [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
@@ -248,13 +249,13 @@ impl<'a> Analysis<'a> {
         self.frequencies.get().is_some()
     }
 
-    /// Returns the number of Unicode scalars in the raw text.
+    /// Returns the number of Unicode scalar values in the raw text.
     pub fn characters(&self) -> u64 {
         self.raw.chars().count() as u64
     }
 
     /// Returns whether the raw text is larger than [`MAX_TEXT_BYTES`]. In that case, the normalized text is empty and there are no words.
-    /// Readers reject such rows, so this is never true for a document that was read.
+    /// Readers reject such rows, so the result is `false` for every document that was read from the corpus.
     pub fn is_too_long(&self) -> bool {
         self.raw.len() > MAX_TEXT_BYTES
     }
@@ -279,7 +280,7 @@ impl<'a> Analysis<'a> {
         self.counted.get_or_init(|| count(self.words()))
     }
 
-    /// Appends the starts of words of Han characters, one bit per character, lowest bit first, so that [`Pipeline::analyse_again`] does not
+    /// Appends the starts of Han words, one bit per Han character, lowest bit first. With this output, [`Pipeline::analyse_again`] does not
     /// need the dictionary. Appends nothing if the text has no Han characters or the tokenizer has no dictionary.
     pub fn write_han_starts(&self, out: &mut Vec<u8>) {
         if !self.pipeline.has_dictionary() {
@@ -288,8 +289,8 @@ impl<'a> Analysis<'a> {
         let mut writer = StartsWriter::new(out);
         let text = self.text();
         for word in self.words().iter().filter(|word| word.han) {
-            // Words of Han characters have no stems, so they are in the text itself. Each Han character has three or four bytes, so the
-            // byte length of a short word determines its number of characters.
+            // Han words have no stems, so their ranges are in the text. Each Han character has three or four bytes, so the length of a
+            // short word in bytes determines its number of characters.
             writer.word(match word.end - word.start {
                 3 => 1,
                 6 => 2,
@@ -299,12 +300,13 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Returns the number of characters in this document that have been split into words with the dictionary so far.
+    /// Returns the number of characters of this document that were split into words with the dictionary; 0 if its words
+    /// are not computed yet.
     pub fn segmented(&self) -> u64 {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }
 
-    /// Returns the letters of a word of this document; empty for a word of another document.
+    /// Returns the letters of a word of this document; empty if the range of the word is not valid in this document.
     pub fn word(&self, word: &Word) -> &str {
         if let Some((_, letters)) = self.kept_words {
             return letters.get(word.start as usize..word.end as usize).unwrap_or_default();
@@ -318,8 +320,8 @@ impl<'a> Analysis<'a> {
         found.unwrap_or_default()
     }
 
-    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]. The range of a stem is the range of its
-    /// word.
+    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]. A stem has the range of the word that
+    /// it replaces.
     pub fn places(&self) -> Vec<Range<usize>> {
         if self.pipeline.stems.is_none() {
             return self.words().iter().map(|word| word.start as usize..word.end as usize).collect();
@@ -335,19 +337,19 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// Returns the shingle tokens in order: each word that does not consist of Han characters, and each Han character, regardless of the
-    /// tokenizer. Never loads the Chinese dictionary.
+    /// Returns the shingle tokens in order. With any tokenizer, each Han character is a token, and so is each word in other scripts.
+    /// Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
 
-    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]. The range of a stem is the
-    /// range of its word.
+    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]. A stem has the range of
+    /// the word that it replaces.
     pub fn each_token(&self, each: &mut dyn FnMut(Range<usize>)) {
         self.pipeline.each_token(self.normal(), each);
     }
 
-    /// Returns all words separated by one U+0020: the canonical form of the document.
+    /// Returns the canonical form of the document: all words, separated by one U+0020.
     pub fn canonical(&self) -> String {
         let mut out = String::with_capacity(self.text().len());
         self.write_canonical(&mut out);
@@ -359,7 +361,7 @@ impl<'a> Analysis<'a> {
         self.write_words(self.words(), out);
     }
 
-    /// Appends the words of a sentence separated by one U+0020: the canonical form of the sentence.
+    /// Appends the canonical form of a sentence: its words, separated by one U+0020.
     pub fn write_sentence(&self, sentence: &Range<u32>, out: &mut String) {
         let words = self.words().get(sentence.start as usize..sentence.end as usize);
         self.write_words(words.unwrap_or_default(), out);
@@ -384,7 +386,7 @@ impl<'a> Analysis<'a> {
 }
 
 impl Drop for Analysis<'_> {
-    /// Returns the lists to the pool, for the next document on this thread.
+    /// Returns the lists to the pool, so that the next document on this thread can use them.
     fn drop(&mut self) {
         if let Some(normal) = self.normal.take() {
             normal.leave();

@@ -29,7 +29,7 @@ impl Field {
 /// The value of one field of one document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FieldValue<'t> {
-    /// The corpus has no such column, or no algorithm of this run reads it.
+    /// The corpus has no column for the field, or no algorithm of this run reads it.
     #[default]
     NoColumn,
     /// The column has no value in this row.
@@ -38,7 +38,7 @@ pub enum FieldValue<'t> {
     Text(&'t str),
 }
 
-/// The fields of one document, by [`Field`].
+/// The fields of one document, indexed by [`Field`].
 pub type FieldValues<'t> = [FieldValue<'t>; Field::ALL.len()];
 
 /// The document frequency, collection frequency and rank of a word.
@@ -48,15 +48,15 @@ pub struct Frequency {
     pub df: u64,
     /// The number of occurrences of the word in the corpus, at least 1.
     pub cf: u64,
-    /// The rank of the word among all words of the corpus, rare words first; `u64::MAX` for a word that was not counted.
+    /// The rank of the word among all words of the corpus, with rare words first; `u64::MAX` for a word that was not counted.
     pub rank: u64,
 }
 
 impl Frequency {
-    /// The frequency of a word that was not counted, as if only this document contained it.
+    /// The frequency of a word that was not counted. The word is treated as if only this document contained it.
     pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1, rank: u64::MAX };
 
-    /// The maximum numbers of documents (40 bits) and occurrences (48 bits) in a word table.
+    /// The maximum number of documents (40 bits) and the maximum number of occurrences (48 bits) in a word table.
     pub const MOST: (u64, u64) = ((1 << 40) - 1, (1 << 48) - 1);
 
     /// Packs the frequency into 16 bytes; a rank has 40 bits.
@@ -76,7 +76,7 @@ impl Frequency {
 
 /// A source of word frequencies.
 pub trait Frequencies: Sync {
-    /// Appends the frequencies of words, which are given by their hashes, in the same order; [`Frequency::UNKNOWN`] for unknown words.
+    /// Appends the frequencies of the words with these hashes, in the same order; [`Frequency::UNKNOWN`] for an unknown word.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);
 }
 

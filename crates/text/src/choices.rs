@@ -9,7 +9,7 @@ pub enum TokenizerKind {
     /// Burmese.
     #[default]
     Dict,
-    /// Like [`TokenizerKind::Dict`], but the jieba-rs library splits Chinese.
+    /// Like [`TokenizerKind::Dict`], but Chinese is split by the jieba-rs library.
     Jieba,
     /// Overlapping pairs of Chinese characters; single characters in the other scripts without spaces.
     Bigram,
@@ -21,7 +21,7 @@ impl TokenizerKind {
     /// The values of the `tokenizer` option.
     pub const NAMES: &'static [&'static str] = &["dict", "jieba", "bigram", "char"];
 
-    /// Returns the tokenizer with this name, one of [`TokenizerKind::NAMES`].
+    /// Returns the tokenizer with this name; `None` if the name is not in [`TokenizerKind::NAMES`].
     pub fn by_name(name: &str) -> Option<TokenizerKind> {
         Some(match name {
             "dict" => TokenizerKind::Dict,
@@ -59,11 +59,11 @@ pub struct TextOptions {
     pub traditional: bool,
     /// Whether Russian and English words are stemmed.
     pub stem: bool,
-    /// Stop words, one per entry, in any spelling. Stop words are normalized in the same way as texts. An entry that the tokenizer
-    /// splits into several words has no effect.
+    /// The stop words, one per entry. Stop words are normalized in the same way as texts. An entry that the tokenizer splits into
+    /// several words has no effect.
     pub stop_words: Vec<String>,
-    /// The contents of a user dictionary, with lines `word [frequency [tag]]`, for the `dict` and `jieba` tokenizers. A word without a
-    /// frequency gets a frequency that is just high enough that the word is not split. Only runs of Han characters are looked up.
+    /// The contents of a user dictionary for the `dict` and `jieba` tokenizers, with lines of the form `word [frequency [tag]]`. A
+    /// word without a frequency gets the lowest frequency at which the word is not split. Only runs of Han characters are looked up.
     pub dictionary: Option<String>,
 }
 

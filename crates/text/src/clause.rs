@@ -1,8 +1,8 @@
 //! Splits a raw text into clauses: the stretches between commas, semicolons, sentence ends and line breaks.
 //!
-//! Sentences end as defined in `sentence`, which ignores the periods in numbers and addresses; commas and semicolons between two digits are
-//! also ignored. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and any closing quotation
-//! marks and brackets right after it.
+//! The `sentence` module defines where sentences end; periods in numbers and addresses do not end a sentence. Likewise, a comma or
+//! semicolon between two digits does not end a clause, nor does U+3001, the comma in Chinese lists. A clause includes the mark that ends
+//! it, and any closing quotation marks and brackets right after that mark.
 //!
 //! ```text
 //! "Yes," he said; it costs 1,000.5 now. -> "Yes,"|he said;|it costs 1,000.5 now.
@@ -12,12 +12,12 @@ use std::ops::Range;
 
 use super::sentence;
 
-/// Returns whether a character ends a clause within a sentence: a comma or semicolon, ASCII, full-width or Arabic.
+/// Returns whether a character ends a clause within a sentence: an ASCII, full-width or Arabic comma or semicolon.
 pub fn is_clause_mark(c: char) -> bool {
     matches!(c, ',' | ';' | '\u{FF0C}' | '\u{FF1B}' | '\u{FE50}' | '\u{FE54}' | '\u{60C}' | '\u{61B}')
 }
 
-/// Returns the clauses of a text in order, as byte ranges without white space at either end; none is empty.
+/// Returns the clauses of a text in order, as nonempty byte ranges without white space at either end.
 pub fn clauses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut line_start = 0;
@@ -33,7 +33,7 @@ pub fn clauses(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Appends the clauses of one sentence of a line that begins at `offset`.
+/// Appends the clauses of one sentence in a line; the line begins at `offset`.
 fn of_sentence(line: &str, sentence: Range<usize>, offset: usize, found: &mut Vec<Range<usize>>) {
     let mut push = |part: Range<usize>| {
         let text = &line[part.clone()];

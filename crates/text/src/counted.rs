@@ -5,17 +5,17 @@ use std::hint::select_unpredictable;
 use super::pool;
 use super::word::{Counted, Word};
 
-/// Counts words with a hash table: each slot holds the number of a distinct word, starting at 1.
+/// Counts the distinct words with a hash table. Each used slot holds the number of a distinct word, starting at 1.
 ///
-/// The processor cannot predict whether a word is new, so the code does not branch on it: every word is written after the distinct words,
-/// and remains there if it is new.
+/// The processor cannot predict whether a word is new, so the code avoids a branch: every word is written after the distinct words, and
+/// remains there if it is new.
 pub fn count(words: &[Word]) -> Vec<Counted> {
     /// The number of words for which memory is reserved at a time.
     const AT_ONCE: usize = 64;
-    /// A document with more words than this is long.
     const LONG: usize = 1 << 17;
     let Some(&any) = words.first() else { return Vec::new() };
-    // The memory for a long document is reserved in one allocation. Memory that is not used is never touched, and nothing is copied.
+    // The memory for a long document is reserved in one allocation, so the list is never copied to a larger one. Unused
+    // memory is never touched.
     let room = if words.len() > LONG { words.len() + 1 } else { words.len() / 2 };
     let mut counted = pool::take(|pool| &mut pool.counted, room);
     let mut slots = pool::take(|pool| &mut pool.slots, 0);
@@ -28,7 +28,7 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
             counted[distinct] = Counted { word, tf: 0 };
             let mut at = word.hash as usize & (size - 1);
             let number = loop {
-                // If the slot is free, this is the number of the word that was just written after the distinct words.
+                // If the slot is free, `number` is the number of the word that was just written after the distinct words.
                 let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
                 if counted[number].word.hash == word.hash {
                     break number;

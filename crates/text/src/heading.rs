@@ -1,4 +1,4 @@
-//! Finds the first line of a text, which may be the title of a page.
+//! Finds the first line of a text, and checks whether it may be a title.
 //!
 //! ```text
 //! "\nRates rise\nThe bank said ..."    -> "rates rise", and may be a title
@@ -8,7 +8,7 @@
 use super::analysis::Analysis;
 use dupsift_core::hash::hash64;
 
-/// The maximum number of characters in a first line; a longer line is body text.
+/// The maximum number of characters in a first line. A longer line is body text.
 const LONGEST: usize = 200;
 /// The maximum number of bytes in a first line, including trailing white space.
 const LONGEST_BYTES: usize = 1024;
@@ -32,7 +32,7 @@ impl Heading {
         Some(Heading { packed: (hash & !1).max(2) | u64::from(may_be_title) })
     }
 
-    /// Packs the heading into a number that is not 0.
+    /// Packs the heading into a nonzero number.
     pub fn pack(self) -> u64 {
         self.packed
     }
@@ -47,7 +47,7 @@ impl Heading {
         self.packed & !1
     }
 
-    /// Returns whether the line reads like a title.
+    /// Returns whether the line may be a title.
     pub fn may_be_title(self) -> bool {
         self.packed & 1 == 1
     }
@@ -60,7 +60,7 @@ pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
 
 /// Returns the first nonblank line, and whether that line may be a title.
 fn first_line(raw: &str) -> Option<(&str, bool)> {
-    // Only the beginnings of the first two lines are read.
+    // Only the beginning of the text is read.
     let raw = raw.trim_start();
     let end = match memchr::memchr2(b'\n', b'\r', &raw.as_bytes()[..raw.len().min(LONGEST_BYTES + 1)]) {
         Some(end) => end,
@@ -71,7 +71,7 @@ fn first_line(raw: &str) -> Option<(&str, bool)> {
     if first.is_empty() || first.chars().nth(LONGEST).is_some() {
         return None;
     }
-    // A title is followed by text that does not continue its sentence.
+    // The text after a title does not continue the title's sentence.
     let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
     Some((first, !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS)))
 }

@@ -1,4 +1,5 @@
-//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only the counts.
+//! Holds the word counts that an earlier pass kept instead of a document's text. Some algorithms need only
+//! these counts.
 
 use super::beside::Frequency;
 use super::pool;
@@ -13,14 +14,14 @@ pub struct KeptWords<'a> {
     pub(super) frequencies: Vec<Frequency>,
     /// The number of words in the document, including repeated words.
     pub(super) words: usize,
-    /// The letters of the words.
+    /// The string that contains the letters of all words.
     pub(super) letters: &'a str,
-    /// The words of the first line, unless that line is the whole text.
+    /// The words of the first line; `None` if that line is the whole text.
     pub(super) first_line: Option<Box<KeptWords<'a>>>,
 }
 
 impl<'a> KeptWords<'a> {
-    /// Returns an empty list for this many words. The ranges of words point into `letters`.
+    /// Creates an empty list for a document with this many words. The ranges of the words refer to `letters`.
     pub fn new(words: usize, distinct: usize, letters: &'a str) -> KeptWords<'a> {
         KeptWords {
             counted: pool::take(|pool| &mut pool.counted, distinct),

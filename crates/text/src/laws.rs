@@ -8,8 +8,8 @@ use super::choices::{TextOptions, TokenizerKind};
 use super::pipeline::Pipeline;
 use super::word::Word;
 
-/// Parts of texts that are difficult in combination: different scripts, marks without a base, invisible and invalid characters, emoji, and
-/// boundaries.
+/// Fragments that are difficult in combination: different scripts, combining marks without a base, invisible and invalid characters,
+/// emoji, and boundaries.
 const PARTS: &[&str] = &[
     "a",
     "B",
@@ -110,7 +110,7 @@ fn pipeline(tokenizer: TokenizerKind, stem: bool) -> Pipeline {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Checks that each letter and digit is in exactly one word (in at least one with bigrams), and that words are in order.
+    /// Checks that each letter and digit is in exactly one word (with bigrams, in one or two words), and that words are in order.
     #[test]
     fn no_letter_is_lost(raw in texts()) {
         for kind in KINDS {
@@ -134,7 +134,7 @@ proptest! {
         }
     }
 
-    /// Checks that the words of the sentences, in order, are the words of the text, and that no sentence is empty.
+    /// Checks that the sentences, in order, contain exactly the words of the text, and that no sentence is empty.
     #[test]
     fn sentences_are_all_the_words(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);
@@ -152,7 +152,7 @@ proptest! {
         prop_assert_eq!(canonical.join(" "), analysis.canonical());
     }
 
-    /// Checks that the order of calls makes no difference, and that all tokenizers return the same tokens for Han and spaced scripts.
+    /// Checks that the order of calls makes no difference, and that the words of the `char` tokenizer are the shingle tokens.
     #[test]
     fn order_of_asking_makes_no_difference(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -169,7 +169,7 @@ proptest! {
         }
     }
 
-    /// Checks that a text that was analyzed before gives the same words without the dictionary.
+    /// Checks that a second analysis finds the same words without the dictionary.
     #[test]
     fn known_cuts_give_the_same_words(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -206,7 +206,7 @@ proptest! {
     }
 }
 
-/// Returns the pipeline for a tokenizer, which all cases share because loading the dictionary is slow.
+/// Returns the pipeline for a tokenizer. All cases share it, because loading the dictionary is slow.
 fn shared(kind: &TokenizerKind) -> &'static Pipeline {
     static ALL: OnceLock<[Pipeline; 4]> = OnceLock::new();
     let all = ALL.get_or_init(|| KINDS.map(|kind| pipeline(kind, false)));
@@ -219,7 +219,7 @@ fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
     &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
-/// Tests texts that make naive segmenters slow: 3 MB of a single character must take no more than a second or two.
+/// Tests texts that make naive segmenters slow: 3 MB of a single repeated character must not take longer than a second or two.
 #[test]
 fn long_and_monotonous_texts_are_cut_whole() {
     let pipeline = shared(&TokenizerKind::Dict);

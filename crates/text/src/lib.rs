@@ -6,12 +6,12 @@
 //!                     \-> shingle tokens: words, but Chinese one character at a time             Analysis::tokens
 //! ```
 //!
-//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads; it returns one [`analysis::Analysis`] per document,
-//! which performs each step once, when the result is first needed. Two rules keep words independent of the order of calls: sentences are
-//! always split before words, and shingle tokens never need the Chinese dictionary.
+//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads. It returns one [`analysis::Analysis`] per document,
+//! which performs each step once, when its result is first needed. Two rules ensure that words do not depend on the order of calls: a text
+//! is split into sentences before words, and shingle tokens never need the Chinese dictionary.
 //!
-//! Known limits: A text above [`normal::MAX_TEXT_BYTES`] is not analyzed. NFKC follows lowercasing, so a character that NFKC turns into
-//! capitals (the trademark sign becomes `TM`) stays in capitals.
+//! Known limits: A text larger than [`normal::MAX_TEXT_BYTES`] is not analyzed. NFKC follows lowercasing, so a character that NFKC
+//! turns into capitals (the trademark sign becomes `TM`) stays in capitals.
 
 // Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -56,5 +56,5 @@ pub use script::is_han;
 pub use sentence::piece_end;
 pub use word::{Counted, Token, Word};
 
-// The dictionary files, which the build script also compiles, refer to these as modules of the crate root.
+// The dictionary files, which the build script also compiles, refer to these modules by their paths in the crate root.
 use dupsift_core::{cpu, float};

@@ -1,13 +1,13 @@
-//! Normalizes texts: turns different spellings of a text into the same bytes.
+//! Normalizes texts, so that different spellings of the same text become the same bytes.
 //!
-//! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms. The text is converted to NFC, and
-//! stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point). Each
-//! piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is folded. No step changes
-//! a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
+//! Invisible characters are removed first, so that they affect neither sentence boundaries nor normal forms. The text is converted to NFC,
+//! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
+//! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is folded. No step
+//! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
-//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation, for which normalization is a lowercase copy (`text/simd/`)
-//! and, at punctuation and white space, a lookup in a small table (`plain`). Pieces with any other character are processed by the
-//! libraries. A property test ensures that the shortcut and the libraries give the same result.
+//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation. Such a piece is copied in lowercase (`text/simd/`);
+//! punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is processed by the
+//! libraries. A property test checks that the shortcut and the libraries give the same result.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,11 +25,11 @@ use dupsift_core::cpu::Level;
 
 /// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows with larger texts.
 ///
-/// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double that, so
-/// this limit keeps every offset below 2^32.
+/// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double its
+/// length again, so this limit keeps every offset below 2^32.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
-/// The maximum factor by which a character grows in bytes (U+FDFA: from 3 bytes to 33); a test tries all characters.
+/// The maximum factor by which normalization lengthens a character in bytes (U+FDFA: from 3 bytes to 33). A test checks all characters.
 pub const EXPANSION: usize = 11;
 
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
@@ -37,7 +37,7 @@ const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc
 
 const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<DefaultIgnorableCodePoint>();
 
-/// Optional replacements of letters.
+/// The options for replacing letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
     /// Whether ё becomes е.
@@ -73,19 +73,19 @@ impl Normal {
         Normal::of_by(Level::best(), raw, letters)
     }
 
-    /// Like [`Normal::of`], with the kernels of the given level.
+    /// Like [`Normal::of`], but with the kernels of the given level.
     fn of_by(level: Level, raw: &str, letters: Letters) -> Option<Normal> {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Nearly every text is already composed. The check runs while the text is copied; if the text is not composed, the work starts
-        // over.
+        // Nearly every text is already composed. The check runs while the text is copied; if it fails, the text is composed first and
+        // copied again.
         let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this. The length is checked anyway, because offsets would overflow otherwise.
+        // The limit on the raw text guarantees this length. It is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
@@ -102,10 +102,10 @@ impl Normal {
         let mut place = 0;
         while place < bytes.len() {
             if out.is_at_start() {
-                // Drops white space and blank lines before a piece.
+                // White space and blank lines before a piece are dropped.
                 place += bytes[place..].iter().take_while(|&&byte| sentence::is_white(byte)).count();
             }
-            // Drops white space after white space.
+            // White space after white space is dropped.
             if !(out.is_behind_space() && bytes.get(place).is_some_and(|&byte| sentence::is_white(byte))) {
                 place = copy_plain(level, text, place, &mut out);
             }
@@ -134,7 +134,7 @@ impl Normal {
             };
             place = end.unwrap_or(place + c.len_utf8());
             if !simple {
-                // If a character is not in the table, the libraries process the whole piece.
+                // A character is not in the table, so the libraries process the whole piece.
                 place = end.unwrap_or_else(|| sentence::piece_end(text, place));
                 let piece = &text[out.begin..place];
                 if !certain && !piece.chars().all(is_surely_composed) {
@@ -149,14 +149,14 @@ impl Normal {
         }
         out.end(place);
         if !out.ends.is_empty() {
-            // Removes the separator after the last piece.
+            // There is no separator after the last piece.
             out.text.pop();
         }
         let text = checked(out.text)?;
         Some(Normal { text, ends: out.ends })
     }
 
-    /// Returns the lists to the pool, for the next document.
+    /// Returns the lists to the pool, so that the next document can use them.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.text, self.text.into_bytes());
         pool::leave(|pool| &mut pool.ends, self.ends);
@@ -173,7 +173,7 @@ impl Normal {
     }
 }
 
-/// Converts bytes to a string if they are UTF-8. The check uses vector code and takes a tenth of the time that the standard library takes.
+/// Converts bytes to a string if they are UTF-8. The check uses vector code and is ten times as fast as the check in the standard library.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
@@ -193,7 +193,8 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the length of a stretch after [`normal_word`], in bytes and without spaces. Does not allocate.
+/// Returns the length that the output of [`normal_word`] would have for this stretch, in bytes and without white space.
+/// Does not allocate the output.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -201,7 +202,7 @@ pub fn visible_length(stretch: &str) -> usize {
     visible.0
 }
 
-/// Counts the bytes of the text written to it, without white space.
+/// Counts the bytes of the text that is written to it, except white space.
 struct Visible(usize);
 
 impl fmt::Write for Visible {
@@ -270,16 +271,16 @@ fn is_surely_composed(c: char) -> bool {
         | '\u{1F300}'..='\u{1FAFF}')
 }
 
-/// Appends a piece in its final form, with at most one space at its end. This function is the definition of the normal form; all other code
-/// paths are shortcuts.
+/// Appends the normal form of a piece, with at most one space at its end. This function defines the normal form; all other code paths are
+/// shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // The output is written incrementally: a piece may become eleven times as long, and would otherwise be in memory twice.
+    // The output is written incrementally, because a piece may become eleven times as long and would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// Folds the white space of the text written to it, and lowercases the capitals that NFKC leaves (№ becomes `No`).
+/// Folds the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№ becomes `No`).
 struct Folded<'o> {
     out: &'o mut Vec<u8>,
     after_space: bool,

@@ -64,8 +64,8 @@ fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
-/// Checks each character alone: the length after normalization does not exceed the limit, no invisible character or unusual white space
-/// remains, and the table agrees with the libraries.
+/// Checks each character alone: its normalized length does not exceed the limit, no invisible character or unusual white space remains,
+/// and the table agrees with the libraries.
 #[test]
 fn every_character() {
     let mut longest = 0;
@@ -80,7 +80,8 @@ fn every_character() {
         }
         if plain(c).is_some() {
             assert!(is_surely_composed(c), "{c:?} would not reach the table");
-            // The character is put between two letters, so that white space and final forms become visible.
+            // The character is placed between two letters, because white space is dropped at the ends of a text, and
+            // some letters have a final form.
             let framed = format!("я{c}b");
             let normal = Normal::of(&framed, Letters::default()).expect("short");
             assert_eq!(normal.text, by_definition(&framed), "{c:?}");
@@ -225,7 +226,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Tests each part after every other part, at every position in the 64 bytes that are processed together.
+    /// Tests random sequences of parts that begin at any position in the 64 bytes that are processed together.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

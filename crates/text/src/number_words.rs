@@ -1,7 +1,7 @@
 //! Finds numbers written in words: Chinese numerals, and English and Russian number words.
 //!
-//! Notices from one template may differ only in dates and sums, which may be written in words. Only values of at least [`LEAST`] count,
-//! because smaller numbers occur in other words and phrases (一样, one of them). Ordinals, fractions and "dozen" are ignored.
+//! Notices from the same template may differ only in dates and sums, which may be written in words. Values below [`LEAST`] are
+//! ignored, because they occur in other words and phrases (一样, one of them). Ordinals, fractions and "dozen" are ignored.
 //!
 //! ```text
 //! "一千二百户, 十九日"                                -> 1200  19
@@ -12,9 +12,9 @@
 /// The smallest number that is recognized.
 pub const LEAST: u64 = 11;
 
-/// The minimum number of consecutive digits that count as a number, such as a year.
+/// The minimum length of a sequence of Chinese digits without units that counts as a number, for example a year.
 const LEAST_DIGITS: usize = 4;
-/// The maximum number of consecutive digits that count as a number.
+/// The maximum length of a sequence of Chinese digits that counts as a number.
 const MOST_DIGITS: usize = 18;
 
 /// Returns the byte position and the value of each number written in words in a normalized text, in order.
@@ -50,12 +50,12 @@ pub fn number_words(text: &str) -> Vec<(usize, u64)> {
     found
 }
 
-/// Returns the same as `char::is_alphabetic`, without a table lookup for the most common letters.
+/// Like `char::is_alphabetic`, but without a table lookup for the most common letters.
 fn is_letter(c: char) -> bool {
     is_common_letter(c) || c.is_alphabetic()
 }
 
-/// Returns the same as `char::is_alphanumeric`, without a table lookup for the most common letters.
+/// Like `char::is_alphanumeric`, but without a table lookup for the most common letters.
 fn is_in_word(c: char) -> bool {
     is_common_letter(c) || c.is_alphanumeric()
 }
@@ -101,7 +101,8 @@ fn group(c: char) -> Option<u64> {
     })
 }
 
-/// Returns the value of consecutive Chinese numerals: digits alone, or digits with descending units. Returns `None` if they are neither.
+/// Returns the value of a sequence of Chinese numerals, which must consist of digits without units, or of digits with
+/// units in descending order. Returns `None` for any other sequence.
 fn of_numerals(row: &str) -> Option<u64> {
     let count = row.chars().count();
     // 两 is a digit only before a unit.
@@ -117,7 +118,7 @@ fn of_numerals(row: &str) -> Option<u64> {
             }
             single = Some(digit).filter(|digit| *digit > 0);
         } else if let Some(unit) = unit(c) {
-            // Only the unit ten may appear without a digit before it.
+            // Ten is the only unit that may appear without a digit before it.
             let digit = single.take().or((unit == 10).then_some(1))?;
             if unit >= smallest {
                 return None;
@@ -138,7 +139,7 @@ fn of_numerals(row: &str) -> Option<u64> {
     total.checked_add(section + single.unwrap_or(0))
 }
 
-/// The contribution of a word to a number.
+/// The part of a number that a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// A number from 1 to 9.
@@ -159,7 +160,7 @@ enum Part {
 #[derive(Debug, Default)]
 struct Spoken {
     start: usize,
-    /// The value of the groups read so far, and the value after the last group.
+    /// The value of the groups that were read; `section` is the value after the last group.
     total: u64,
     section: u64,
     last: Option<Part>,
@@ -170,14 +171,14 @@ struct Spoken {
 impl Spoken {
     /// Reads the next word. If the word does not continue the current number, adds that number to `found`.
     fn word(&mut self, start: usize, word: &str, found: &mut Vec<(usize, u64)>) {
-        // "one hundred and twenty"
+        // The word "and" is skipped in "one hundred and twenty".
         if word == "and" && matches!(self.last, Some(Part::Hundred | Part::Group(_))) {
             return;
         }
         let Some(part) = part(word) else { return self.end(found) };
         if !self.continues(part) {
             self.end(found);
-            // A multiplier alone, as in "thousands of", is not a number.
+            // A multiplier without a number before it, as in "thousands of", is not a number.
             if matches!(part, Part::Hundred | Part::Group(_)) {
                 return;
             }
@@ -220,7 +221,7 @@ impl Spoken {
     }
 }
 
-/// Returns the contribution of an English or Russian word to a number.
+/// Returns the part of a number that an English or Russian word stands for; `None` if the word is not a number word.
 fn part(word: &str) -> Option<Part> {
     // The shortest number words are "one" and "сто", and the longest is "четырнадцатью".
     if !(3..=26).contains(&word.len()) {
@@ -263,7 +264,6 @@ fn part(word: &str) -> Option<Part> {
     })
 }
 
-/// Returns what a Russian word adds to a number.
 fn russian_part(word: &str) -> Option<Part> {
     Some(match word {
         "один" | "одна" | "одно" | "одного" | "одной" | "одну" => Part::Unit(1),
@@ -327,8 +327,7 @@ mod tests {
             [2003, 1998, 350_000_000, 10_030, 1_000_000_000_000]
         );
         assert_eq!(of("兩千萬 百分之十五 二十"), [20_000_000, 15, 20]);
-        // None of these is a number of at least 11: they are other words, two digits without a unit, units in the wrong order, and small
-        // numbers.
+        // None of these is recognized: they are other words, two digits without a unit, units in the wrong order, and small numbers.
         assert_eq!(of("千万 万一 一一 五四运动 三三两两 十分 一样 百姓 八日 一十百"), [0; 0]);
         assert_eq!(of("九".repeat(30).as_str()), [0; 0]);
         assert_eq!(of(&"亿".repeat(9)), [0; 0]);

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-/// Thousands separators other than commas.
+/// The thousands separators, except the comma.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
-/// The maximum number of groups in a number; a longer sequence of groups is a list of numbers.
+/// The maximum number of three-digit groups in a number. A longer sequence of groups is a list of numbers.
 const MAX_GROUPS: usize = 3;
 
 /// Returns the numbers in a normalized text in order, as written. A number consists of digits, with a single `.`, `,` or `:` between two
-/// digits. It may have groups of three digits after a space or an apostrophe (`1 200`), unless another number is adjacent, as in a list.
+/// digits. A number may contain groups of three digits, each after a space or an apostrophe (`1 200`), unless the next word is also a
+/// number, as in a list.
 ///
 /// ```text
 /// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3), 1 200" -> 1.2.3  15.03.2024  12:30  1,5  3  1 200
@@ -29,13 +30,13 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
         while digit(at) || (at > start && matches!(bytes.get(at), Some(b'.' | b',' | b':')) && digit(at + 1)) {
             at += 1;
         }
-        // Only ASCII was skipped, so both ends are character boundaries.
+        // The number consists of ASCII characters, so both ends are character boundaries.
         (at > start).then(|| &text[start..at])
     })
 }
 
-/// Returns the end of a number with a space or an apostrophe as thousands separator, if such a number begins at `start`. It consists of one
-/// to three digits, up to [`MAX_GROUPS`] groups of three digits, and an optional fraction.
+/// Returns the end of the number that begins at `start`, if the number uses a space or an apostrophe as its thousands separator. Such a
+/// number consists of one to three digits, up to [`MAX_GROUPS`] groups of three digits, and an optional fraction.
 fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     let digits =
         |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -60,7 +61,7 @@ fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ")).then_some(end)
 }
 
-/// Returns a number from [`numbers`] without thousands separators, so that `1,200`, `1 200` and `1200` are equal.
+/// Removes the thousands separators from a number returned by [`numbers`], so that `1,200`, `1 200` and `1200` are equal.
 pub fn value(number: &str) -> Cow<'_, str> {
     if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
         return Cow::Owned(number.replace(mark, ""));
@@ -93,7 +94,7 @@ mod tests {
             assert_eq!(of(text), ["12345678,90"]);
         }
         assert_eq!(of("1,234,567.5 and 1 234 567.5"), ["1234567.5", "1234567.5"]);
-        // Years, lists, phone numbers, addresses, times, decimals and names are not grouped.
+        // The digits of years, lists, phone numbers, addresses, times, decimals and names are not grouped.
         assert_eq!(of("2024 200"), ["2024", "200"]);
         assert_eq!(of("100 200 300 400 500"), ["100", "200", "300", "400", "500"]);
         assert_eq!(of("8 800 555 35 35"), ["8", "800", "555", "35", "35"]);

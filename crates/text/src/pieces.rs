@@ -1,12 +1,12 @@
-//! Builds the pieces of a text in normal form, one character after the other.
+//! Builds the normalized pieces of a text, character by character.
 
-/// The pieces written so far, and the current piece.
+/// The finished pieces and the current piece of a text.
 pub struct Pieces {
-    /// The text written so far; finished pieces are followed by a space.
+    /// The normalized text so far. Each finished piece is followed by a space.
     pub text: Vec<u8>,
-    /// The end of each finished piece in the text, before the space that follows it.
+    /// The end of each finished piece in `text`, before the space that follows the piece.
     pub ends: Vec<u32>,
-    /// The start of the current piece in the text.
+    /// The start of the current piece in `text`.
     pub start: usize,
     /// The beginning of the current piece in the original text, including any leading white space.
     pub begin: usize,
@@ -19,13 +19,13 @@ impl Pieces {
         self.text.len() == self.start
     }
 
-    /// Returns whether another space would be redundant.
+    /// Returns whether a space at the end of the text would be redundant.
     #[inline]
     pub fn is_behind_space(&self) -> bool {
         self.is_at_start() || self.text.last() == Some(&b' ')
     }
 
-    /// Appends one character in its final form; returns `false` if it is not a plain character.
+    /// Appends the normalized form of a character. Returns `false` if the character is not plain.
     #[inline]
     pub fn push(&mut self, c: char) -> bool {
         match plain(c) {
@@ -41,7 +41,7 @@ impl Pieces {
         true
     }
 
-    /// Ends the current piece, which is dropped if it has no visible character. The next piece begins at `begin`.
+    /// Ends the current piece. A piece without visible characters is dropped. The next piece begins at `begin`.
     pub fn end(&mut self, begin: usize) {
         if self.text.len() > self.start && self.text.last() == Some(&b' ') {
             self.text.pop();

@@ -23,17 +23,17 @@ pub struct Pipeline {
     han: Box<dyn Tokenizer + Send + Sync>,
     unspaced: Unspaced,
     has_dictionary: bool,
-    /// Whether the concatenated words of Han characters equal the text, so that shingle tokens can be derived from words.
+    /// Whether the Han words, joined together, are the Han text, so that shingle tokens can be derived from the words.
     han_words_are_text: bool,
     letters: Letters,
     pub(super) stems: Option<Stems>,
-    /// The hashes of the stop words before stemming. With 64 bits, one in 10^15 other words collides with a stop word.
+    /// The 64-bit hashes of the stop words before stemming. One in 10^15 other words collides with a stop word.
     stop_words: HashSet<u64>,
     identity: String,
 }
 
 impl Pipeline {
-    /// Checks the options. The Chinese dictionary is loaded later, at the first Chinese word.
+    /// Checks the options. The Chinese dictionary is not loaded until the first Chinese word is found.
     ///
     /// # Errors
     /// Returns `Error::Usage` if the user dictionary has an invalid line, even if the tokenizer does not use the dictionary.
@@ -60,13 +60,13 @@ impl Pipeline {
         })
     }
 
-    /// Returns everything that words, and therefore signatures, depend on, as one line of `name=value` pairs for the manifest. Equal texts
-    /// give equal words if the identities are equal.
+    /// Returns all settings and versions that affect words, and therefore signatures, as one line of `name=value` pairs for the manifest.
+    /// Pipelines with equal identities return equal words for equal texts.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }
 
-    /// Returns whether words of Han characters come from a dictionary; if so, recording them saves time.
+    /// Returns whether Han words come from a dictionary; if so, recording their starts saves time.
     pub fn has_dictionary(&self) -> bool {
         self.has_dictionary
     }
@@ -76,7 +76,7 @@ impl Pipeline {
         !self.stop_words.is_empty()
     }
 
-    /// Calls `each` with the range of every word before stemming; `known` has the same meaning as in [`Pipeline::analyse_again`].
+    /// Calls `each` with the range of every word before stemming. `known` is the `han_starts` argument of [`Pipeline::analyse_again`].
     pub(super) fn each_place(&self, normal: &Normal, known: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         let mut each = |place, _| each(place);
         if self.has_dictionary {
@@ -95,7 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Splits a text into words and sentences; `known` marks the beginnings of words of Han characters if an earlier pass recorded them.
+    /// Splits a text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded them.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -132,11 +132,11 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary; reuses the words if they were already found.
+    /// Splits a text into shingle tokens without the Chinese dictionary. The words are reused if they were already found.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // The end of the previous token if that token is a Han character. Other words may be stems, which are stored elsewhere.
+        // The end of the previous token, if that token is a Han character. Other words may be stems, whose ranges are not in the text.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
@@ -153,7 +153,7 @@ impl Pipeline {
                 }
             }
             _ => {
-                // Only the hashes of the stems are needed.
+                // Stems are not stored, because only their hashes are needed.
                 let mut stems = String::new();
                 for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
                     if han {
@@ -202,7 +202,8 @@ impl Pipeline {
     }
 }
 
-/// A tokenizer that returns a run of Han characters as one word. The caller splits it into characters without a call for each character.
+/// A tokenizer that returns a run of Han characters as one word. The caller splits the run into characters, which saves
+/// a call per character.
 struct Whole;
 
 impl Tokenizer for Whole {
@@ -216,7 +217,7 @@ impl Tokenizer for Whole {
 fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     let first = tokens.len();
     let (threes, rest) = han.as_chunks::<3>();
-    // Nearly always, every character has three bytes, as its first byte shows.
+    // In nearly all runs, every character has three bytes; the first byte of a character shows its length.
     if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
         tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
     } else {
@@ -229,7 +230,7 @@ fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Returns the stop words as they appear in a normalized text, sorted and without duplicates.
+/// Returns the normalized stop words, sorted and without duplicates.
 fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     let mut words: Vec<String> = options
         .stop_words
@@ -242,7 +243,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     words
 }
 
-/// The version of the rules in this folder. Increase it whenever a change affects the words of a text.
+/// The version of the text rules. Increase it whenever a change in this folder affects the words of a text.
 const RULES: u32 = 2;
 
 fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
@@ -254,7 +255,7 @@ fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
         options.yo_to_e,
         options.stem,
     );
-    // Options that a run does not use must not change its identity.
+    // Unused options must not change the identity.
     if options.traditional {
         identity += &format!(" traditional={TRADITIONAL}");
     }
@@ -272,7 +273,7 @@ fn fingerprint(contents: &str) -> String {
     if contents.is_empty() { "none".to_owned() } else { format!("{:032x}", hash128(contents.as_bytes())) }
 }
 
-// The versions of the crates (code and Unicode data) that words depend on; a test compares them with the lock file.
+// The versions of the crates whose code and Unicode data affect words. A test compares these versions with the lock file.
 const ICU_NORMALIZER: &str = "2.4.0";
 const ICU_SEGMENTER: &str = "2.4.0";
 const RUST_STEMMERS: &str = "1.2.0";

@@ -1,7 +1,7 @@
 //! Keeps lists for reuse by later documents on the same thread.
 //!
-//! A document needs half a dozen lists as long as its text. Allocating them each time costs more than the work itself: the allocator keeps
-//! lists of different sizes apart, and the system clears each of their pages.
+//! A document needs half a dozen lists as long as its text. Allocating them for each document would cost more than the work itself: the
+//! allocator stores lists of different sizes separately, and the operating system zeroes each of their pages.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::word::{Counted, Token, Word};
 /// Lists larger than this are freed immediately, so that a thread does not keep the memory of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// The empty lists of one document.
+/// The lists that one document uses, emptied for the next document.
 pub struct Pool {
     /// The normalized text.
     pub text: Vec<u8>,
@@ -26,21 +26,21 @@ pub struct Pool {
     pub sentences: Vec<Range<u32>>,
     /// The distinct words.
     pub counted: Vec<Counted>,
-    /// The tokens.
+    /// The shingle tokens.
     pub tokens: Vec<Token>,
-    /// The classes of the bytes.
+    /// The byte classes of the normalized text.
     pub classes: Vec<Classes>,
-    /// The table that counts the words.
+    /// The hash table for counting distinct words.
     pub slots: Vec<u32>,
-    /// The frequencies of the words.
+    /// The corpus frequencies of the distinct words.
     pub frequencies: Vec<Frequency>,
     /// The hashes for looking up frequencies.
     pub hashes: Vec<u64>,
-    /// The starts of runs of Chinese.
+    /// The starts of Han runs.
     pub han_starts: Vec<u32>,
-    /// The ends of Chinese words.
+    /// The ends of Han words.
     pub han_ends: Vec<u32>,
-    /// The runs of Chinese that are processed together. There are never many, so their memory is not limited.
+    /// The Han runs that are processed together. There are never many of them, so their memory is not limited.
     batch: Batch,
 }
 
@@ -66,14 +66,14 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::NONE) };
 }
 
-/// Returns an empty list with this capacity: the list that the last document on this thread left, or a new list.
+/// Returns an empty list with at least this capacity: the list that the last document on this thread returned to the pool, or a new list.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
-    // Allocates a new list instead of growing the old list; see `allocator.rs`.
+    // If the old list is too small, a new list is allocated instead of growing the old list; see `allocator.rs`.
     if list.capacity() < room { Vec::with_capacity(room.max(2 * list.capacity())) } else { list }
 }
 
-/// Returns a list to the pool, for the next document.
+/// Returns a list to the pool, so that the next document can use it.
 pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     if list.capacity() * size_of::<T>() <= KEPT_BYTES {
         list.clear();
@@ -81,18 +81,17 @@ pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     }
 }
 
-/// Returns an empty batch for runs of Chinese, which reuses the memory of the last batch on this thread.
+/// Returns an empty batch for Han runs. It reuses the memory of the last batch on this thread.
 pub fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }
 
-/// Returns the memory of a batch to the pool, for the next batch.
+/// Returns the memory of a batch to the pool, so that the next batch can use it.
 pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 
-/// Frees the lists that the last document on this thread left. Call this if no other document follows, so that the memory is available
-/// for other work.
+/// Frees the lists in this thread's pool. Call this function if no other document follows, so that the memory is available for other work.
 pub fn free() {
     POOL.set(Pool::NONE);
 }

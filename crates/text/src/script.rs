@@ -1,15 +1,15 @@
-//! Classifies characters by how they become part of a word.
+//! Classifies characters according to the rules by which text is split into words.
 //!
 //! Han characters are split by the selected tokenizer, other scripts without spaces by a separate segmenter, and all other characters by
-//! the rules of UAX #29. For nearly all Russian and English text, the [`Class`] determines the word-break property, so the library is not
-//! called. The ranges are from Unicode 18; a table of scripts would require another crate for a dozen ranges. Thai, Lao, Khmer and Burmese
-//! digits are split by UAX #29, which combines them into numbers.
+//! the rules of UAX #29. In nearly all Russian and English text, the [`Class`] of a character determines its word-break property, so the
+//! library is not called. The ranges are from Unicode 18; they are listed here because a table of scripts would require another crate for
+//! a dozen ranges. Thai, Lao, Khmer and Burmese digits are split by UAX #29, which combines them into numbers.
 
 /// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// A character that is never part of a word and joins nothing: a space, most ASCII and Chinese punctuation.
+    /// A character that is never part of a word and joins nothing: the space, and most ASCII and Chinese punctuation marks.
     Border,
     /// An ASCII or Cyrillic letter.
     Letter,
@@ -33,7 +33,7 @@ pub enum Class {
     Unspaced,
 }
 
-/// Returns the class of a character in normalized text, whose only white space is U+0020.
+/// Returns the class of a character in normalized text, in which U+0020 is the only white space.
 #[inline]
 pub fn class(c: char) -> Class {
     const LOW: [Class; 0x530] = {
@@ -70,7 +70,8 @@ pub fn class(c: char) -> Class {
     }
 }
 
-/// Returns whether a character is an ideograph (script Han, without the radicals, which are symbols), U+3005 or U+3007.
+/// Returns whether a character is an ideograph, U+3005 or U+3007. Ideographs are the characters of the Han script,
+/// except radicals, which are symbols.
 #[inline]
 pub fn is_han(c: char) -> bool {
     matches!(c,
@@ -82,7 +83,8 @@ pub fn is_han(c: char) -> bool {
         | '\u{30000}'..='\u{3FFFD}')
 }
 
-/// Returns whether a character continues a run of unspaced script: marks belong to the letter before them.
+/// Returns whether a character continues a run in a script without spaces. Combining marks do, because they belong to
+/// the letter before them.
 pub fn continues_unspaced(c: char) -> bool {
     is_unspaced(c) || matches!(c, '\u{300}'..='\u{36F}')
 }

@@ -1,21 +1,21 @@
 //! Splits a text into sentences.
 //!
 //! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. A
-//! piece always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space with two line breaks) or
-//! U+2029, which extractors write between blocks. A single line break is not a boundary. Further marks and closing quotation marks or
-//! brackets right after a boundary belong to the piece before it.
+//! piece always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space that contains two line
+//! breaks) or at U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing
+//! quotation marks and brackets right after the end of a sentence also belong to its piece.
 //!
-//! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII marks, for which other rules apply. These
-//! rules also split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
+//! The text must be in NFC and not yet in NFKC, which turns full-width marks into ASCII marks. Different rules apply to ASCII marks.
+//! These rules also split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
 
-/// Returns the end of the piece that continues at `from`, if no boundary begins before that position.
+/// Returns the end of the piece that contains `from`. No boundary may begin between the start of the piece and `from`.
 pub fn piece_end(text: &str, from: usize) -> usize {
     (from..text.len()).find_map(|place| boundary_at(text, place)).unwrap_or(text.len())
 }
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     let mut table = [false; 256];
-    // Searches for ASCII marks and line breaks, and for the first bytes of U+0085 (C2), of U+2026, U+2028 and U+2029 (E2), of U+3002 (E3),
+    // These are the ASCII marks and line breaks, and the first bytes of U+0085 (C2), of U+2026, U+2028 and U+2029 (E2), of U+3002 (E3),
     // and of U+FF01, U+FF1F and U+FF61 (EF).
     let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
     let mut i = 0;
@@ -26,23 +26,23 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     table
 };
 
-/// Returns the end of the piece if the mark at `place` ends a piece.
+/// Returns the end of the piece if the character at `place` ends a piece.
 #[inline]
 pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
-    // Only these bytes can begin a boundary, and none of them occurs inside a character.
+    // A boundary begins with one of the bytes in the table, none of which occurs inside a character.
     let bytes = text.as_bytes();
     if !MAY_BEGIN_BOUNDARY[bytes[place] as usize] {
         return None;
     }
     match (bytes[place], bytes.get(place + 1), bytes.get(place + 2)) {
-        // Most of these marks are inside a number or an address, or before a space and a word.
+        // Most of these marks are inside a number or an address, or are followed by a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
         (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
-        // This is the Chinese period before a letter (including Chinese characters) or white space.
+        // These bytes are a Chinese period, followed by a letter (including a Chinese character) or by white space.
         (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
             Some(place + 3)
         }
-        // A line break before a visible ASCII character does not make a blank line.
+        // A line break before a visible ASCII character does not begin a blank line.
         (b'\n', Some(b'!'..=b'~'), _) => None,
         _ => mark_at(text, place),
     }
@@ -54,7 +54,7 @@ pub fn is_white(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Returns whether a character that begins with this byte is certainly neither a mark nor closing punctuation.
+/// Returns whether this byte rules out that its character is a sentence mark or closing punctuation.
 #[inline]
 fn is_letter_or_white(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || is_white(byte) || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9)
@@ -64,11 +64,11 @@ fn is_letter_or_white(byte: u8) -> bool {
 pub struct WhiteSpace {
     /// The length in bytes.
     pub bytes: usize,
-    /// Whether the white space contains a blank line or a block boundary, where a piece ends.
+    /// Whether the white space contains a blank line or a block boundary, and therefore ends a piece.
     pub divides: bool,
 }
 
-/// Returns all white space from `place` on, so that the caller can skip it without reading any of it again.
+/// Returns the white space that begins at `place`. The white space is read only once, because the caller skips all of it.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;
@@ -111,8 +111,8 @@ fn is_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}')
 }
 
-/// Returns whether a character is a closing quotation mark or bracket. This includes the two raised quotation marks that open a quotation
-/// in English, because they close one in German and Russian.
+/// Returns whether a character is a closing quotation mark or bracket. The two raised quotation marks that open a quotation in English
+/// are included, because they close a quotation in German and Russian.
 pub fn is_closing(c: char) -> bool {
     matches!(
         c,

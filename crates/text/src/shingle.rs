@@ -3,15 +3,15 @@
 //! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token hashes;
 //! the hash of a window of characters is `hash64` of its UTF-8 bytes. Neither hash may ever change, because sketches are stored.
 //!
-//! The cost is proportional to the number of windows times their size; sizes are small (5 words, 5 characters).
+//! The cost is proportional to the number of windows times the window size, which is small (5 words, 5 characters).
 
 use super::word::Token;
 use dupsift_core::hash::{hash64, mix64};
 
 /// Appends one hash for each window of `size` tokens, in order, including repeated windows.
 ///
-/// If there are fewer tokens than `size`, but at least one, all of them form a single shingle. Without tokens, or with size 0, nothing is
-/// appended. If `circular` is set, windows wrap around at the end: n tokens give n shingles if n is at least `size`.
+/// If there is at least one token, but fewer than `size`, all tokens form a single shingle. Nothing is appended if there are no tokens or
+/// if `size` is 0. If `circular` is set, windows wrap around at the end, so n tokens give n shingles if n is at least `size`.
 ///
 /// ```text
 /// tokens a b c d, size 3:  abc bcd            circular:  abc bcd cda dab
@@ -27,7 +27,7 @@ pub fn shingles(tokens: &[Token], size: usize, circular: bool, out: &mut Vec<u64
     }
     out.reserve(tokens.len());
     match tokens.windows(size) {
-        // A constant size lets the compiler unroll the loop over a window.
+        // With a constant size, the compiler unrolls the loop over a window.
         windows if size == 5 => out.extend(windows.map(|window| window_hash(&window[..5]))),
         windows => out.extend(windows.map(window_hash)),
     }
@@ -38,7 +38,7 @@ pub fn shingles(tokens: &[Token], size: usize, circular: bool, out: &mut Vec<u64
     }
 }
 
-/// The odd number R: 2^64 divided by the golden ratio.
+/// The number R, which is odd: 2^64 divided by the golden ratio.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[inline]
@@ -46,24 +46,24 @@ fn window_hash<'t>(window: impl IntoIterator<Item = &'t Token>) -> u64 {
     mix64(window.into_iter().fold(0u64, |hash, token| hash.wrapping_mul(R).wrapping_add(token.hash)))
 }
 
-/// Turns the values into a set: sorts them and removes repeated values.
+/// Sorts the values and removes repeated values.
 pub fn distinct(values: &mut Vec<u64>) {
     values.sort_unstable();
     values.dedup();
 }
 
-/// Appends one hash for each window of `size` Unicode scalars in the text, in order; see [`char_windows`].
+/// Appends one hash for each window of `size` Unicode scalar values in the text, in order; see [`char_windows`].
 pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
     out.extend(char_windows(text, size).map(|window| hash64(window.as_bytes())));
 }
 
-/// Returns the windows of `size` Unicode scalars in the text, in order.
+/// Returns the windows of `size` Unicode scalar values in the text, in order.
 ///
-/// A shorter text that is not empty is a single window; an empty text, or size 0, gives no windows.
+/// A shorter text that is not empty is a single window. There are no windows if the text is empty or `size` is 0.
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);
-    // The window that begins at the n-th character ends where the (n + size)-th character begins; the last window ends with the text.
+    // The window that begins at the n-th character ends where the (n + size)-th character begins. The last window ends with the text.
     let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).skip(size).peekable();
     let whole = (!text.is_empty() && ends.peek().is_none()).then_some(text);
     starts.zip(ends).map(|(start, end)| &text[start..end]).chain(whole)

@@ -1,4 +1,4 @@
-//! Stems words, if requested, with the Snowball stemmers for Russian and English, selected by the letters of the word.
+//! Stems words, if requested, with the Snowball stemmers for Russian and English. The letters of a word select the stemmer.
 //!
 //! A word that consists only of the Cyrillic letters а to я and ё is stemmed as Russian. A word that consists only of ASCII letters and
 //! apostrophes is stemmed as English. Any other word is its own stem. ё does not change; use the `yo_to_e` option for that.
@@ -14,12 +14,12 @@ pub struct Stems {
 }
 
 impl Stems {
-    /// Creates the stemmers, which costs nothing.
+    /// Creates the stemmers. This costs nothing.
     pub fn new() -> Stems {
         Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
     }
 
-    /// Returns the stem of a normalized word, which is never empty.
+    /// Returns the stem of a normalized word. The stem is never empty.
     pub fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
         let stemmer = if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
             &self.english

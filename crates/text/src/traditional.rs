@@ -1,9 +1,9 @@
-//! Replaces each traditional character with its simplified form, so that a text is the same in both scripts. The simplified text is only
-//! compared, never written.
+//! Replaces each traditional character with its simplified form, so that a text is the same in both scripts. The simplified text is used
+//! only for comparison and is never written.
 //!
-//! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and has 2,966 characters of the basic plane. If a character has several
-//! simplified forms, only the first is kept. Characters are replaced regardless of the words that contain them, so 乾隆 becomes 干隆, and 覆
-//! does not change. Both texts of a pair are treated in the same way.
+//! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and contains 2,966 characters of the Basic Multilingual Plane. If a
+//! character has several simplified forms, only the first is kept. Characters are replaced regardless of the words that contain them,
+//! so 乾隆 becomes 干隆, and 覆 does not change. Both texts of a pair are treated in the same way.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ const PAIRS: &str = include_str!("traditional.txt");
 /// The range of characters that the table may contain.
 const HAN: std::ops::Range<usize> = 0x3400..0xA000;
 
-/// For each character, the simplified character, or 0.
+/// The simplified form of each character in [`HAN`]; 0 for a character that does not change.
 static SIMPLIFIED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     let mut table = vec![0; HAN.len()];
     for pair in PAIRS.split_whitespace() {
@@ -30,7 +30,7 @@ static SIMPLIFIED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     table
 });
 
-/// Returns the simplified form of a character in [`HAN`], as three bytes of UTF-8.
+/// Returns the simplified form of a three-byte character, as three bytes of UTF-8; `None` if the character does not change.
 fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     let [first, second, third] = bytes.map(usize::from);
     let character = (first & 0xF) << 12 | (second & 0x3F) << 6 | (third & 0x3F);
@@ -39,8 +39,8 @@ fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     (to != 0).then(|| [byte(0xE0, 12, 0xF), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)])
 }
 
-/// Simplifies the characters of a text in place. This is possible because a traditional character and its simplified form both have three
-/// bytes.
+/// Simplifies the characters of a text in place. This is possible because traditional characters and their simplified forms have three
+/// bytes each.
 pub fn simplify(text: &mut String) {
     let table = &*SIMPLIFIED;
     let mut bytes = std::mem::take(text).into_bytes();
@@ -60,7 +60,7 @@ pub fn simplify(text: &mut String) {
         }
         at += length;
     }
-    // Only complete characters were replaced, so this is valid UTF-8.
+    // Only complete characters were replaced, so the text is valid UTF-8.
     *text = String::from_utf8(bytes).unwrap_or_default();
 }
 

@@ -1,13 +1,13 @@
-//! Defines the words in an analysis: ranges with hashes, distinct words with counts, and the tokens of shingles.
+//! Defines the words in an analysis: occurrences (ranges with hashes), distinct words with counts, and shingle tokens.
 
 use std::ops::Range;
 
 /// One occurrence of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The position of the first byte in the arena.
+    /// The position of the word's first byte in the arena.
     pub start: u32,
-    /// The position after the last byte.
+    /// The position after the word's last byte in the arena.
     pub end: u32,
     /// `hash64` of the word's bytes.
     pub hash: u64,
@@ -26,7 +26,7 @@ pub struct Counted {
     pub tf: u32,
 }
 
-/// A token of a shingle: a word, or a single Han character.
+/// A shingle token: a word, or a single Han character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// `hash64` of the token's UTF-8 bytes, as in [`Word`].
@@ -43,7 +43,7 @@ pub(super) struct Cut {
     pub words: Vec<Word>,
     /// The sentences, as ranges of word numbers; no range is empty.
     pub sentences: Vec<Range<u32>>,
-    /// The stems that differ from their words; they form the part of the arena after the text.
+    /// The stems that differ from their words. They form the part of the arena after the text.
     pub stems: String,
     /// The number of Han characters that were looked up in the dictionary.
     pub segmented: u64,

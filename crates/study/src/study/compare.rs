@@ -5,8 +5,8 @@
 //! run --> pairs of each algorithm --pool--> (a, b, found by) --sample--> pairs to judge --read once--> verdicts --tally--> figures
 //! ```
 //!
-//! The pool is read in order and never held in memory; the pairs to judge are stored in a temporary file. The figures and the estimates
-//! from a sample are explained in [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
+//! The pool is read in order and never held in memory; the pairs to judge are stored in a temporary file. The figures, and how they are
+//! estimated from a sample, are explained in [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
 
 use dupsift_engine::job::{GuardReport, Guarded};
 use std::sync::Arc;
@@ -44,13 +44,13 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Holds the options of a comparison, in addition to the options of every run.
 #[derive(Clone)]
 pub struct CompareOptions {
-    /// The run whose algorithms are compared.
+    /// The options of the run whose algorithms are compared.
     pub run: RunOptions,
-    /// The contestants: algorithms in the run, and presets, which combine several of them.
+    /// The contestants: algorithms of the run, and presets, which combine several algorithms.
     pub contestants: Vec<Contestant>,
     /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
-    /// If an algorithm has more pairs than this, they are sampled, and about this many of them are judged.
+    /// The sample size: if an algorithm has more pairs, about this many of them are sampled and judged.
     pub judge_sample: u64,
     /// The number of documents in the sample for the exact join; if it is 0, there is no exact join.
     pub oracle_sample: u64,
@@ -79,7 +79,7 @@ impl Guarded for Compared {
     }
 }
 
-/// Checks the options before an input is opened, in addition to [`dupsift_engine::job::check()`].
+/// Checks the options that [`dupsift_engine::job::check()`] does not check, before any input is opened.
 ///
 /// # Errors
 /// Returns an error if there are more than [`MOST_POOLED`] algorithms.
@@ -93,7 +93,7 @@ pub fn check(options: &CompareOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs and compares; `page` renders `report.html`.
+/// Runs the algorithms and compares them; `page` renders `report.html`.
 ///
 /// # Errors
 /// Returns an error if there are more than [`MOST_POOLED`] algorithms, or if the run cannot finish.
@@ -141,7 +141,7 @@ impl Variant for Comparing<'_> {
     }
 }
 
-/// Holds the documents for the exact join, and the pairs of each algorithm among them.
+/// Holds the documents for the exact join, and the pairs that each algorithm found among these documents.
 struct Sample {
     documents: AtomicBits,
     within: Vec<Within>,
@@ -158,7 +158,6 @@ impl Sample {
 /// Holds the results of reading the pool.
 struct Pooling {
     tally: Tally,
-    /// The pairs to judge.
     chosen: FoundList,
 }
 
@@ -206,7 +205,7 @@ fn study(
     Ok(report)
 }
 
-/// Converts the error for a damaged table. The run has just written this table, so it is not an input file that could be skipped.
+/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so it is not an input file that could be skipped.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },

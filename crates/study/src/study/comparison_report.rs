@@ -1,5 +1,5 @@
-//! Defines `compare/comparison.json`. For each algorithm, it states which share of its pairs are duplicates according to the judge, and
-//! which share of all duplicates it finds.
+//! Defines `compare/comparison.json`. The record states the precision of each algorithm (the share of its pairs that are duplicates
+//! according to the judge) and its recall (the share of all duplicates that it finds).
 //!
 //! Field names are part of the interface. Unknown values, such as the precision of an algorithm without pairs, are null.
 
@@ -17,13 +17,13 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns both ends of the interval if they are at least `least` apart.
+    /// Returns the ends of the interval, or `None` if they are less than `least` apart.
     pub fn interval(&self, least: f64) -> Option<(f64, f64)> {
         self.low.zip(self.high).filter(|(low, high)| high - low >= least)
     }
 }
 
-/// Holds the complete record.
+/// Holds the record of a comparison.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparisonReport {
     /// The judge and its counts.
@@ -37,11 +37,11 @@ pub struct ComparisonReport {
     /// The recommended contestant and the reason; null if the pool has no duplicates.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// In row A and column B, the number of pairs that both contestants found. The diagonal contains the number of pairs of each
-    /// contestant.
+    /// The number of pairs that both contestants A and B found, in row A and column B. The diagonal contains the number of pairs
+    /// of each contestant.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two or three contestants that have a larger F than any of their parts. At most 20 combinations of
-    /// two and 20 of three are listed, best first.
+    /// The unions and intersections of two or three contestants whose F is larger than the F of each of their parts. At most 20
+    /// combinations of two and 20 of three are listed, best first.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
@@ -56,7 +56,7 @@ impl ComparisonReport {
         shown
     }
 
-    /// Returns whether this contestant is recommended.
+    /// Returns whether `one` is the recommended contestant.
     pub fn takes(&self, one: &ComparedReport) -> bool {
         self.advice.as_ref().is_some_and(|advice| advice.label == one.label)
     }
@@ -76,7 +76,7 @@ impl ComparisonReport {
 pub struct AdviceReport {
     /// The label of the contestant.
     pub label: String,
-    /// The option that selects the contestant, as typed.
+    /// The option that selects the contestant, for example `algorithms=minhash`.
     pub typed: String,
     /// The recommendation as a sentence.
     pub sentence: String,
@@ -85,25 +85,25 @@ pub struct AdviceReport {
 /// Describes the judge.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct JudgeReport {
-    /// The name as typed, for example `lcs:0.85`.
+    /// The judge as specified by the user, for example `lcs:0.85`.
     pub name: String,
     /// The number of distinct documents read for judging.
     pub documents: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// If an algorithm has more pairs than this, they are sampled. A sample of about this size is judged, together with the pairs that are
-    /// judged for other algorithms.
+    /// The sample size. If an algorithm has more pairs, a sample of about this size is judged, together with the pairs that are judged for
+    /// other algorithms.
     pub sample: u64,
     /// Whether some pairs were not judged because of sampling.
     pub sampled: bool,
     /// The seed of the sample.
     pub seed: u64,
-    /// The number of pairs that were judged by words because their texts were too long to be judged by characters.
+    /// The number of pairs judged by words, because their texts were too long to be judged by characters.
     pub by_words: u64,
     /// The number of pairs whose texts were too long and too different to be judged. These pairs do not count as duplicates.
     #[serde(default)]
     pub undecided: u64,
-    /// CPU seconds for reading the documents and judging the pairs.
+    /// The CPU time for reading the documents and judging the pairs, in seconds.
     pub cpu_seconds: f64,
 }
 
@@ -118,7 +118,7 @@ pub struct ComparedReport {
     /// The names of the output folders of the contestant's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
-    /// The option that selects the contestant, as typed.
+    /// The option that selects the contestant, for example `algorithms=minhash`.
     #[serde(default)]
     pub typed: String,
     /// The number of the contestant's pairs in the pool.
@@ -141,7 +141,7 @@ pub struct ComparedReport {
     pub alone: u64,
     /// The number of duplicates among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
-    /// CPU seconds for the contestant's algorithms only: signing, grouping and verifying.
+    /// The CPU time of the contestant's algorithms for signing, grouping and verifying, in seconds.
     pub cpu_seconds: f64,
     /// The share of the exact join's duplicates that the contestant found.
     pub oracle_recall: Option<Figure>,
@@ -159,7 +159,7 @@ impl ComparedReport {
 pub struct CombinationReport {
     /// The labels of the contestants.
     pub labels: Vec<String>,
-    /// `union` or `intersection` of their pairs.
+    /// How the pairs of the contestants are combined: `union` or `intersection`.
     pub how: String,
     /// The number of pairs in the combination.
     pub pairs: u64,
@@ -169,7 +169,7 @@ pub struct CombinationReport {
     pub precision: Option<f64>,
     /// F, computed as for a single contestant.
     pub f: Option<f64>,
-    /// CPU seconds for all these contestants.
+    /// The CPU time of all these contestants, in seconds.
     pub cpu_seconds: f64,
 }
 

@@ -1,6 +1,6 @@
 //! Finds the exact copies of a document in the table of pairs of a finished run.
 //!
-//! In a group of g copies, the best copy is in a pair with each of the other copies, and there are no further pairs within the group.
+//! In a group of g copies, the best copy forms a pair with each of the other copies, and these are the only pairs within the group.
 //! Therefore, either the document itself or its only partner has g - 1 partners.
 //!
 //! ```text
@@ -17,12 +17,12 @@ use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 pub struct CopyGroup {
     /// The number of copies, including the document itself.
     pub size: u64,
-    /// The copy with which the document is in a pair, if there is exactly one. This is the best document of the group, unless the document
+    /// The copy that forms a pair with the document, if there is exactly one. This is the best document of the group, unless the document
     /// itself is the best.
     pub partner: Option<u64>,
 }
 
-/// Returns the copies of two documents, from the table of any algorithm.
+/// Returns the copies of two documents. Every algorithm's table of pairs contains them; `label` selects the table.
 ///
 /// # Errors
 /// Returns an error if the table is missing or damaged.
@@ -42,7 +42,7 @@ pub fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyG
     }))
 }
 
-/// Counts the copies with which a document is in a pair.
+/// Counts the copies that form a pair with a document.
 #[derive(Clone, Copy, Default)]
 struct Partners {
     count: u64,
@@ -66,7 +66,8 @@ fn partners(finished: &Finished, label: &str, docs: &[u64; 2]) -> Result<[Partne
     Ok(partners)
 }
 
-/// Calls `then` with the position of a document in `docs` and the number of a copy with which it is in a pair.
+/// Calls `then` for each pair of copies that contains a document in `docs`, with the position of the document in `docs`
+/// and the number of the other copy.
 fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usize, u64)) -> Result<()> {
     let path = finished.pair_table(label);
     for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {

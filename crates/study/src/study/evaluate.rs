@@ -4,14 +4,14 @@
 //! pair.
 //!
 //! Pairs are compared as sets of document numbers; both the tables of a run and the true pairs are sorted. A page (a document) counts as
-//! detected if it is in a reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell, see
-//! [`dupsift_algorithms::measure::Partitions`]. A document in no cluster is a cluster of one. If the truth consists of pairs, the true
-//! clusters are their connected components. If the truth consists of clusters, the true pairs are all pairs within
-//! these clusters.
+//! detected if it is in a reported pair, and as correctly detected if it is in a reported pair that is true. Clusters are compared cell
+//! by cell; see [`dupsift_algorithms::measure::Partitions`]. A document in no cluster counts as a cluster of one document. If the truth
+//! consists of pairs, the true clusters are their connected components. If the truth consists of clusters, the true pairs are all pairs
+//! within these clusters.
 //!
-//! Not all pairs of a group above `--max-group` are written. If the number of pairs that the run counted equals the number of pairs within
-//! its clusters, the run found exactly these pairs, and they are counted from the clusters. Otherwise, figures that depend on the
-//! unwritten pairs are null.
+//! A run does not write all pairs of a group above `--max-group`. If the number of pairs that the run counted equals the number of pairs
+//! within its clusters, the run found exactly the pairs within its clusters, and the figures are computed from the clusters. Otherwise,
+//! figures that depend on the unwritten pairs are null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,16 +44,16 @@ use dupsift_spill::shuffle::AtomicBits;
 /// The version of the record and the table.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Returns how fields are quoted in CSV and TSV label files, according to the options.
+/// Returns the quoting rules for CSV and TSV label files, according to the options.
 pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
 
-/// The table of labels that cannot be used, which is written only if there are any.
+/// The table of unusable labels; it is written only if there are any.
 const REJECTED: &str = "rejected/part-00000.parquet";
 
-/// Measures every algorithm in a run against the truth in these files, and writes `evaluation/` into the folder of the run, replacing an
-/// earlier evaluation.
+/// Measures every algorithm in a run against the truth in these files, and writes the result to `evaluation/` in the folder of the run.
+/// An earlier evaluation is replaced.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the truth cannot be interpreted or contains no id from the corpus, or if the corpus has changed since the
@@ -106,7 +106,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Refuses to replace an earlier evaluation if so many label rows are invalid that the guard for invalid rows fires.
+/// Returns an error if an earlier evaluation exists and so many label rows are invalid that the guard for invalid rows fires.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
@@ -128,7 +128,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // If the pairs are exactly the pairs within the clusters, unwritten pairs also count.
+        // If the pairs are exactly the pairs within the clusters, unwritten pairs are also counted.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within clusters count, so the figures are computed from the clusters".to_string()
@@ -187,7 +187,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
         },
         Ok,
     )?;
-    // If a table were damaged, an algorithm would not have been measured.
+    // A damaged table is an error, because its algorithm was not measured.
     session.engine.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
@@ -226,7 +226,8 @@ fn measure(
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
     if !all_written && !all_within {
-        // An unwritten pair may be a true pair or contain a further page, so only the precision of the written pairs is known.
+        // An unwritten pair may be true, or may contain pages that are in no written pair, so only the precision of the
+        // written pairs is known.
         report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };
         report.pagewise = FiguresReport::default();
     }

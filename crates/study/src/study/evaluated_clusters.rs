@@ -16,7 +16,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::tables::Clustered;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Holds counts for the clusters of one algorithm.
+/// Holds the counts for the clusters of one algorithm.
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
@@ -26,7 +26,7 @@ pub struct EvaluatedClusters {
     pub pages: u64,
     /// The number of pairs within one cell, and the number of documents in these pairs.
     in_cells: (u64, u64),
-    /// For each document, the number of its cluster, counted from 1, or 0 if it is in no cluster. Empty if
+    /// The cluster number of each document, counted from 1; 0 for a document in no cluster. Empty if
     /// [`EvaluatedClusters::true_pairs`] does not use this field.
     cluster_of: Numbers,
     label: String,
@@ -50,7 +50,7 @@ impl EvaluatedClusters {
     }
 
     /// Reads documents cluster by cluster, each with the size of its cluster. `label` is the label of the clusters, and `table` is the file
-    /// from which the rows were read.
+    /// that contains the rows.
     ///
     /// # Errors
     /// Returns an error from `rows`, or [`Error::BadFile`] if the rows are not in cluster order.
@@ -151,8 +151,8 @@ impl EvaluatedClusters {
 
 /// Counts the cells of both clusterings over texts. All documents of a cluster must be added before the next cluster begins.
 struct TextCells {
-    /// For the first document of each true cluster, the last predicted cluster that shares a text with it. `counts` contains the number of
-    /// texts that are in both clusters, and `lasts` contains the last of these texts.
+    /// `clusters` contains, at the first document of each true cluster, the last predicted cluster that shares a text with the true
+    /// cluster. `counts` contains the number of texts that are in both clusters, and `lasts` contains the last of these texts.
     clusters: Numbers,
     counts: Numbers,
     lasts: Numbers,
@@ -199,8 +199,8 @@ impl TextCells {
     }
 }
 
-/// Returns the cells of both clusterings, the number of pairs within one cell, and the number of documents in these pairs. Rows are
-/// (predicted cluster, true cluster), and the second number begins at byte `width`.
+/// Returns the cells of both clusterings, the number of pairs within one cell, and the number of documents in these pairs. The rows
+/// are pairs (predicted cluster, true cluster); the second number begins at byte `width`.
 fn cells(engine: &Engine<'_>, sorted: &Sorted, width: usize, truth: &Truth) -> Result<(Partitions, (u64, u64))> {
     let mut partitions = Partitions::default();
     let mut in_cells = (0, 0);

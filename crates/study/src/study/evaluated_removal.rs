@@ -68,7 +68,7 @@ pub fn run(
     Ok(report)
 }
 
-/// Measures the clusters that each kept document forms with the documents that are removed in favor of it.
+/// Measures the removal. Each kept document forms a cluster with the documents that are removed in favor of it.
 pub fn removed(
     session: &Session<'_>,
     finished: &Finished,
@@ -133,7 +133,7 @@ fn clusters_of(session: &Session<'_>, sorted: &Sorted, partition: usize, adds_fi
     Ok(rows)
 }
 
-/// Returns, in order, the pairs that enough of the deciding algorithms found.
+/// Returns the pairs that enough of the deciding algorithms found, in document order.
 fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
     let labels = deciding.chosen.iter().map(|&at| &finished.report.algorithms[at].label);
     let mut all = labels.map(|label| Ok(finished.pairs(label)?.peekable())).collect::<Result<Vec<_>>>()?;
@@ -150,8 +150,8 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the smallest of the next pairs in all tables, and returns it with the number of tables that contain it. At the end, this
-/// number is 0.
+/// Takes the smallest pair among the next pairs of all tables, and returns it with the number of tables that contain it. The
+/// number is 0 if all tables are exhausted.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

@@ -1,7 +1,7 @@
 //! Defines `evaluation/evaluation.json`: the quality of the algorithms in a run, measured against labeled pairs or clusters.
 //!
-//! Field names are part of the interface. A figure without a denominator, such as the precision of an algorithm without pairs, is null
-//! rather than 0 or 1.
+//! Field names are part of the interface. An undefined figure, such as the precision of an algorithm without pairs, is null rather
+//! than 0 or 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use dupsift_algorithms::measure::Retrieval;
 use dupsift_engine::reading::RejectionsReport;
 use dupsift_engine::reading::losses::BadInputReport;
 
-/// Holds the complete record.
+/// Holds the record of an evaluation.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EvaluationReport {
     /// The version of this record and its table.
@@ -20,7 +20,7 @@ pub struct EvaluationReport {
     pub recipe: String,
     /// The number of documents that the run used, not counting rejected rows.
     pub documents: u64,
-    /// The truth with which the algorithms are compared.
+    /// The labeled pairs or clusters that the algorithms are compared with.
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
@@ -42,23 +42,23 @@ pub struct TruthReport {
     pub form: String,
     /// The files, in the order in which they were read.
     pub files: Vec<String>,
-    /// Damaged files; the rows before the damage count.
+    /// The damaged files; rows before the damage are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad_inputs: Vec<BadInputReport>,
     /// The number of rows in the files.
     pub rows: u64,
-    /// The number of rows with a null in one of the two columns. These rows are also counted as rejected.
+    /// The number of rows with a null in at least one of the two columns. These rows also count as rejected.
     pub null_rows: u64,
     /// The rejected rows, which are listed in `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of distinct ids.
     pub ids: u64,
-    /// The number of ids that no document in the run has. Rows with such an id are ignored.
+    /// The number of ids that belong to no document in the run. Rows with such an id are ignored.
     pub unknown_ids: u64,
     /// The first five unknown ids, in row order.
     pub unknown: Vec<String>,
-    /// The number of ids that several documents have. Such an id refers to the first of these documents, in file order.
+    /// The number of ids that several documents share. Such an id refers to the first of these documents, in file order.
     pub ambiguous_ids: u64,
     /// The number of rows that are ignored because one of their ids is unknown.
     pub unknown_rows: u64,
@@ -70,13 +70,13 @@ pub struct TruthReport {
     pub pairs: u64,
     /// The number of true clusters of two or more documents: the given clusters, or the connected components of the given pairs.
     pub clusters: u64,
-    /// The number of documents in true clusters, which are the true duplicate pages.
+    /// The number of documents in true clusters. These documents are the true duplicate pages.
     pub pages: u64,
 }
 
 impl TruthReport {
-    /// Returns whether some of the labels could not be read. Labels of documents that are not in the run do not matter, because the truth
-    /// may be for a larger corpus.
+    /// Returns whether any label could not be read. Labels of documents that are not in the run do not matter, because the truth may be
+    /// for a larger corpus.
     pub fn is_lossy(&self) -> bool {
         self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
@@ -87,24 +87,24 @@ impl TruthReport {
 pub struct EvaluatedReport {
     /// The name of the algorithm's output folder.
     pub label: String,
-    /// The number of pairs that the algorithm reports. Unwritten pairs count only if the algorithm's pairs are exactly the pairs within its
-    /// clusters.
+    /// The number of pairs that the algorithm reports. Unwritten pairs are included only if the algorithm's pairs are exactly the pairs
+    /// within its clusters.
     pub pairs: u64,
     /// The number of reported pairs that are true.
     pub pairs_true: u64,
-    /// The number of pairs in groups above `--max-group` that are not written. Unless the algorithm's pairs are exactly the pairs within
-    /// its clusters, the figures that depend on unwritten pairs are null: all pagewise figures, and all pairwise figures except precision,
+    /// The number of unwritten pairs in groups above `--max-group`. Unless the algorithm's pairs are exactly the pairs within its
+    /// clusters, the figures that depend on unwritten pairs are null: all pagewise figures, and all pairwise figures except precision,
     /// which is measured on the written pairs.
     pub pairs_not_written: u64,
-    /// The number of pages in a reported pair.
+    /// The number of pages that are in a reported pair.
     pub pages: u64,
-    /// The number of pages in a reported true pair.
+    /// The number of pages that are in a reported true pair.
     pub pages_true: u64,
-    /// Figures over pairs; every pair has the same weight.
+    /// The figures over pairs; every pair has the same weight.
     pub pairwise: FiguresReport,
-    /// Figures over pages.
+    /// The figures over pages.
     pub pagewise: FiguresReport,
-    /// B-cubed figures of the clusters, including documents in no cluster.
+    /// The B-cubed figures of the clusters, including documents in no cluster.
     pub b_cubed: FiguresReport,
     /// The adjusted Rand index of the clusters, including documents in no cluster.
     pub ari: Option<f64>,

@@ -1,7 +1,7 @@
 //! Implements `explain`, which shows why two documents of a finished run are a pair, or why they are not.
 //!
-//! The result is read from the tables of the run. To find the reason, the two documents are signed again. The statistics and models
-//! come from the run, so the signatures are the same.
+//! The result is read from the tables of the run. To find the reason, the two documents are signed again with the statistics and
+//! models of the run, so the signatures are the same.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -100,18 +100,18 @@ fn explain_both(
     })?;
     running.end(2, 2, 0);
     let looked_up = looked_up.ok_or_else(gone)?;
-    // Checks for an interruption, because a single step on two texts may finish before the flag is checked.
+    // The work on two texts may finish before the interruption flag is checked, so the flag is checked here.
     session.engine.go_on()?;
     put_together(session, (finished, is_stored), looked_up, (&bound, groups, &view, again))
 }
 
-/// Returns the copies of the two documents; `None` if the corpus has none. The pairs of copies are the same for all algorithms.
+/// Returns the copies of the two documents; `None` if the corpus has no exact copies. The pairs of copies are the same for all algorithms.
 fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
     let any = bound.first().filter(|_| finished.report.documents.extra_copies > 0);
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// Holds the values that are computed only from the two documents, without the tables.
+/// Holds the values that are computed from the two documents alone, without the tables.
 struct LookedUp {
     /// The two documents, in the requested order.
     documents: [ExplainedDocument; 2],
@@ -119,13 +119,13 @@ struct LookedUp {
     /// One result per algorithm. The document with the smaller number is first.
     looks: Vec<Look>,
     measures: ExplainedMeasures,
-    /// How much of each document the other document contains, in the requested order.
+    /// The containment of each document in the other document, in the requested order.
     contained: [ExplainedContained; 2],
     /// Whether the document with the larger number was requested first.
     swap: bool,
 }
 
-/// Holds the data that is required to sign the two documents.
+/// Holds the data for signing the two documents.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
@@ -145,7 +145,7 @@ fn look_up(
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
     let Signing { corpus, models, bound, groups, again, is_stored } = signing;
-    // Signatures may depend on how often the statistics count a text.
+    // Signatures may depend on the number of times that a text was counted in the statistics.
     let times = |doc: u64| {
         let group =
             groups.filter(|_| session.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
@@ -230,7 +230,7 @@ fn looks(
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
         let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
-        // A lower threshold may contradict other parameters. In that case, no score below the threshold is reported.
+        // Binding fails if the lower threshold contradicts other parameters. In that case, no score below the threshold is reported.
         let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
         let documents = [(low, &analyses[0]), (high, &analyses[1])];
         let loose = loose.as_ref().and_then(|loose| loose.first());
@@ -296,8 +296,8 @@ fn put_together(
     let remove_if = session.options.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
-    // A chain may remove a document that does not form a pair with the kept document. A copy of an indexed document is treated like that
-    // document.
+    // A chain of pairs may remove a document that does not form a pair with the kept document. A copy of an indexed document is
+    // treated like the indexed document.
     let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
         one.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
     };
@@ -313,7 +313,7 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads the rows about the two documents from each algorithm's tables. If there are none, checks whether a window was cut.
+/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether a window was cut.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -354,7 +354,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     notes
 }
 
-/// Returns how much of each text is contained in the other text, and why it cannot be removed in favor of the other text.
+/// Returns the containment of each text in the other text, and the reason why the text cannot be removed in favor of the other text.
 fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
     let [a, b] = texts.map(|text| {
         let mut contents = Vec::new();

@@ -1,4 +1,4 @@
-//! Reads the documents for `explain` again, with their rows in the tables.
+//! Reads the documents that `explain` compares, and their rows in the tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use dupsift_incremental::Again;
 /// A batch and the index of a row in it.
 pub type At<'b> = (&'b Documents, usize);
 
-/// Reads the two documents and passes them to a function together, smaller number first.
+/// Reads the two documents and passes both to a function, smaller number first.
 pub fn both(
     session: &Session<'_>,
     view: &View<'_>,
@@ -67,11 +67,11 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
 /// Returns [`Error::Usage`] if no algorithm has a pair with the document.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
-    // If no duplicate of a document is kept, its row in the table has the document itself as the kept document.
+    // If no duplicate of a document is kept, its row in the table contains the document itself as the kept document.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
-    // Duplicates come before pages from the same template; within each group, the most similar document comes first.
+    // Duplicates are preferred to pages from the same template; within each kind, the most similar document is preferred.
     let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);
@@ -106,7 +106,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
 }
 
-/// Returns the document with the first copy of a passage that is cut out of this document, with a note on the choice.
+/// Returns `doc` and the document with the first copy of a passage that is cut from `doc`, with a note on the choice.
 fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<Option<([u64; 2], Option<String>)>> {
     let found = passages(engine, finished, &[doc])?;
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
@@ -116,7 +116,7 @@ fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<O
     Ok(largest.and_then(|one| Some(([doc, one.first_doc?], Some(note.to_owned())))))
 }
 
-/// Returns the repeated passages in these documents, in order; empty if the run did not search for any.
+/// Returns the repeated passages in these documents, in order. The list is empty if the run did not search for passages.
 ///
 /// # Errors
 /// Returns an error if a table is missing or damaged, or if the run is interrupted.
@@ -157,7 +157,7 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
     Ok(found)
 }
 
-/// Returns the ids of further documents, if they have ids.
+/// Returns the ids of these documents, if they have ids.
 ///
 /// # Errors
 /// Returns an error if a file is damaged.

@@ -5,20 +5,20 @@
 use dupsift_engine::options::Spelling;
 use serde::Serialize;
 
-/// Holds the complete answer.
+/// Holds the result of `explain`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     /// The two documents.
     pub documents: [ExplainedDocument; 2],
     /// Whether the two documents are equal byte for byte in every column that the algorithms read.
     pub exact_copies: bool,
-    /// Whether at least one algorithm reports the pair.
+    /// Whether any algorithm reports the pair.
     pub pair: bool,
     /// One entry per algorithm in the run, in order.
     pub algorithms: Vec<ExplainedAlgorithm>,
     /// The similarity of the texts, independent of the algorithms.
     pub measures: ExplainedMeasures,
-    /// How much of each document the other document contains, in the requested order, and whether the document may be removed.
+    /// The containment of each document in the other document, in the requested order, and whether the document may be removed.
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
@@ -29,7 +29,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Returns the explanation with the options in its reasons and notes spelled this way. The documents are unchanged.
+    /// Returns the explanation with the option names in its reasons and notes spelled according to `spelling`. The documents are unchanged.
     pub fn spelled(mut self, spelling: Spelling) -> Explanation {
         let texts = self.notes.iter_mut().chain(self.algorithms.iter_mut().map(|one| &mut one.why));
         texts.for_each(|text| *text = spelling.of(text).into_owned());
@@ -56,7 +56,7 @@ pub struct ExplainedDocument {
     pub earlier: bool,
     /// The removal of the document in favor of another document; null if the document is kept.
     pub removed: Option<ExplainedRemoval>,
-    /// The repeated passages that are cut out of the document, in order.
+    /// The repeated passages that are cut from the document, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passages: Vec<ExplainedPassage>,
     /// The original text.
@@ -92,7 +92,7 @@ pub struct ExplainedRemoval {
     pub reason: String,
 }
 
-/// Describes how much of one document is contained in the other document.
+/// Holds the containment of one document in the other document.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExplainedContained {
     /// The number of distinct 3-grams of this document that are also in the other document.
@@ -107,8 +107,8 @@ pub struct ExplainedContained {
     pub common_facts: u64,
     /// The number of distinct numbers outside the frame of this document.
     pub facts: u64,
-    /// Why this document cannot be removed in favor of the other document: no pair decides, or too little of this document is contained.
-    /// Null if it can be removed.
+    /// The reason why this document cannot be removed in favor of the other document: no pair decides, or the other document contains
+    /// too little of it. Null if this document can be removed.
     pub stays: Option<&'static str>,
 }
 
@@ -118,8 +118,7 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair is in `pairs/`.
     Pair,
-    /// The pair, or a pair of copies of the two documents, is in `pairs/` with the relation `template`: the pages are similar but not
-    /// duplicates.
+    /// The pair, or a pair of their copies, is in `pairs/` with the relation `template`: the pages are similar but not duplicates.
     Template,
     /// The documents are a pair in a group above `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
@@ -139,8 +138,7 @@ pub enum Verdict {
     BelowThreshold,
     /// The documents were compared, but their texts are too long to be verified.
     Undecided,
-    /// On their own, the two documents would be a pair, but because of other documents in the corpus, the run did not report the
-    /// pair.
+    /// The two documents alone would be a pair, but because of other documents in the corpus, the run did not report the pair.
     LeftOut,
 }
 
@@ -157,22 +155,22 @@ pub struct ExplainedAlgorithm {
     pub why: String,
     /// The row in `pairs/`.
     pub pair: Option<ExplainedPair>,
-    /// The score of the two documents, if the algorithm can compute it from their signatures or with a lower threshold.
+    /// The score of the two documents, if the algorithm can compute the score from their signatures or with a lower threshold.
     pub score: Option<ExplainedScore>,
     /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
-    /// The word in which each document differs most from the other, if the algorithm distinguishes versions from pages
-    /// of the same template.
+    /// The word that distinguishes each document most from the other document, if the algorithm distinguishes versions
+    /// from pages of the same template.
     pub words: Option<[ExplainedWord; 2]>,
-    /// The number of bits in which the fingerprints of the documents differ, for algorithms that compare fingerprints.
+    /// The number of bits that differ between the fingerprints of the documents, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
-    /// For each document, the reason why it has no signature.
+    /// The reason why each document has no signature; null if it has a signature.
     pub unsigned: [Option<String>; 2],
     /// The clusters that contain the documents.
     pub clusters: [Option<ExplainedCluster>; 2],
     /// The number of positions that rows can have.
     pub positions: u32,
-    /// The number of rows with equal position and key.
+    /// The number of rows that have the same position and key in both documents.
     pub common_keys: u64,
     /// The rows of both documents; rows with equal position and key are side by side.
     pub rows: Vec<ExplainedRow>,
@@ -181,7 +179,7 @@ pub struct ExplainedAlgorithm {
 /// Describes a row in `pairs/`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ExplainedPair {
-    /// The verified similarity if there is one, or else the algorithm's own score; from 0 to 1.
+    /// The verified similarity, or else the algorithm's own score; from 0 to 1.
     pub similarity: f32,
     /// The algorithm's own distance, if it has one.
     pub distance: Option<f32>,
@@ -259,18 +257,18 @@ pub struct ExplainedRow {
 pub struct ExplainedKey {
     /// The key in hexadecimal.
     pub key: String,
-    /// The value by which rows with the same key are ordered, for example a length; 0 if there is none.
+    /// The sort value among rows with the same key, for example a length; 0 if there is none.
     pub order: u32,
     /// The bytes stored with the key, in hexadecimal.
     pub sketch: String,
-    /// A readable meaning of the row, if there is one.
+    /// A readable description of the row, if there is one.
     pub says: Option<String>,
 }
 
-/// Holds the overlap of two sets.
+/// Holds the overlap of two sets, one per document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedOverlap {
-    /// The number of common elements divided by the number of all elements.
+    /// The number of elements in both sets divided by the number of elements in their union.
     pub jaccard: f64,
     /// The share of the first document's elements that are also in the second document; null for an empty set.
     pub a_in_b: Option<f64>,
@@ -278,18 +276,18 @@ pub struct ExplainedOverlap {
     pub b_in_a: Option<f64>,
 }
 
-/// Measures the similarity of the texts. All values except counts are from 0 to 1.
+/// Holds the similarity of the texts by several measures. All values except counts are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedMeasures {
-    /// Sets of windows of five characters in the normalized text.
+    /// The overlap of the sets of five-character windows in the normalized texts.
     pub five_characters: ExplainedOverlap,
-    /// Sets of windows of five words, or five characters for Han text.
+    /// The overlap of the sets of five-word windows, or five-character windows for Han text.
     pub five_words: ExplainedOverlap,
-    /// Sets of words.
+    /// The overlap of the sets of words.
     pub words: ExplainedOverlap,
     /// The number of distinct words that both documents contain.
     pub common_words: u64,
-    /// Cosine of word counts.
+    /// The cosine similarity of the word counts.
     pub cosine: f64,
     /// 2 LCS / (a + b); null if the texts are too long.
     pub lcs: Option<f64>,

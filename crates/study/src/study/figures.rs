@@ -1,5 +1,5 @@
-//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and the combinations that are better than their
-//! parts.
+//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and combinations of contestants that are better
+//! than their parts.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn figure(number: Option<Number>) -> Figure {
     number.map_or_else(Figure::default, Figure::from)
 }
 
-/// Returns the recall and precision of a part of the pool.
+/// Returns the recall and the precision of a part of the pool.
 fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     let found = part.duplicates();
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
@@ -44,8 +44,8 @@ fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// Returns the record without the judge, the oracle and the advice. `contestants` must be in the bit order of the settled tally, and
-/// must refer to the algorithms of the run.
+/// Returns the record, except for the judge, the oracle and the advice. `contestants` must be in the order of the bits in the
+/// settled tally, and must refer to the algorithms of the run.
 pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
     let compared = contestants.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
@@ -82,7 +82,6 @@ pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorith
     }
 }
 
-/// Describes a union or an intersection.
 struct Combination {
     of: Vec<usize>,
     union: bool,
@@ -92,13 +91,13 @@ struct Combination {
     f: f64,
 }
 
-/// Returns the combinations that are better than any of their parts: a combination of two contestants must be better than either
-/// contestant, and a combination of three must be better than any one or two of them.
+/// Returns the combinations that are better than all of their parts. A combination of two contestants must be better than either
+/// contestant; a combination of three must be better than each contestant and each combination of two of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // For each pair of contestants, the largest F of their union, their intersection, and each contestant alone.
+    // `best` contains, for each pair of contestants, the largest F among their union, their intersection, and each contestant alone.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {
@@ -121,7 +120,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     // An algorithm that is part of several contestants runs only once.
     let places = |one: &Combination| one.of.iter().flat_map(|&at| contestants[at].algorithms.clone()).collect();
     let seconds = |one: &Combination| cost(algorithms, &places(one));
-    // Breaks ties by content and not by cost, because the cost differs from run to run.
+    // Ties are broken by content, not by cost, because the cost differs from run to run.
     let order = |a: &Combination, b: &Combination| b.f.total_cmp(&a.f).then_with(|| a.of.cmp(&b.of));
     for list in [&mut twos, &mut threes] {
         list.sort_by(order);
@@ -141,7 +140,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     all.iter().map(report).collect()
 }
 
-/// Returns a union or an intersection; `None` if F is undefined.
+/// Returns the union or the intersection of these contestants; `None` if its F is undefined.
 fn combine(tally: &Tally, of: &[usize], union: bool) -> Option<Combination> {
     let part = if union { tally.union(of) } else { tally.common(of) };
     let (recall, precision) = measures(tally, &part);

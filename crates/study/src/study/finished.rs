@@ -41,7 +41,7 @@ pub(crate) const EVALUATION: &str = "evaluation.json";
 /// The name prefix of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
 const FRAME: &str = ".dupsift-frame-";
 
-/// The file in this folder that lists the columns of the frame that the run did not read, as JSON; `python/dupsift/_frames.py` writes it.
+/// The JSON file in this folder that lists the frame columns that the run did not read; `python/dupsift/_frames.py` writes it.
 const LEFT_OUT: &str = "left_out.json";
 
 /// Holds an output folder with its record.
@@ -54,7 +54,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Returns the options of the run, with the current folder and the current resources.
+    /// Returns the options of the run, except that the folder and the resources come from `today`.
     ///
     /// # Errors
     /// Returns an error if this version does not support an option in the record, or if a word list no longer exists.
@@ -75,8 +75,8 @@ impl Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
 
-    /// Returns the location of a file in a corpus that was moved to `to`: the longest suffix of its path that exists in that folder,
-    /// preferably with the recorded size. Returns `to` itself if `to` is the file.
+    /// Returns the location of a file in a corpus that was moved to `to`. The location is the longest suffix of the file's path that
+    /// exists in this folder, preferably with the recorded size. Returns `to` itself if `to` is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
         let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();
@@ -143,7 +143,7 @@ impl Finished {
             });
         }
         let mut finished = Finished::new(dir, report);
-        // A corpus that `apply` wrote later is treated like a corpus that the run wrote.
+        // A corpus written later by `apply` is treated like a corpus written by the run.
         if let Some(added) = AppliedReport::added(dir) {
             match &mut finished.report.corpus {
                 Some(corpus) => corpus.folders.extend(added.folders),
@@ -158,7 +158,7 @@ impl Finished {
         Finished { dir: dir.to_path_buf(), report, moved: None }
     }
 
-    /// Returns the source of the run's statistics.
+    /// Returns the origin of the run's statistics.
     pub fn of(&self) -> Of<'_> {
         Of { dir: &self.dir, report: &self.report }
     }
@@ -173,7 +173,7 @@ impl Finished {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the pairs of an algorithm, in (a, b) order, except pairs that only share a template.
+    /// Returns the pairs of an algorithm in (a, b) order, without pairs that only share a template.
     ///
     /// # Errors
     /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.
@@ -210,12 +210,12 @@ impl Finished {
         rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
-    /// Returns the index report if the tables contain documents that were indexed before the corpus of the run.
+    /// Returns the index report if the tables contain documents that were indexed before the run.
     pub fn incremental(&self) -> Option<&IndexReport> {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
 
-    /// Opens the documents that were indexed before the corpus of an incremental run; `None` for other runs.
+    /// Opens the documents that were indexed before an incremental run; returns `None` for other runs.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist.
@@ -238,7 +238,7 @@ impl Finished {
         limit.map_or(rows, |limit| limit.min(rows))
     }
 
-    /// Checks that the tables contain only documents in the run's own corpus.
+    /// Checks that the tables contain only documents from the run's own corpus.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if this is the output of an incremental run.
@@ -256,7 +256,7 @@ impl Finished {
     }
 
     /// Opens the texts that the run stored, so that they can be read instead of the corpus, and returns the options for
-    /// reading them. `None` if the run stored no texts.
+    /// reading them. Returns `None` if the run stored no texts.
     fn stored(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Option<(RunOptions, Inputs)>> {
         if self.report.stored_texts.is_none() {
             return Ok(None);
@@ -282,7 +282,7 @@ impl Finished {
         let names: Vec<String> = names.collect();
         let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
-            // Files keep the names that they had in the run.
+            // Files keep their names from the run.
             let place = |file: &FoundFile| run.inputs.iter().position(|path| Path::new(path) == file.path);
             found.files.sort_by_cached_key(place);
             found.files = found.files.into_iter().zip(&names).map(|(file, name)| file.called(name)).collect();
@@ -348,13 +348,13 @@ impl Finished {
         let run = options.clone();
         let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
-            // Ignores files that are only assumed to be JSON lines and that the run did not read.
+            // A file is ignored if it is only assumed to be JSON lines and the run did not read it.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
-            // Restores the order of the run, wherever the files are.
+            // The files are sorted into the order of the run, wherever they are stored.
             let place = |file: &FoundFile| called.iter().position(|known| Path::new(&known.path) == file.path);
             found.files.sort_by_cached_key(place);
-            // Files keep the names that they had in the run, because the folders in a name become columns.
+            // Files keep their names from the run, because the folders in a name become columns.
             if found.files.len() == called.len() {
                 let named = found.files.into_iter().zip(&called);
                 found.files = named.map(|(file, known)| file.called(&known.file)).collect();
@@ -363,7 +363,7 @@ impl Finished {
         });
         let inputs = inputs.map_err(|error| self.not_there(error))?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
-        // The hashes of all other files are compared, so that columns that the run did not use may change.
+        // All other files are compared by hash, so that columns that the run did not use may change.
         let is_other = |file: &InputFile, known: &InputReport| known.contents.is_none() && file.bytes != known.bytes;
         if files.len() == known.len()
             && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| is_other(file, known))
@@ -400,7 +400,8 @@ impl Finished {
         self.report.inputs.first().filter(|file| self.report.inputs.len() == 1 && is_frame(file))
     }
 
-    /// Returns the error for a data frame whose file has been deleted, unless its location is given.
+    /// Returns the error for a data frame whose temporary file was deleted; `None` if the location of the corpus is
+    /// given or other files were read.
     fn lost_frame(&self) -> Option<Error> {
         let file = self.frame().filter(|_| self.moved.is_none())?;
         if Path::new(&self.report.folder).join(&file.path).exists() {
@@ -493,7 +494,7 @@ impl Finished {
     }
 }
 
-/// Returns the command that wrote a record, recognized by an entry that other records do not have.
+/// Returns the command that wrote a record. The command is recognized by an entry that other records do not contain.
 fn other_verb(json: &[u8]) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(json).ok()?;
     let entries = [

@@ -11,7 +11,7 @@ const WIDTH: usize = 3;
 /// The number of values that are collected before they are appended to the temporary file.
 const GATHERED: usize = 8192;
 
-/// Writes a list from one thread.
+/// Writes a list of pairs from one thread.
 pub struct FoundWriter {
     heap: Heap,
     gathered: Vec<u64>,
@@ -42,7 +42,7 @@ impl FoundWriter {
     }
 }
 
-/// Reads a complete list.
+/// Reads a complete list of pairs.
 pub struct FoundList {
     numbers: FrozenHeap,
 }
@@ -53,7 +53,7 @@ impl FoundList {
         self.numbers.bytes().len() / (8 * WIDTH)
     }
 
-    /// Returns the pair at a position.
+    /// Returns the pair at this position in the list.
     ///
     /// # Panics
     /// Panics if the position is out of range.
@@ -63,7 +63,7 @@ impl FoundList {
         Pooled { a: number(0), b: number(1), found: number(2) }
     }
 
-    /// Returns the algorithms that found a pair, as bits; 0 if it is not in the list.
+    /// Returns the algorithms that found a pair, as bits; 0 if the pair is not in the list.
     pub fn finders(&self, a: u64, b: u64) -> u64 {
         let (mut from, mut to) = (0, self.len());
         while from < to {

@@ -1,7 +1,7 @@
 //! Judges pairs: reads the documents of the chosen pairs once, then compares the pairs on all threads.
 //!
-//! To a judge, documents with the same canonical text (or, without words, with the same bytes) are the same document, and are never
-//! aligned. A table of recently judged pairs ensures that most pairs of the same two texts are aligned only once. A pair that is no longer
+//! Documents with the same canonical text (or with the same bytes, if the text has no words) count as the same document and are never
+//! aligned. Most pairs of the same two texts are aligned only once, because a table keeps recently judged pairs. A pair that is no longer
 //! in the table is judged again, with the same result.
 
 use std::sync::Arc;
@@ -19,13 +19,12 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// The number of pairs in one piece of work.
+/// The number of pairs that a thread judges as one piece of work.
 const PIECE: usize = 256;
-/// The number of judged pairs of texts in the table of recently judged pairs, which uses 8 bytes per pair and is stored in a
-/// temporary file.
+/// The number of pairs in the table of recently judged pairs, which is a temporary file with 8 bytes per pair.
 const MOST_KNOWN: usize = 1 << 22;
 
-/// Holds the texts of documents, as a judge sees them.
+/// Holds the texts of documents in the form that a judge compares.
 pub struct Texts {
     evidence: Evidence,
     /// The number of documents read.
@@ -36,7 +35,7 @@ pub struct Texts {
 pub struct Text<'t>(std::borrow::Cow<'t, [u64]>);
 
 impl Text<'_> {
-    /// Returns the input for the judge, which is empty for a text without words.
+    /// Returns the input for the judge; empty for a text without words.
     pub fn evidence(&self) -> &[u64] {
         self.0.get(1..).unwrap_or_default()
     }
@@ -58,7 +57,7 @@ impl Text<'_> {
 }
 
 impl Texts {
-    /// Reads the documents whose bits are set.
+    /// Reads the documents whose bits are set in `met`.
     ///
     /// # Errors
     /// Returns an error if a file is damaged. The caller then skips the file and starts over.
@@ -106,7 +105,7 @@ impl Texts {
 
 /// Holds the verdict on each pair in a list.
 pub struct Verdicts {
-    /// For each pair: [`OPEN`], [`NO`], or the bits of the similarity.
+    /// The verdict on each pair: [`OPEN`], [`NO`], or the bits of the similarity.
     cells: AtomicCells<u32>,
     /// The number of pairs that were judged by words because a text was too long.
     pub by_words: u64,
@@ -114,12 +113,12 @@ pub struct Verdicts {
     pub undecided: u64,
 }
 
-/// The value of a pair that has not been judged yet.
+/// The verdict on a pair that is not judged yet.
 const OPEN: u32 = 0;
-/// The value of a pair whose documents are not duplicates. As a similarity, this value would be 1e-45, which is too low for any two texts
-/// that fit in memory.
+/// The verdict on a pair whose documents are not duplicates. As a similarity, this value would be 1e-45, which is too low for any two
+/// texts that fit in memory.
 const NO: u32 = 1;
-/// The value of a pair that is too expensive to judge.
+/// The verdict on a pair that is too expensive to judge.
 const UNDECIDED: u32 = 2;
 
 impl Verdicts {
@@ -169,7 +168,7 @@ struct Judging<'j> {
     texts: &'j Texts,
     pairs: &'j FoundList,
     cells: AtomicCells<u32>,
-    /// For each hash of two texts, the position of a judged pair with this hash, plus one.
+    /// `known[slot]` is the position of a judged pair, plus one; the slot is computed from the hashes of the two texts.
     known: AtomicCells<u64>,
     by_words: AtomicU64,
 }
@@ -193,7 +192,7 @@ impl Judging<'_> {
         let (low, high) = (a.hash().min(b.hash()), a.hash().max(b.hash()));
         let slot = combine(low, high) as usize & (self.known.len() - 1);
         if let Some(before) = self.known.load(slot).checked_sub(1) {
-            // The other thread may have stored its pair before its verdict is visible to this thread.
+            // If another thread judged that pair, its verdict may not be visible to this thread yet.
             let verdict = self.cells.load(before as usize);
             let (x, y) = self.texts_of(before as usize);
             if verdict != OPEN && (a.0 == x.0 && b.0 == y.0 || a.0 == y.0 && b.0 == x.0) {

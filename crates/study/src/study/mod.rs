@@ -1,7 +1,7 @@
 //! Works with finished runs: renders the page, compares algorithms, evaluates against labeled pairs, and explains two documents.
 //!
-//! These modules read the output of a run; the engine does not depend on them. The function that writes the page ([`with_page`]) is passed
-//! to the run.
+//! These modules read the output of a run. The engine does not depend on them; the function that writes the page ([`with_page`]) is passed
+//! to it.
 
 mod accept;
 mod advice;

@@ -1,10 +1,10 @@
 //! Implements the exact join, which finds all duplicates in a sample of documents, including those that no algorithm found.
 //!
-//! Pooling includes only pairs that some algorithm found. This join compares all documents in the sample with each other: a bound of the
-//! judge rules out most pairs, and the rest are judged. The cost grows with the square of the sample size; memory use is 8 bytes per
-//! sampled document. Duplicates outside the sample do not count, so the sample has to be large if documents have few duplicates. Classes
-//! and pairs of representatives determine whether an algorithm found a pair, because not all pairs of a group above `--max-group` are
-//! written.
+//! The pool contains only pairs that at least one algorithm found. The exact join compares all documents in the sample with each other:
+//! an upper bound on the judge's similarity rules out most pairs, and the remaining pairs are judged. The cost grows with the square of
+//! the sample size; memory use is 8 bytes per sampled document. Duplicates outside the sample do not count, so the sample must be large
+//! if documents have few duplicates. Whether an algorithm found a pair is determined from its classes and its pairs of representatives,
+//! because not all pairs of a group above `--max-group` are written.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Separates the hashes of document numbers from the hashes of pairs.
+/// A salt that separates the hashes of document numbers from the hashes of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
-/// Returns the documents in the sample, which are the documents with the smallest hashes.
+/// Returns the documents in the sample: the `most` documents with the smallest hashes.
 pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();
@@ -50,7 +50,7 @@ pub struct Within {
 }
 
 impl Within {
-    /// Selects the pairs of a relation.
+    /// Selects the pairs of `relation` that are in the sample.
     pub fn new(session: &Session<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
         let name = |what: &str| format!("{}-oracle-{what}", relation.label);
         let representatives = AtomicBits::new(session.engine.dir, &name("sample"), session.documents() as usize)?;
@@ -66,7 +66,7 @@ impl Within {
         Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
     }
 
-    /// Returns whether two documents in the sample are a pair of the algorithm. Pages from the same template are not a pair.
+    /// Returns whether the algorithm found the pair of two documents in the sample. Pages that only share a template are not a pair.
     fn has(&self, x: u64, y: u64) -> bool {
         let (a, b) = (self.classes.representative(x), self.classes.representative(y));
         a == b || self.pairs.finders(a.min(b), a.max(b)) != 0
@@ -100,7 +100,8 @@ impl Counts {
     }
 }
 
-/// Joins the sample with itself; `finders` returns the algorithms that found a pair, as bits. Also returns the recall of each algorithm.
+/// Joins the sample with itself, and returns the record and the recall of each algorithm. `finders` returns the
+/// algorithms that found a pair, as bits.
 pub fn join(
     session: &Session<'_>,
     judge: &Judge,
@@ -143,7 +144,7 @@ pub fn join(
     let mut all = Counts { found: vec![0; algorithms], ..Counts::default() };
     counts.into_iter().for_each(|part| all.add(part));
     running.end(all.judged, all.duplicates, 0);
-    // There is no uncertainty if the sample is the complete corpus.
+    // If the sample is the complete corpus, the figures are exact.
     let whole = chosen.count() == session.documents();
     let population = if whole { all.duplicates } else { u64::MAX };
     let recall = |&found: &u64| match all.duplicates {

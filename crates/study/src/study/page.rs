@@ -27,13 +27,13 @@ pub const PAGE: &str = "report.html";
 /// are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
-/// The hidden name of the new page while it is written. A file with this name may remain in an output.
+/// The name of the hidden file to which the new page is written. If writing fails, this file may remain in the output folder.
 const HALF: &str = ".report.html.dupsift-accept";
 
 /// Renders the page from a record and its tables.
 pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
 
-/// Writes the page of a run as its last stage; passed to [`dupsift_engine::job::run()`].
+/// Returns a function for [`dupsift_engine::job::run()`] that writes the page as the last stage of the run.
 pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunReport) -> Result<RunReport> + 'p {
     move |session, stage, report| write(session, stage, report, page)
 }
@@ -48,18 +48,18 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     let finished = Finished::new(stage.path(), report.clone());
     let seen = review(&finished, Some(Read::whole(session)), session.engine.dir, &|| session.engine.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
-    // The page is rendered from the record as written, so that it can be rendered again from that record.
+    // The page is rendered from the record as written, so that the same page can be rendered again from the record.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
-    // The last stage of the job is shown even if it reads no texts.
+    // The progress bar of this stage is shown even if the stage reads no texts.
     let bar = session.engine.bar("report", 1);
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
     bar.add(1);
     Ok(report)
 }
 
-/// Writes the page of a finished run again and changes nothing else. If the corpus can no longer be read, the page shows no texts, and the
-/// reason is returned.
+/// Writes the page of a finished run again, and changes nothing else. If the corpus can no longer be read, the page shows no texts, and
+/// the reason is returned.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the existing page shows texts and the new page would not, or an error if tables cannot be read, if resources
@@ -79,7 +79,7 @@ pub fn write_again(
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
-    // Without its index, the page of an incremental run would lose its texts.
+    // The index is opened first: without the index, the new page of an incremental run would show no texts.
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
         finished.read(&options, progress, cancel, |session, _| {
@@ -97,7 +97,7 @@ pub fn write_again(
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(error) => {
-            // If the error is in the tables, this call returns it again.
+            // If the tables caused the error, this call returns an error again.
             let seen = review(finished, None, folder.path(), &go_on)?;
             if shows_texts(&dir.join(PAGE))? {
                 return Err(poorer(&dir, &error));
@@ -126,7 +126,7 @@ pub fn write_again(
     Ok(seen.no_texts)
 }
 
-/// Returns whether there is a page that shows the texts of its corpus.
+/// Returns whether the page exists and shows texts.
 fn shows_texts(page: &Path) -> Result<bool> {
     match std::fs::read_to_string(page) {
         Ok(text) => Ok(!text.contains(NO_TEXTS)),
@@ -143,7 +143,7 @@ fn poorer(dir: &Path, why: &Error) -> Error {
     ))
 }
 
-/// Returns the indexed documents that are in the tables of an incremental run.
+/// Returns the indexed documents that the tables of an incremental run contain.
 fn earlier(finished: &Finished, engine: &Engine<'_>) -> Result<AtomicBits> {
     let first_doc = finished.first_doc();
     let named = AtomicBits::new(engine.dir, "earlier", first_doc as usize)?;

@@ -25,12 +25,12 @@ pub const MOST_POOLED: usize = 64;
 /// Merges tables of pairs.
 pub struct Pool<P> {
     tables: Vec<P>,
-    /// The next pair of each table that is not exhausted.
+    /// The next pair of each table that is not exhausted, and the index of the table.
     next: BinaryHeap<Reverse<(u64, u64, usize)>>,
 }
 
 impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
-    /// Merges sequences that are each in (a, b) order.
+    /// Merges sequences, each of which is in (a, b) order.
     ///
     /// # Errors
     /// Returns an error if there are more than [`MOST_POOLED`] sequences, or if the first row of a sequence cannot be read.
@@ -77,7 +77,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// Counts the pairs that any two algorithms have in common. The diagonal contains the number of pairs of each algorithm.
+/// Counts the pairs that every two algorithms have in common. The diagonal contains the number of pairs of each algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 
@@ -100,12 +100,12 @@ impl Agreement {
         }
     }
 
-    /// Returns the share of the pairs of `a` that `b` finds; `None` if `a` has no pairs.
+    /// Returns the share of `a`'s pairs that `b` also found; `None` if `a` has no pairs.
     pub fn share(&self, a: usize, b: usize) -> Option<f64> {
         (self.0[a][a] > 0).then(|| self.0[a][b] as f64 / self.0[a][a] as f64)
     }
 
-    /// Returns the Jaccard similarity of the pairs of two algorithms; `None` if neither has any pairs.
+    /// Returns the Jaccard similarity between the pairs of two algorithms; `None` if neither algorithm has any pairs.
     pub fn jaccard(&self, a: usize, b: usize) -> Option<f64> {
         let all = self.0[a][a] + self.0[b][b] - self.0[a][b];
         (all > 0).then(|| self.0[a][b] as f64 / all as f64)
@@ -113,8 +113,8 @@ impl Agreement {
 }
 
 impl Finished {
-    /// Returns the pairs of all algorithms in the run, with bits in the order of its record. For groups above `--max-group`, only the
-    /// written pairs are included.
+    /// Returns the pairs of all algorithms in the run. The bits are in the order of the algorithms in the record. Groups above
+    /// `--max-group` contribute only their written pairs.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].

@@ -1,5 +1,5 @@
-//! Explains in one sentence, with figures, the relation of two documents: versions, a text contained in the other text, or pages from
-//! the same template.
+//! Explains in one sentence, with figures, why two documents are versions, why one is contained in the other, or why they are pages
+//! from the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -8,8 +8,9 @@ use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
 
-/// Returns the sentence for a row in `pairs/`, with documents in the requested order. `own` is the algorithm's own score, which the rule
-/// uses: the similarity in the table may be from a later verification. Returns `None` for an algorithm that does not classify pairs.
+/// Returns the sentence for a row in `pairs/`, with documents in the requested order. `own` is the algorithm's own score. The rule uses
+/// this score, because the similarity in the table may be from a later verification. Returns `None` for an algorithm that does not
+/// classify pairs.
 pub fn sentence(
     pair: &FoundPair,
     rule: Option<&Versions>,
@@ -20,7 +21,7 @@ pub fn sentence(
     let (relation, rule) = (pair.relation.as_deref()?, rule?);
     let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
     let (inner, outer, larger) = better_contained(contained);
-    // The two similarities are Float32; if they are equal, the difference must not be written as -0.
+    // The two similarities are Float32. If they are equal, their difference must not be written as -0.
     let own = own.unwrap_or(pair.similarity);
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {
@@ -55,7 +56,8 @@ pub fn sentence(
     Some(format!("{relation}: {because}"))
 }
 
-/// Returns why neither document is removed in favor of the other, although one document is a version of the other or contained in it.
+/// Returns the reason why neither document is removed in favor of the other, although one document is a version of the
+/// other or is contained in it.
 pub fn other_title(classification: &Classification, contained: &[ExplainedContained; 2]) -> String {
     match classification.difference {
         Some(TitleDifference::Name) => {
@@ -79,8 +81,8 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
 }
 
 /// Returns the sentence for two pages from the same template that are too dissimilar to be in `pairs/`; `None` if the pair would be
-/// reported. No table contains the next best similarity or the number of texts with a given first line, so both are inferred from the
-/// relation.
+/// reported. No table contains the next best similarity, or the number of texts with a given first line, so both are inferred from
+/// the relation.
 pub fn template_left_out(
     classification: &Classification,
     own: f32,
@@ -102,7 +104,7 @@ pub fn template_left_out(
         }),
         surplus: classification.words.each_ref().map(|word| word.surplus),
         lines: FirstLine { same, titles: false },
-        // Assumes the highest possible next best similarity: a pair without neighbors is not from the same template.
+        // The next best similarity is assumed to be as high as possible, because a pair without neighbors is not from the same template.
         next_best: own.into(),
         in_group: false,
         crowded: [false; 2],
@@ -134,7 +136,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the text that is contained to a larger extent, the other text, and the contained share.
+/// Returns the text with the larger contained share, the other text, and this share.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -146,12 +148,13 @@ fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
 }
 
 fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
-    // For a text contained in a larger one, the rule considers only the text that is contained to a larger extent.
+    // If one text is contained in the other, the rule considers only the contained text.
     let (inner, _, larger) = better_contained(contained);
     word(words, (larger >= rule.contained).then_some(inner))
 }
 
-/// Returns the clause about the word that distinguishes the two texts: the word of the given text, or else the word with the larger share.
+/// Returns the clause about the word that distinguishes the two texts: the word of the text `only` if it is given,
+/// or else the word with the larger share.
 fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
     let excess = |word: &ExplainedWord| word.share - word.most;
     let (name, of) = match only {
@@ -262,8 +265,8 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing from a"));
     }
 
-    /// Checks that an unreported pair from the same template gets the reason that it would have had, as far as this reason follows
-    /// from the two texts.
+    /// Checks that an unreported pair from the same template gets the same reason as a reported pair, if the reason follows from
+    /// the two texts.
     #[test]
     fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {
@@ -303,7 +306,7 @@ mod tests {
         let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next best by 0.15, or 0.88 of a must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
-        // The word is not considered if the first lines are equal, unless many texts have that first line.
+        // If the first lines are equal, the word is considered only if many texts share that first line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
             both.contains(near) && both.contains("; or, if more than 10 texts have the same first line, the word"),

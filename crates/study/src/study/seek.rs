@@ -10,13 +10,13 @@ use dupsift_incremental::Again;
 /// The maximum number of documents listed in a message.
 const NAMED: usize = 10;
 
-/// The maximum number of documents in a corpus for a search for similar ids.
+/// The maximum size of a corpus, in documents, in which similar ids are searched for.
 const SMALL: u64 = 200_000;
 
 /// Holds the documents that have a given id.
 #[derive(Clone, Default)]
 struct Found {
-    /// The smallest document numbers, in ascending order.
+    /// The smallest numbers of these documents, at most [`NAMED`], in ascending order.
     docs: Vec<u64>,
     count: u64,
 }
@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-/// Describes where to search for documents.
+/// Specifies where documents are searched for.
 #[derive(Clone, Copy)]
 pub struct Seeking<'s> {
     /// The corpus of the run, without indexed documents.
@@ -62,11 +62,11 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
     Ok(docs)
 }
 
-/// Checks that at least one of these documents is in the batch and that their texts were not forgotten.
+/// Checks that at least one of these documents is in the batch, and that none of them was forgotten.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if all of the documents were indexed before the batch, whose tables do not cover them, or if one of the
-/// documents was forgotten.
+/// Returns [`Error::Usage`] if all of the documents were indexed before the batch (its tables do not cover such documents), or if
+/// one of the documents was forgotten.
 pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let place = at.again.map(|again| again.place(docs[0]).0).filter(|folder| !folder.is_empty());
@@ -81,7 +81,8 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     }
 }
 
-/// Returns the other document with the same id: an earlier batch may contain the same page.
+/// Returns the document in an earlier batch that has the same id as `doc`. Both arguments are this id, and two
+/// batches may contain the same page.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
     let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
         Some(again) => again.with_id(at.session.engine, &typed[1])?,
@@ -150,7 +151,7 @@ fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
     }
 }
 
-/// Returns a document in an earlier batch.
+/// Returns the document with this id in an earlier batch.
 fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
     let found = at.again.map(|again| again.with_id(at.session.engine, typed)).transpose()?.unwrap_or_default();
     match found[..] {
@@ -170,7 +171,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     ))
 }
 
-/// Returns the document with this FILE#ROW name, which identifies documents without an id.
+/// Returns the document with this FILE#ROW name. Such a name identifies a document without an id.
 fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     let (label, row) = typed.rsplit_once('#')?;
     let row: u64 = row.parse().ok()?;
@@ -178,7 +179,7 @@ fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     Some(file.first_doc + row).filter(|&doc| row < file.rows && doc < session.documents())
 }
 
-/// Returns the error for an unknown document; in a small corpus it suggests the nearest id.
+/// Returns the error for an unknown document. In a small corpus, the error suggests the nearest id.
 fn unknown(at: Seeking<'_>, typed: &str) -> Result<Error> {
     let session = at.session;
     if let Some(sample) = session.sample.filter(|_| !at.is_stored) {

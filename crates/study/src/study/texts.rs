@@ -1,9 +1,10 @@
-//! Finds the documents of a finished run that have equal texts, so that pairs are counted over texts and not over copies.
+//! Finds the documents of a finished run that have equal texts, so that pairs are counted over distinct texts and not over copies.
 //!
-//! In the tables of the run, each copy is in a pair with the best document that has the same text, and all other pairs are between these
-//! best documents. Labels may refer to any of the copies. Therefore, both the pairs and the labels are mapped to one document per text: the
-//! first document that is in the truth, or else the first document. A pair of copies becomes a pair of that document with each of the two
-//! copies. If the truth consists of clusters, a text is in the cluster of that document.
+//! In the tables of the run, each copy forms a pair with the best document that has the same text. All other pairs are between best
+//! documents, but labels may refer to any copy. Therefore, both the pairs and the labels are mapped to one document per text, the
+//! representative: the first document with this text that is in the truth, or else the first document with this text. A pair of copies
+//! becomes two pairs, one between the representative and each copy. If the truth consists of clusters, a text is in the cluster of its
+//! representative.
 //!
 //! ```text
 //! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7
@@ -18,19 +19,19 @@ use dupsift_spill::shuffle::AtomicBits;
 
 /// Maps the documents of a run to texts.
 pub struct Texts {
-    /// For each document that is not the first with its text, the number of that first document plus one. Empty if all
-    /// texts are distinct.
+    /// The number of the first document with the same text, plus one; 0 for a document that is itself the first. Empty
+    /// if all texts are distinct.
     firsts: Numbers,
-    /// For the first document with each text, the number of the first document with that text that is in the truth, plus one; 0 if there is
-    /// none.
+    /// The number of the first document in the truth with the same text, plus one, stored at the first document with that text; 0 if there
+    /// is none.
     named: Numbers,
     /// Whether any two documents have the same text.
     any: bool,
 }
 
 impl Texts {
-    /// Reads the copies from the table of the first algorithm, because every table contains all of them. `named` contains the documents
-    /// in the truth.
+    /// Reads the copies from the table of the first algorithm, because every algorithm's table contains all copies. `named` contains
+    /// the documents in the truth.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if a table is damaged.
@@ -58,7 +59,7 @@ impl Texts {
         }
         let mut slots = firsts.slots();
         for doc in 0..documents {
-            // The parent has a smaller number, so it already points to the first document.
+            // The parent has a smaller number than `doc`, so it already points to the first document.
             let Some(parent) = slots.get(doc).checked_sub(1) else { continue };
             let first = slots.get(parent).checked_sub(1).unwrap_or(parent);
             slots.set(doc, first + 1);
@@ -93,7 +94,7 @@ impl Texts {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// Calls `each` with the pairs of texts that correspond to a pair of documents, smaller number first.
+    /// Calls `each` with the pairs of representatives that correspond to a pair of documents, smaller number first.
     ///
     /// # Errors
     /// Returns an error from `each`.
@@ -113,7 +114,7 @@ pub struct Correct {
 }
 
 impl Correct {
-    /// Returns an empty set.
+    /// Creates an empty set.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

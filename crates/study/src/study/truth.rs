@@ -5,8 +5,8 @@
 //! ids of the truth (hash of the id, position) ---+--sort--> (row of the truth, document) --sort--> pairs or clusters
 //! ```
 //!
-//! Ids are compared as written, by a 128-bit hash: among ten billion ids, the probability that any two collide is below 1e-18. All sorting
-//! is done by the engine's shuffles, so memory does not grow with the corpus or the truth.
+//! Ids are compared as written, by a 128-bit hash. Among ten billion ids, the probability of a collision is below 1e-18. All sorting is
+//! done by the engine's shuffles, so memory does not grow with the corpus or the truth.
 
 use std::iter::Peekable;
 
@@ -24,7 +24,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 
-/// The number of bytes that are collected before they are written to a temporary file.
+/// The size of the buffer for a temporary file, in bytes.
 const GATHERED_BYTES: usize = 64 << 10;
 
 /// Holds the true pairs or the true clusters of documents.
@@ -34,13 +34,14 @@ pub struct Truth {
     link: Link,
     /// The number of bytes in a pair.
     width: usize,
-    /// The true pairs in order, if the truth consists of pairs.
+    /// The sorted true pairs, if the truth consists of pairs.
     listed: Option<FrozenHeap>,
     /// The documents in true pairs.
     pub pages: AtomicBits,
-    /// For each document in a true cluster, except the first: the number of the first document plus one.
+    /// The number of the first document in the true cluster of each document, plus one; 0 for the first document itself
+    /// and for a document in no true cluster.
     firsts: Numbers,
-    /// For the first document in each true cluster: the number of documents in the cluster.
+    /// The size of each true cluster, stored at its first document.
     sizes: Numbers,
 }
 
@@ -88,7 +89,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Reads pairs from records of (row, side, document). Two documents with the same row are a pair.
+    /// Reads pairs from records of (row, side, document). Two documents with the same row form a pair.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
         let pairs =
@@ -136,7 +137,7 @@ impl Truth {
         Ok(different)
     }
 
-    /// Points each document to the first document in its component, and counts the components and their documents.
+    /// Points each document to the first document in its component, and counts the components and the documents in each.
     fn point_to_firsts(&mut self) {
         // The parent of a document has a smaller number, so it already points to the first document of the component.
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
@@ -203,7 +204,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Counts pairs of texts, where each document is replaced by the representative of its text.
+    /// Replaces each document in the truth by the representative of its text, and counts the pairs again.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
@@ -252,7 +253,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Returns the first document in the true cluster of a document; returns the document itself if it is in no cluster.
+    /// Returns the first document in the true cluster of `doc`, or `doc` itself if it is in no true cluster.
     pub fn first(&self, doc: u64) -> u64 {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
@@ -275,7 +276,7 @@ impl Truth {
     }
 }
 
-/// Lists distinct pairs in order, passes each to `each`, and returns their number.
+/// Lists distinct pairs in order, calls `each` for each of them, and returns the list and their number.
 fn list(
     engine: &Engine<'_>,
     pairs: &Sorted,
@@ -306,7 +307,7 @@ fn list(
     Ok((heap.freeze_in_order()?, different))
 }
 
-/// Returns the name of a document: its id, or FILE#ROW if it has no id.
+/// Returns the name of a document: its id, or FILE#ROW for a document without an id.
 fn called(session: &Session<'_>, doc: u64) -> Result<String> {
     let rows = Some(RowFilter::Docs([doc].as_slice().into()));
     let want = Want { text: false, id: true, rows, batch_bytes: session.engine.budget.batch, ..Want::default() };
@@ -335,7 +336,7 @@ pub struct Checker<'t> {
 }
 
 impl Checker<'_> {
-    /// Returns whether a pair is true; calls must be in ascending order.
+    /// Returns whether a pair is true. The pairs of successive calls must be in ascending order.
     pub fn is_true(&mut self, a: u64, b: u64) -> bool {
         match &mut self.listed {
             None => self.truth.first(a) == self.truth.first(b),

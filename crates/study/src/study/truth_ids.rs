@@ -1,4 +1,4 @@
-//! Matches the ids of the truth with documents: both are sorted by the hash of the id and joined.
+//! Matches the ids in the truth with documents. Both are sorted by the hash of the id, and then joined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,31 +21,32 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a position in the truth, which consists of a row number and the index of one of the two ids.
+/// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row.
 pub const PLACE_BYTES: usize = 9;
 /// The number of bytes in the hash of a cluster's name.
 pub const CLUSTER_BYTES: usize = 16;
 
-/// The number of bytes in the hash of an id. The hash is followed by a tag (0: a document, 1: the truth). `DOC` is the number of bytes in a
-/// document number.
+/// The number of bytes in the hash of an id. In a record, the hash is followed by a tag (0: a document, 1: a row of the truth). `DOC` is
+/// the number of bytes in a document number.
 const HASH: usize = 16;
 const DOC: usize = 8;
-/// The offset of the position in the truth, or of the document number, in a record that is matched by id.
+/// The offset of the field after the tag: the position in the truth, or the document number.
 const AFTER_TAG: usize = HASH + 1;
 /// The offset of the cluster in a record of the truth.
 const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
 
-/// The number of unknown ids that are listed.
+/// The maximum number of unknown ids that are listed.
 const NAMED: usize = 5;
 
 /// The columns of a truth file in each of its two forms.
 const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
-/// Holds the rows of the truth with documents instead of ids.
+/// Holds the rows of the truth, with document numbers instead of ids.
 pub struct Resolved {
-    /// For pairs: (position, document), grouped by row. For clusters: (hash of the cluster, document), grouped by hash.
+    /// The matched rows. If the truth consists of pairs: (position, document), grouped by row. If it consists of
+    /// clusters: (hash of the cluster, document), grouped by hash.
     pub rows: Sorted,
-    /// The counts so far.
+    /// The counts that are known so far, for the record.
     pub report: TruthReport,
 }
 
@@ -68,7 +69,7 @@ impl TruthFiles {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
         let mut files = found.map_err(|error| error.of("truth"))?.files;
-        // A file that is only assumed to be JSON lines is used if it has the columns.
+        // A file that is only assumed to be JSON lines is used only if it has columns.
         files.retain(|file| !file.is_guess || column_names(file).is_ok());
         let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
         for file in &files {
@@ -158,13 +159,13 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     })
 }
 
-/// Counts the ids of the truth for one thread.
+/// Holds the id counts of one thread.
 #[derive(Clone, Debug, Default)]
 struct Met {
     ids: u64,
     unknown: u64,
     ambiguous: u64,
-    /// The positions at which the first unknown ids first occur.
+    /// The positions of the first unknown ids, each at its first occurrence.
     places: Vec<[u8; PLACE_BYTES]>,
 }
 
@@ -185,7 +186,7 @@ impl Met {
 }
 
 /// Matches the truth with the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
-/// only if there are such rows.
+/// only if there are any.
 pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };
@@ -239,7 +240,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     }
     table.close()?;
     if !report.is_lossy() {
-        // The `evaluation/` folder can be read as one table, so it must not contain another table unless there is something to report.
+        // The `evaluation/` folder can be read as one table, so it contains a second table only if there is something to report.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }
@@ -298,14 +299,14 @@ fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width:
     Ok(())
 }
 
-/// Returns the number of the first document in each file, with the file name in the record of the run. A file without rows has the same
-/// number as the next file. A document is therefore in the last file that starts at or before it.
+/// Returns the number of the first document in each file, and the file's name in the record of the run. A file without rows has the
+/// same number as the next file, so a document is in the last file whose number is not greater than the document's number.
 fn first_docs<'f>(session: &'f Session<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
     let files = session.source.files.iter().zip(&finished.report.inputs);
     files.map(|(file, known)| (file.first_doc, known.file.as_str()))
 }
 
-/// Returns the rows that are not documents because they were rejected.
+/// Returns the rejected rows, which are not documents.
 fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     let rejected = AtomicBits::new(session.engine.dir, "rejected", session.documents() as usize)?;
     let files: BTreeMap<&str, u64> = first_docs(session, finished).map(|(first, label)| (label, first)).collect();
@@ -326,7 +327,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     Ok(rejected)
 }
 
-/// Joins rows with equal ids: first the documents, then the positions in the truth.
+/// Joins records with equal ids; in each group, the documents precede the positions in the truth.
 fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(Sorted, Met)> {
     let (name, head, group) =
         if pairs { ("true-rows", PLACE_BYTES, 8) } else { ("true-members", CLUSTER_BYTES, CLUSTER_BYTES) };
@@ -370,7 +371,7 @@ fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(So
     Ok((out.finish()?, met.into_iter().fold(Met::default(), Met::merge)))
 }
 
-/// Returns the ids at these positions, which are in order. The truth is read again up to the last of these positions.
+/// Returns the ids at these positions, which must be in order. The truth is read again up to the last position.
 fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     if places.is_empty() {
@@ -405,7 +406,7 @@ mod tests {
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("available: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());
-        // An `id` column in addition to the two id columns of pairs does not turn the truth into clusters.
+        // A file with the two id columns of pairs contains pairs even if it has an `id` column.
         assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
         let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
         assert!(message.contains("it has the columns of pairs"), "{message}");

@@ -1,4 +1,4 @@
-//! Determines the verdict of one algorithm on two documents from its tables and the signatures, with the reason as a sentence.
+//! Determines one algorithm's verdict on two documents from its tables and the signatures, and states the reason in a sentence.
 
 use super::copy_groups::CopyGroup;
 use super::explained_rows::beside;
@@ -19,14 +19,14 @@ use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of
 /// written.
 #[derive(Clone, Copy)]
 pub struct Groups {
-    /// The copies; `None` if the corpus has none.
+    /// The copies of each document; `None` if the corpus has no exact copies.
     pub groups: Option<[CopyGroup; 2]>,
     /// The value of `--max-group`.
     pub most: u64,
 }
 
 impl Groups {
-    /// Returns the pair that is written in place of the pair of the two documents because it represents their texts.
+    /// Returns the written pair that represents the pair of `docs`: a pair of their copies with the same texts.
     fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
         let Some(groups) = self.groups else { return Ok(None) };
         let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
@@ -42,10 +42,10 @@ impl Groups {
 /// Holds the rows about two documents from the tables of the run, in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The pair that is written in place of the pair of the two documents because it represents their texts.
+    /// The written pair that represents the pair of the two documents: a pair of their copies with the same texts.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
-    /// For each document, the representative and the size of its cluster.
+    /// The representative and the size of the cluster of each document.
     clusters: [Option<(u64, u64)>; 2],
 }
 
@@ -57,7 +57,7 @@ impl Said {
         Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
     }
 
-    /// Returns whether neither the pair of the two documents nor a pair that represents it is written.
+    /// Returns whether the tables contain neither the pair of the two documents nor a pair that represents it.
     pub fn is_silent(&self) -> bool {
         self.pair.is_none() && self.instead.is_none()
     }
@@ -98,8 +98,8 @@ fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Optio
 
 fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Option<(u64, u64)>; 2]> {
     let mut found = [None; 2];
-    // The documents of a cluster are consecutive. These variables hold the number of remaining rows of the cluster, its representative,
-    // and which of the two documents the cluster contains.
+    // The documents of a cluster are consecutive. These variables hold the number of remaining rows in the cluster, its representative,
+    // and which of the two documents it contains.
     let (mut left, mut representative, mut inside) = (0, 0, [false; 2]);
     for document in finished.clusters(label)? {
         let document = document?;
@@ -133,7 +133,7 @@ fn reason(
     (same, common_keys): (bool, u64),
     id: &dyn Fn(u64) -> String,
 ) -> String {
-    // The first of several checks is the algorithm's own.
+    // The first check is the algorithm's own check.
     let own = look.checks.first().and_then(|check| check.similarity);
     let rule = look.classification.as_ref().map(|classification| classification.rule);
     let told = said.row().and_then(|pair| {
@@ -226,7 +226,7 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 }
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
-    // Copies are certainly a pair. For other documents, everything else that may have separated them is ruled out first.
+    // Copies are certainly a pair. Other documents are certainly a pair only if the run left out no pairs for other reasons.
     let certain = |report: &AlgorithmReport| {
         same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
     };
@@ -310,7 +310,7 @@ fn why(
     }
 }
 
-/// Returns why a pair in a large group is in no table.
+/// Returns the reason why a pair in a large group is in no table.
 fn not_written(said: &Said) -> String {
     let size = match said.clusters[0] {
         Some((_, size)) => format!(", in a cluster of {}", counted(size, "document")),
@@ -322,7 +322,7 @@ fn not_written(said: &Said) -> String {
     )
 }
 
-/// Returns why two documents were never compared, and what the result of the check would have been.
+/// Returns `never` (the reason why two documents were never compared), followed by the result that the first check would have had.
 fn though(never: String, look: &Look) -> String {
     match look.checks.first() {
         Some(check) if check.passes => format!("{never}, though {}", reached(check)),
@@ -331,7 +331,7 @@ fn though(never: String, look: &Look) -> String {
     }
 }
 
-/// Returns why two documents are not a pair in the run although they would be a pair on their own.
+/// Returns the reason why two documents are not a pair in the run, although they would be a pair if the corpus contained nothing else.
 fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };

@@ -1,4 +1,5 @@
-//! Counts the documents in a corpus that have a given key. The tables of a run do not contain keys, so the documents are signed again.
+//! Counts the documents in a corpus that have a given key. The documents are signed again, because the tables of a run
+//! do not contain keys.
 
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::Result;
@@ -8,7 +9,8 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
-/// Returns, for each of these keys of one algorithm, the number of documents that have the key. Copies count once.
+/// Returns one count for each of these keys of one algorithm: the number of documents that have the key. Copies count
+/// once.
 ///
 /// # Errors
 /// Returns an error if a file is damaged or the run is interrupted.

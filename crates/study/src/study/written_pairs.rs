@@ -1,9 +1,9 @@
 //! Reads the pairs of a finished run as relations. `apply` uses them to decide which documents are kept, according to the rule of the run
 //! or a different rule.
 //!
-//! Only the pairs that the run wrote are known, so a threshold can only be raised. If the rule requires that a kept document contains the
-//! removed document, the containment of each relevant pair must be known. The containment is unknown for pairs that the run did not
-//! compare. The margin and the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
+//! Only the pairs that the run wrote are known, so a threshold can only be raised. A rule that requires the kept document to contain the
+//! removed document needs the containment of each relevant pair, which is unknown for pairs that the run did not compare. The margin and
+//! the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Tables store shares as 32-bit numbers; rounding to this many parts restores a bound such as 0.7.
+/// The number of parts to which shares are rounded. Tables store shares as 32-bit floats; rounding restores a bound such as 0.7.
 const PARTS: f64 = 1e6;
 
-/// Returns the documents that are in a pair.
+/// Returns the documents that are in at least one pair.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -35,8 +35,8 @@ pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<Ato
     Ok(shown)
 }
 
-/// Returns how much of a document is contained in a kept document, and vice versa; `Some(None)` for copies. Returns `None` if the run did
-/// not compare the two documents.
+/// Returns the containment of `doc` in `kept`, and of `kept` in `doc`; `Some(None)` if they are copies. Returns `None` if the run did not
+/// compare the two documents.
 pub fn look(known: &[Links], doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
     let mut are_copies = false;
     for links in known {
@@ -56,11 +56,11 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 
 /// Holds the pairs of one algorithm that reach the threshold, as links between classes of copies.
 pub struct Links {
-    /// Classes of at least two documents. Documents are in order within a class, and classes are ordered by their first document.
+    /// The classes of at least two documents. Documents are in order within a class, and classes are sorted by their first document.
     copies: Vec<Vec<u64>>,
-    /// Pairs of a document in a class and the first document in that class, in order.
+    /// Pairs (document, first document in its class), in order.
     class: Vec<(u64, u64)>,
-    /// Links in both directions, ordered by (doc, other).
+    /// The links in both directions, sorted by (doc, other).
     links: Vec<Link>,
 }
 
@@ -68,7 +68,7 @@ struct Link {
     doc: u64,
     other: u64,
     similarity: f32,
-    /// The shares of the 3-grams and numbers of `doc` that are in `other`, and vice versa.
+    /// The share of `doc`'s 3-grams and the share of its numbers that are in `other`; then the same shares of `other` in `doc`.
     shares: [Option<[f32; 2]>; 2],
 }
 
@@ -76,7 +76,7 @@ impl Links {
     /// Reads the pairs of an algorithm that reach a threshold, or all pairs if there is no threshold.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the threshold is lower than in the run or an error if a table cannot be read.
+    /// Returns [`Error::Usage`] if the threshold is lower than in the run, or an error if a table cannot be read.
     pub fn read(
         finished: &Finished,
         one: &AlgorithmReport,
@@ -112,7 +112,7 @@ impl Links {
         Ok(links)
     }
 
-    /// Builds the classes from pairs of copies, which connect each class.
+    /// Builds the classes from pairs of copies. The documents of a class are connected by these pairs.
     fn classes(&mut self, pairs: &[(u64, u64)]) {
         let mut docs: Vec<u64> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
         docs.sort_unstable();
@@ -160,7 +160,7 @@ impl Relation for &Links {
 /// Checks that the run wrote all pairs of an algorithm.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if a group was too large.
+/// Returns [`Error::Usage`] if a group was too large for all of its pairs to be written.
 pub fn check_all_written(one: &AlgorithmReport, max_group: u64) -> Result<()> {
     if one.pairs_written >= one.pairs || one.large_groups == 0 {
         return Ok(());
@@ -172,7 +172,7 @@ pub fn check_all_written(one: &AlgorithmReport, max_group: u64) -> Result<()> {
     )))
 }
 
-/// Checks that the run has all pairs with at least this similarity.
+/// Checks that the run wrote all pairs with at least this similarity.
 fn check(one: &AlgorithmReport, threshold: f64, lowest: f32) -> Result<()> {
     let checked =
         one.verify.as_deref().and_then(|verify| verify.split(' ').next()?.rsplit_once(':')?.1.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-//! Implements the two loops for processors with AVX2, which process 32 bytes at a time. Plain code processes the end of a text.
+//! Implements the two loops for processors with AVX2, 32 bytes at a time. Plain code processes the end of a text.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ fn is(bytes: __m256i, byte: u8) -> __m256i {
     _mm256_cmpeq_epi8(bytes, all(byte))
 }
 
-/// Returns a mask of the bytes that are among the `count` values from `first` on.
+/// Returns a mask of the bytes whose value is at least `first` and less than `first + count`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn within(bytes: __m256i, first: u8, count: u8) -> __m256i {
@@ -34,7 +34,7 @@ fn bits(lanes: __m256i) -> u32 {
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
 fn load(bytes: &[u8; 32]) -> __m256i {
-    // SAFETY: the 32 bytes exist, and the load requires no alignment.
+    // SAFETY: all 32 bytes are within `bytes`, and the load requires no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         let (here, next) = (load(here), load(next));
         let last = match place.checked_sub(1).and_then(|before| bytes[before..].first_chunk()) {
             Some(last) => load(last),
-            // The first byte of a text has no byte before it.
+            // There is no byte before the first byte of a text.
             None => _mm256_alignr_epi8::<15>(here, _mm256_permute2x128_si256::<0x08>(here, here)),
         };
         let d0 = is(here, 0xD0);
@@ -97,7 +97,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
             return place;
         }
     }
-    // The 32 bytes may end within a character; plain code continues at its start.
+    // The 32 bytes may end within a character. In that case, plain code continues at the start of the character.
     while place > from && bytes.get(place).is_some_and(|byte| byte & 0xC0 == 0x80) {
         place -= 1;
         out.pop();
@@ -114,7 +114,7 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
         let mut halves = [Classes::default(); 2];
         for (half, classes) in halves.iter_mut().enumerate() {
             let from = place + 32 * half;
-            // Bytes beyond the end are read as spaces, which are borders.
+            // Bytes beyond the end of the text are read as spaces, which are borders.
             let mut padded = [b' '; 34];
             let window: &[u8; 34] = match bytes.get(from..).and_then(|rest| rest.first_chunk()) {
                 Some(window) => window,
@@ -139,8 +139,8 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     }
 }
 
-/// Returns the classes of 32 bytes, which are followed by two more bytes. If a character extends into the next 32 bytes, `over` carries its
-/// class over.
+/// Returns the classes of 32 bytes, which are followed by two more bytes. If a character extends into the next 32 bytes, its class is
+/// carried over in `over`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half_of(window: &[u8; 34], over: &mut Classes) -> Classes {

@@ -1,12 +1,12 @@
 //! Classifies 64 bytes at a time, for processors with AVX-512 (BW and DQ).
 //!
-//! Loads are masked, so that nothing outside the text is accessed; bytes beyond its end are read as zeros.
+//! Loads are masked, so no memory outside the text is accessed; bytes beyond the end of the text are read as zeros.
 
 use std::arch::x86_64::*;
 
 use super::Classes;
 
-/// Returns a mask of the `bits` lowest bits, or of all 64 if `bits` is larger.
+/// Returns a mask of the `bits` lowest bits, or of all 64 bits if `bits` is larger than 64.
 #[inline]
 pub(super) fn low(bits: usize) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
@@ -20,7 +20,7 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     let is = |bytes: __m512i, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let within =
         |bytes: __m512i, first: u8, count: u8| _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(count));
-    // The bytes of a character that extend into the next 64 bytes.
+    // The classes of those of the next 64 bytes that belong to a character of this block.
     let mut over = Classes::default();
     let mut place = 0;
     while place < bytes.len() {

@@ -1,7 +1,7 @@
-//! Defines the classes of 64 bytes of a text, which are identical in all three implementations.
+//! Defines the classes of bytes. All three implementations compute identical classes.
 
-/// The classes of 64 bytes of a normalized text, one bit per byte. The lowest bit is for the first byte. A byte in no class is an ASCII
-/// mark that may be inside a word (`'` `.` `:` `,` `;` `"`). Everything after the end of the text is a border.
+/// The classes of 64 bytes of a normalized text, one bit per byte. The lowest bit belongs to the first byte. A byte in no class is an
+/// ASCII mark that may be inside a word (`'` `.` `:` `,` `;` `"`). Bytes after the end of the text are borders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// Bytes of ASCII letters and digits, and of letters from U+0400 to U+047F.

@@ -1,6 +1,6 @@
 //! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! For each block of 64 bytes, the code determines how many of them can be copied, lowercases them, removes the bytes that folding makes
+//! The code determines how many bytes of each block of 64 bytes can be copied, lowercases them, removes the bytes that folding makes
 //! redundant, and ends a sentence if a `.`, `!` or `?` precedes white space. It copies the characters listed at [`super::copy_plain`],
 //! full-width forms of ASCII except `！` and `？`, which end sentences, and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and
 //! U+3008 to U+3011. Everything else is left to the caller: control characters, blank lines, marks before a possible closing quotation
@@ -34,7 +34,7 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         let newline = is(here, b'\n');
         let white = is(here, b' ') | within(here, b'\t', 4);
         let mark = is(here, b'.') | is(here, b'!') | is(here, b'?');
-        // Bytes that begin a character that is not simple; zeros follow the text.
+        // Bytes that begin a character that is not simple. Bytes after the text are zeros, which are not simple.
         let mut hard = _mm512_cmplt_epu8_mask(here, all(b' ')) & !white;
         // Bytes that must not be copied before the rest of their character is available.
         let mut later = 0;
@@ -90,8 +90,8 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
             later |= mark & 1 << 63;
         }
         // White space is copied only if its end is within these bytes. White space may separate pieces if it contains a second line break,
-        // or if a character that is not simple follows a line break. An addition carries the bit of each line break to the end of its white
-        // space.
+        // or if it contains a line break and is followed by a character that is not simple. An addition carries the bit of each line break
+        // to the end of the white space.
         later |= white & !low(64 - white.leading_ones() as usize);
         if newline != 0 {
             let again = newline << 1 & white;
@@ -111,8 +111,8 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         let kept = low(count) & !dropped;
         let length = out.text.len();
         // SAFETY: 64 bytes were reserved in addition to the maximum size of the whole text, and no more bytes are written than were read.
-        // The bytes that are kept are the first `count` bytes, without the bytes that folding makes redundant. They are complete
-        // characters in their normal form.
+        // The first `count` bytes are kept, except the bytes that folding makes redundant. The kept bytes are complete characters in
+        // normal form.
         unsafe {
             let squeezed = _mm512_maskz_compress_epi8(kept, lower);
             _mm512_storeu_epi8(out.text.as_mut_ptr().add(length).cast(), squeezed);

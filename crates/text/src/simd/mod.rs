@@ -1,13 +1,13 @@
-//! Processes text with vector instructions, in the two loops over every byte of a corpus.
+//! Implements the two loops over every byte of a corpus with vector instructions.
 //!
 //! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that needs individual handling.
 //! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character. The results are
-//!   bits of 64-bit numbers.
+//!   64-bit masks.
 //!
 //! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest implementation that the processor supports is selected
-//! at run time. All three produce the same class bits. They differ in how far a stretch is copied: the AVX-512 code also folds white space,
-//! ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at these characters. Property
-//! tests ensure that all three give the same normal form.
+//! at run time. All three produce the same class bits. They differ in the length of the stretch that they copy: the AVX-512 code also folds
+//! white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at these characters.
+//! Property tests check that all three give the same normal form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,12 +25,12 @@ pub use classes::Classes;
 use super::pieces::Pieces;
 use dupsift_core::cpu::Level;
 
-/// Appends the text from `from` on in its normal form, up to the first character that is not simple. Returns the position of that
-/// character, or the length of the text. `from` and the result are character boundaries; if the current piece is empty, the text at `from`
+/// Appends the normal form of the text from `from` to the first character that is not simple. Returns the position of that character, or
+/// the length of the text. `from` must be a character boundary, and so is the result. If the current piece is empty, the text at `from`
 /// must not begin with white space.
 ///
-/// At least U+0400 to U+045F, U+4000 to U+9FFF and most ASCII characters are simple. The exceptions in ASCII are control characters, `.`,
-/// `!`, `?`, and a space at the end of the text or before another space or a control character.
+/// Simple characters include U+0400 to U+045F, U+4000 to U+9FFF and most ASCII characters. The exceptions in ASCII are control
+/// characters, `.`, `!`, `?`, and a space at the end of the text or before another space or a control character.
 #[inline]
 #[allow(unsafe_code)]
 pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
@@ -42,7 +42,7 @@ pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> us
     copy_lower_by(level, text, from, &mut out.text)
 }
 
-/// Determines the classes of all bytes of a normalized text, 64 bytes per entry, followed by two entries of borders.
+/// Determines the classes of all bytes of a normalized text, 64 bytes per entry. Two entries of borders follow.
 #[inline]
 pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.clear();
@@ -51,7 +51,7 @@ pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.extend([Classes { border: u64::MAX, ..Classes::default() }; 2]);
 }
 
-/// Appends the bytes of `text` from `from` on in lowercase, up to the first character that is not listed at [`copy_plain`].
+/// Appends `text` in lowercase, from `from` to the first character that is not listed at [`copy_plain`].
 #[inline]
 #[allow(unsafe_code)]
 fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {

@@ -1,4 +1,4 @@
-//! Implements the two loops in plain code: the definition that the vector code must match.
+//! Implements the two loops in plain code, which defines the result that the vector code must match.
 
 use super::Classes;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 
-/// A tokenizer that returns overlapping pairs of characters; a character that is alone in its run is a word.
+/// A tokenizer that returns overlapping pairs of characters. A run of a single character is one word.
 pub struct Bigram;
 
 impl Tokenizer for Bigram {

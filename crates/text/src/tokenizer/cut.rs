@@ -1,25 +1,24 @@
-//! Defines the interface of tokenizers, and the list that returns words found in advance.
+//! Defines the interface of tokenizers, and returns Han words that were found in advance.
 
 use std::ops::Range;
 
 use super::han_words::HanWords;
 use crate::simd::Classes;
 
-/// Splits a run of one script into words.
+/// Splits runs of one script into words.
 pub trait Tokenizer {
-    /// Calls `out` with the byte range of each word of the run, in order.
+    /// Calls `out` with the byte range of each word in the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 
-    /// Splits the run of Han characters that begins at `from` (or the first part of a long run), together with as many following runs as is
-    /// efficient. The byte classes show where these runs are. Returns `false` if this tokenizer does not benefit from it; the run is then
-    /// passed to [`Tokenizer::cut`].
+    /// Splits the Han run that begins at `from` (or the first part of a long run) and some of the following runs, as many as is efficient.
+    /// The byte classes show where the runs are. Returns `false` if this tokenizer splits each run alone, with [`Tokenizer::cut`].
     fn cut_several(&self, _text: &str, _classes: &[Classes], _from: usize, _han_words: &mut HanWords) -> bool {
         false
     }
 }
 
 impl HanWords {
-    /// Calls `out` with the byte range of each word in a run. Runs must be requested in the order of the text, but some may be skipped.
+    /// Calls `out` with the byte range of each word in a run. Runs must be requested in text order, but some runs may be skipped.
     #[inline]
     pub fn words<T: Tokenizer + ?Sized>(
         &mut self,
@@ -35,7 +34,7 @@ impl HanWords {
                 han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
                 return;
             }
-            // Skips runs that were not requested.
+            // Words of runs that were not requested are skipped.
             while self.ends.get(self.next).is_some_and(|&end| end as usize <= start) {
                 self.next += 1;
             }

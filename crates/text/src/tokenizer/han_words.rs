@@ -1,4 +1,4 @@
-//! Holds words of Han characters. They are found for many runs together, before the later runs are requested.
+//! Holds Han words. The words of many runs are found together, before the later runs are requested.
 //!
 //! Runs between two punctuation marks are short, and dictionary lookups are faster for many runs together than for each run alone.
 //! Therefore, a tokenizer with a dictionary also splits the following runs, and their words are returned later, in order.
@@ -8,20 +8,21 @@ use std::ops::Range;
 use crate::pool;
 use crate::simd::Classes;
 
-/// The words in some runs of Han characters in a text.
+/// The words in some Han runs of a text.
 pub struct HanWords {
-    /// The beginning of each run, or part of a run, in bytes; used by the tokenizer that fills this list.
+    /// The start of each run, or part of a run, in bytes. The tokenizer that fills the list uses this field.
     pub starts: Vec<u32>,
-    /// The end of each word, in ascending order. A word begins where the previous word ends or where its run begins.
+    /// The end of each word, in bytes, in ascending order. A word begins where the previous word ends or where its run begins.
     pub ends: Vec<u32>,
-    /// The end of the stretch of text that has been split. The stretch begins at the requested run and ends with a run or a part of a run.
+    /// The end of the part of the text that is split into words. This part begins with the requested run and ends with
+    /// a run or a part of a run.
     pub until: usize,
     /// The number of the next word.
     pub(super) next: usize,
 }
 
 impl HanWords {
-    /// Returns an empty list, which reuses the memory of the last text.
+    /// Returns an empty list that reuses the memory of the last text.
     pub fn take() -> HanWords {
         let starts = pool::take(|pool| &mut pool.han_starts, 0);
         HanWords { starts, ends: pool::take(|pool| &mut pool.han_ends, 0), until: 0, next: 0 }
@@ -34,18 +35,18 @@ impl HanWords {
         (self.until, self.next) = (0, 0);
     }
 
-    /// Returns the memory to the pool, for the next text.
+    /// Returns the memory to the pool, so that the next text can use it.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.han_starts, self.starts);
         pool::leave(|pool| &mut pool.han_ends, self.ends);
     }
 }
 
-/// Returns the runs of Han characters in a text, according to its classes, starting at a position where a run begins.
+/// Returns the Han runs in a text, according to its byte classes. The first run begins at `from`.
 pub fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut block = from / 64;
     let first = classes.get(block).map_or(0, |one| one.han & u64::MAX << (from % 64));
-    // `edges` has a bit for each position where a run begins or ends.
+    // A set bit in `edges` is a position where a run begins or ends.
     let (mut edges, mut before) = (first ^ first << 1, first >> 63);
     let mut edge = move || {
         while edges == 0 {

@@ -1,7 +1,7 @@
 //! Splits a normalized text into words.
 //!
-//! By definition, a text is split into stretches by script (`crates/text/src/script.rs`), and each stretch is passed to its tokenizer. The
-//! classes of bytes (`text/simd/`) make this scan unnecessary for stretches of common characters.
+//! A text is split into stretches of one script each (`crates/text/src/script.rs`), and each stretch is passed to the tokenizer for its
+//! script. In stretches of common characters, the byte classes (`text/simd/`) make a scan of the characters unnecessary.
 //!
 //! ```text
 //! Han characters             the Tokenizer of the run: dict/mod.rs, dict/jieba.rs, bigram.rs or char.rs
@@ -37,10 +37,10 @@ pub use unspaced::Unspaced;
 
 use han_words::HanWords;
 
-/// Calls `out` with the byte range of each word in a normalized text, in order, and whether the word consists of Han characters.
+/// Calls `out` with the byte range of each word in a normalized text, in order, and with whether the word consists of Han characters.
 ///
-/// Runs of ASCII and Cyrillic letters and digits and runs of Han characters are found by the classes of their bytes. A stretch with any
-/// other character is passed to `cut_characters`, from border to border.
+/// Runs of ASCII and Cyrillic letters and digits, and runs of Han characters, are found by their byte classes. A stretch between two
+/// borders that contains any other character is passed to `cut_characters`.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -64,14 +64,15 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
     let mut from = 0;
-    // The start of a run that continues in the next 64 bytes, and whether it consists of letters or Han characters.
+    // `open` is the start of a run that continues in the next 64 bytes; the other variables state whether the run
+    // consists of letters or of Han characters.
     let (mut open, mut letter_before, mut han_before) = (None, 0, 0);
     while let [one, after, ..] = &classes[from / 64..] {
         let base = from & !63;
         let here = u64::MAX << (from % 64);
         let (letter, others) = (one.letter & here, one.other & here);
         let han_here = one.han & here;
-        // A mark between two letters or digits may join them; the classes are not sufficient to decide whether it does.
+        // A mark between two letters or digits may join them. The classes alone do not determine whether it does.
         let mark = !(one.letter | one.border | one.han | one.other);
         let behind = (one.letter | one.other) >> 1 | (after.letter | after.other) << 63;
         let trouble = others | mark & (letter << 1 | letter_before) & behind;
@@ -106,7 +107,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             from = base + 64;
             continue;
         }
-        // Continues to the next border. If a run ends at this byte, starts at the beginning of that run.
+        // The characters up to the next border are split individually. If a run ends at this byte, the run is included.
         let at = trouble.trailing_zeros();
         let place = base + at as usize;
         let start =
@@ -123,7 +124,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns whether the byte before a position is a mark: if so, a combining character at that position belongs to the mark.
+/// Returns whether the byte before a position is a mark. If so, a combining character at that position belongs to the mark.
 fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| {
         let one = &classes[before / 64];
@@ -131,7 +132,7 @@ fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     })
 }
 
-/// Returns the first border at or after a position; the end of the text is followed by a border.
+/// Returns the first border at or after a position. The end of the text is followed by borders.
 fn next_border(classes: &[Classes], from: usize) -> usize {
     let mut at = from / 64;
     let mut found = classes[at].border & u64::MAX << (from % 64);
@@ -142,7 +143,7 @@ fn next_border(classes: &[Classes], from: usize) -> usize {
     at * 64 + found.trailing_zeros() as usize
 }
 
-/// Splits words by definition: one character after the other.
+/// Splits a text character by character. This function defines the words.
 fn cut_characters<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -171,8 +172,8 @@ fn cut_characters<T: Tokenizer + ?Sized>(
 
 /// Returns the number of words for which memory is reserved. It is rarely smaller than the number of words in the text.
 ///
-/// A list that grows holds its old and new memory at the same time; scanning every character beforehand pays off for a long text but not
-/// for a short one. Unused memory is never touched and costs nothing.
+/// A growing list holds its old and new memory at the same time, so scanning every character in advance pays off for a long text, but
+/// not for a short text. Unused memory is never touched and costs nothing.
 pub fn room_for_words(text: &str) -> usize {
     const LONG: usize = 1 << 20;
     if text.len() < LONG {
@@ -193,10 +194,10 @@ pub fn room_for_words(text: &str) -> usize {
     text.chars().filter(starts_word).count()
 }
 
-/// Splits the stretch of spaced scripts at the start of `rest`, which ends at the next border or character of another script. Returns its
-/// length.
+/// Splits the stretch of spaced scripts at the start of `rest`, and returns the length of the stretch. The stretch ends at the next
+/// border, or at the next character of an unspaced script.
 ///
-/// The stretch is nearly always a single word, which is known as soon as its end is reached.
+/// The stretch is nearly always a single word, which is recognized as soon as the end of the stretch is reached.
 #[inline]
 fn cut_spaced(rest: &str, out: &mut impl FnMut(Range<usize>)) -> usize {
     const fn one(class: Class) -> u32 {
@@ -234,7 +235,7 @@ mod tests {
     use super::char::Char;
     use super::*;
 
-    /// Returns runs of Han characters unchanged, so that tests see where they end.
+    /// Returns Han runs unchanged, so that tests see where they end.
     struct Whole;
 
     impl Tokenizer for Whole {
@@ -283,7 +284,7 @@ mod tests {
         "ไทย",
         "é",
         "\u{301}",
-        // Combining characters that are letters, so that a mark with one of them is a word.
+        // These combining characters are letters, so a mark that is followed by one of them is a word.
         "\u{345}",
         "\u{93E}",
         "\u{64B}",
@@ -313,7 +314,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Checks that the classes of bytes only save work: a character-by-character search finds the same words.
+        /// Checks that byte classes only save work: a character-by-character search finds the same words.
         #[test]
         fn classes_give_the_words_of_characters(
             parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)

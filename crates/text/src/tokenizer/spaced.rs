@@ -2,7 +2,7 @@
 //!
 //! icu_segmenter defines the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the
 //! most common punctuation. Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as
-//! fast. Property tests compare it with the library.
+//! fast. Property tests compare the two functions.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::unspaced::segments_with_letters;
 const SEGMENTER: WordSegmenterBorrowed<'static> =
     WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default());
 
-/// Finds the words in any stretch without unspaced scripts.
+/// Finds the words in a stretch without unspaced scripts.
 pub fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     segments_with_letters(stretch, SEGMENTER.segment_str(stretch), out);
 }
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// Compares every plain character, in every position where it could join, with the library.
+    /// Checks every plain character, in every position where it could join, against the library.
     #[test]
     fn every_plain_character() {
         for c in ('\0'..='\u{FFFF}').filter(|&c| !matches!(class(c), Class::Other | Class::Han | Class::Unspaced)) {

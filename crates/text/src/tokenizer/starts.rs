@@ -1,14 +1,14 @@
 //! Records where the words of Chinese text begin, one bit per character.
 //!
-//! Dictionary lookups take ten times as long as all other work on a text. A job that reads texts more than once records the words found in
-//! the first pass and replays them later. The record has one bit per Han character, which is 1/24 of the text.
+//! Dictionary lookups take ten times as long as all other work on a text. A job that reads texts more than once records the words in the
+//! first pass and replays them in later passes. The record has one bit per Han character, which is 1/24 of the size of the text.
 
 use std::cell::Cell;
 use std::ops::Range;
 
 use super::Tokenizer;
 
-/// Appends bits to bytes, lowest bit first; the unused bits of the last byte are zeros.
+/// Appends bits to a list of bytes, lowest bit first. The unused bits of the last byte are zeros.
 pub struct StartsWriter<'o> {
     out: &'o mut Vec<u8>,
     /// The number of used bits in the last byte.
@@ -16,12 +16,12 @@ pub struct StartsWriter<'o> {
 }
 
 impl<'o> StartsWriter<'o> {
-    /// Returns a writer that starts with a new byte.
+    /// Creates a writer that starts with a new byte.
     pub fn new(out: &'o mut Vec<u8>) -> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }
 
-    /// Appends one word of this many characters, at least one.
+    /// Appends a word with this many characters, at least one.
     pub fn word(&mut self, characters: usize) {
         if self.used == 8 {
             self.out.push(0);
@@ -40,12 +40,12 @@ impl<'o> StartsWriter<'o> {
 /// A tokenizer that replays the words that a [`StartsWriter`] recorded for the same text.
 pub struct Starts<'s> {
     bits: &'s [u8],
-    /// The number of the next character.
+    /// The index of the next Han character in the text.
     next: Cell<usize>,
 }
 
 impl<'s> Starts<'s> {
-    /// Returns a tokenizer at the first Han character of the text.
+    /// Creates a tokenizer that starts at the first Han character of the text.
     pub fn new(bits: &'s [u8]) -> Starts<'s> {
         Starts { bits, next: Cell::new(0) }
     }
@@ -55,7 +55,7 @@ impl<'s> Starts<'s> {
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// Returns the next bits from a position, at least [`AT_ONCE`] of them, lowest first; bits after the last bit are zeros.
+    /// Returns at least [`AT_ONCE`] bits from a position on, lowest first. Bits after the end are zeros.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();
@@ -66,10 +66,10 @@ impl Starts<'_> {
         bytes >> (at % 8)
     }
 
-    /// Splits a run of this many characters of three bytes each.
+    /// Splits a run of `count` characters that have three bytes each.
     fn cut_threes(&self, count: usize, out: &mut dyn FnMut(Range<usize>)) {
         let first = self.next.get();
-        // A run begins with a word, even if the bits do not mark it.
+        // A word begins at the start of a run, even if the bits do not mark it.
         let (mut start, mut next) = (0, 1);
         while next < count {
             let here = (count - next).min(AT_ONCE);
@@ -89,7 +89,7 @@ impl Starts<'_> {
 
 impl Tokenizer for Starts<'_> {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
-        // Nearly always, every character has three bytes, as its first byte shows.
+        // In nearly all runs, every character has three bytes; the first byte of a character shows its length.
         let (threes, rest) = run.as_bytes().as_chunks::<3>();
         if rest.is_empty() && !threes.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
             return self.cut_threes(threes.len(), out);

@@ -1,8 +1,8 @@
-//! Splits scripts without spaces other than Chinese: kana, Thai, Lao, Khmer, Burmese.
+//! Splits the scripts without spaces, except Chinese: kana, Thai, Lao, Khmer and Burmese.
 //!
-//! With `tokenizer=dict` and `tokenizer=jieba`, these scripts are split with the dictionaries of icu_segmenter, which searches for the
-//! longest match and uses no floating-point model, so the result is the same on every machine. A run of Katakana is one word, according
-//! to UAX #29. Otherwise, each character with its marks (a grapheme cluster) is a word.
+//! With `tokenizer=dict` and `tokenizer=jieba`, these scripts are split with the dictionaries of icu_segmenter. The library searches for
+//! the longest match and uses no floating-point model, so the result is the same on every machine. With these dictionaries, a run of
+//! Katakana is one word, as UAX #29 specifies. With all other tokenizers, each character with its marks (a grapheme cluster) is a word.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ pub fn segments_with_letters(
     out: &mut (impl FnMut(Range<usize>) + ?Sized),
 ) {
     let mut start = 0;
-    // The first boundary is the start of the run and gives an empty segment.
+    // The first boundary is the start of the run, which gives an empty segment.
     for end in boundaries {
         if run[start..end].chars().any(char::is_alphanumeric) {
             out(start..end);

@@ -1,4 +1,4 @@
-//! Counts clusters and selects examples from the tables of clusters.
+//! Counts the clusters in the tables, and selects examples.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,13 +7,13 @@ use super::lowest::Lowest;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Clustered;
 
-/// The number of documents shown from a cluster in addition to its representative.
+/// The maximum number of documents that are shown per cluster, in addition to the representative.
 const MEMBERS: usize = 2;
 
 /// Counts clusters by size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterReview {
-    /// The number of clusters for each size.
+    /// The number of clusters of each size.
     pub sizes: BTreeMap<u64, u64>,
 }
 
@@ -28,8 +28,8 @@ pub struct LargeCluster {
     pub representative: u64,
     /// The number of documents that are equal to the representative according to the algorithm's own measure.
     pub equal: u64,
-    /// The members that are least similar to the representative, least similar first. Members that are equal by the algorithm's own measure
-    /// are excluded.
+    /// The members with the lowest similarity to the representative, lowest first. Members that equal the representative according to the
+    /// algorithm's own measure are excluded.
     pub members: Vec<Member>,
 }
 
@@ -43,7 +43,7 @@ pub struct Member {
 }
 
 impl LargeCluster {
-    /// Returns a pair for each shown document other than the representative: the two document numbers, the smaller one first.
+    /// Returns the pairs of the representative and each of the other shown documents, smaller document number first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))
@@ -84,7 +84,7 @@ pub fn read(
         rest = rest.saturating_sub(1);
         if rest == 0 {
             let mut done = std::mem::take(&mut cluster);
-            // Clusters of exact copies must not crowd out other clusters.
+            // Clusters of exact copies are listed separately, because they must not crowd out other clusters.
             let kind = if members.iter().next().is_none() { &mut copies } else { &mut largest };
             kind.offer((Reverse(done.size), done.representative), || {
                 done.members = members.iter().map(|(_, member)| *member).collect();
@@ -95,8 +95,8 @@ pub fn read(
     Ok((review, largest.into_values().chain(copies.into_values()).collect()))
 }
 
-/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If several algorithms have the same
-/// cluster, it is taken from the algorithm in which it is largest.
+/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If the clusters of several
+/// algorithms have the same representative, only the largest of them is returned.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()

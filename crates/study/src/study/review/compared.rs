@@ -7,23 +7,23 @@ use dupsift_algorithms::measure::{Contained, contained, has_number};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_core::error::Result;
 
-/// The maximum count of numbers that are listed for each document of a pair.
+/// The maximum count of numbers listed for each document of a pair.
 const NAMED: usize = 8;
 
 /// Describes the common contents and the differences of two documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
-    /// How much of the first document the second contains, and how much of the second document the first contains.
+    /// The containment of the first document in the second, and of the second document in the first.
     pub contained: [Contained; 2],
     /// The first numbers in each document that are not in the other document.
     pub numbers: [Vec<String>; 2],
     /// The count of further numbers in each document that are not in the other document.
     pub more_numbers: [usize; 2],
-    /// Why each document cannot be removed in favor of the other; `None` if it can be removed.
+    /// The reason why each document cannot be removed in favor of the other; `None` if it can be removed.
     pub stays: [Option<&'static str>; 2],
 }
 
-/// Compares the pairs whose two documents were both read, with the bounds of the removal rule.
+/// Compares the pairs of which both documents were read, with the bounds of the removal rule.
 ///
 /// # Errors
 /// Returns an error if a pair contains a document that is not in the corpus.
@@ -85,6 +85,6 @@ mod tests {
         let found = compared("a price of 1,200 for 40 rooms", "a price of 1 200 for forty rooms");
         assert_eq!((found.numbers, found.stays), ([vec![], vec![]], [Some("unique text"); 2]));
         let found = compared("one two three", "one two three four");
-        assert_eq!((found.contained[0].grams.common, found.stays), (1, [None, Some("unique text")]));
+        assert_eq!((found.contained[0].grams.common, found.stays), (1, [None, Some("contains the kept one")]));
     }
 }

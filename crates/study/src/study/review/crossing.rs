@@ -1,4 +1,4 @@
-//! Counts pairs by the origins of their two documents: within one origin, or across two origins.
+//! Counts pairs by the origins of their two documents: within the same origin, or across two origins.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use dupsift_engine::job::run_report::RunReport;
 /// The maximum number of origins that are listed separately; all other origins are combined into the last entry.
 pub const NAMED: usize = 20;
 
-/// Counts pairs by origin.
+/// Holds the numbers of pairs and documents by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
     /// The names of the origins. The last entry may combine all other origins.
     pub names: Vec<String>,
-    /// The number of origins that are combined under the last name; 0 if none are.
+    /// The number of origins that are combined under the last name; 0 if all origins are listed separately.
     pub others: u64,
     /// The number of documents per origin.
     pub documents: Vec<u64>,
@@ -25,8 +25,8 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Creates counts for origins, given their names and numbers of documents, in order. If there are more than `NAMED` origins, only the
-    /// largest keep their names. Also returns the index in the counts for each given origin.
+    /// Creates counts for the origins in `places` (name, number of documents). If there are more than `NAMED` origins, only the largest
+    /// origins are listed separately. Also returns the index of each given origin in the counts.
     pub fn new(places: &[(String, u64)], what: &str) -> (Crossing, Vec<u32>) {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| (std::cmp::Reverse(places[at].1), at));
@@ -99,7 +99,6 @@ pub trait Group {
     fn count_removed(&mut self, one: u64);
 }
 
-/// Counts by origin; each origin is given as an index.
 impl Group for Crossing {
     fn add(&mut self, a: u64, b: u64) {
         self.pairs[a.min(b) as usize][a.max(b) as usize] += 1;
@@ -114,18 +113,18 @@ impl Group for Crossing {
     }
 }
 
-/// Counts pairs by input file. Pairs are given as document numbers.
+/// Counts pairs by input file. The pairs are given as document numbers.
 pub struct Files {
-    /// The counts.
+    /// The counts by origin, in which each file is an origin.
     pub crossing: Crossing,
     became: Vec<u32>,
-    /// For each file, the number after its last document.
+    /// The number after the last document of each file.
     ends: Vec<u64>,
-    /// The files of the last pair's two documents. Pairs are in order, so the next pair is usually from the same files.
+    /// The files that contain the two documents of the previous pair. Pairs are in order, so the next pair is usually from the same files.
     last: [LastFile; 2],
 }
 
-/// Caches a file that was looked up: its documents and its origin.
+/// Caches the last file that was looked up: its documents and its origin.
 #[derive(Default)]
 struct LastFile {
     docs: Range<u64>,

@@ -1,8 +1,8 @@
 //! Collects the content of `report.html` for a finished run: counts over its tables, and the texts of a few documents.
 //!
 //! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column with sources are
-//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: it consists of a fixed number of
-//! bins, samples and names per algorithm, and of the distinct cluster sizes. For n documents, there are at most sqrt(2 n) distinct sizes.
+//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: there is a fixed number of bins,
+//! samples and names per algorithm, and n documents have at most sqrt(2 n) distinct cluster sizes.
 
 mod clusters;
 mod compared;
@@ -49,7 +49,7 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// For any two of the first [`MOST_POOLED`] algorithms, the number of written pairs that they have in common.
+    /// The number of written pairs that every two of the first [`MOST_POOLED`] algorithms have in common.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,
@@ -63,25 +63,25 @@ pub struct Review {
     pub large: Vec<LargeCluster>,
     /// The verified pairs with the lowest similarity, taken from each deciding algorithm in turn, lowest first.
     pub least: Vec<PairSample>,
-    /// Randomly sampled pairs, by bin of similarity (see [`SAMPLE_BINS`]).
+    /// Randomly sampled pairs, by similarity bin (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,
     /// The texts of all documents that are shown, by number.
     pub texts: BTreeMap<u64, ShownText>,
-    /// The comparison of each pair that is shown, by document numbers.
+    /// The comparison of each pair that is shown, by the numbers of its documents.
     pub compared: BTreeMap<(u64, u64), PairComparison>,
     /// The relations of the pairs that an algorithm classifies.
     pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; empty if the run removes nothing.
     pub removed: RemovedReview,
-    /// The bounds for removal, if a pair alone is not sufficient.
+    /// The bounds for removal; `None` if every pair is sufficient for removal.
     pub bounds: Option<Bounds>,
     /// The name of the preset that consists of the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
-    /// The preset with a higher threshold, as typed, if it has a threshold.
+    /// The preset with a higher threshold, as the user would type it; `None` if the preset has no threshold.
     pub with_threshold: Option<String>,
     /// The record of the previous run, if the options specify a previous run and it still exists.
     pub before: Option<Box<RunReport>>,
-    /// Why there are no texts, if there are none.
+    /// The reason why there are no texts; `None` if there are texts.
     pub no_texts: Option<String>,
     /// The result of `compare`, if the run is a comparison.
     pub comparison: Option<ComparisonReport>,
@@ -90,26 +90,26 @@ pub struct Review {
 /// Holds counts over the tables of one algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct AlgorithmReview {
-    /// The number of written pairs by similarity, see [`bin_range`].
+    /// The number of written pairs in each similarity bin; see [`bin_range`].
     pub scores: [u64; BINS],
-    /// Clusters by size.
+    /// The clusters, counted by size.
     pub clusters: ClusterReview,
 }
 
-/// The number of clusters shown.
+/// The maximum number of clusters shown.
 const LARGE: usize = 10;
 
-/// Reads the corpus of a finished run again.
+/// Gives access to the corpus of a finished run.
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
     /// The corpus, preceded by the indexed documents that are in the tables.
     pub session: &'r Session<'r>,
-    /// Returns whether the text of a document must not be shown. The document is given by its number in the tables.
+    /// Returns whether the text of a document must not be shown. The argument is the document's number in the tables.
     pub is_hidden: &'r dyn Fn(u64) -> bool,
 }
 
 impl<'r> Read<'r> {
-    /// Reads a corpus whose documents may all be shown.
+    /// Creates an instance for a corpus whose documents may all be shown.
     pub fn whole(session: &'r Session<'r>) -> Read<'r> {
         Read { session, is_hidden: &|_| false }
     }
@@ -142,7 +142,7 @@ pub fn review(
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
     docs.extend(removed.sample.iter().map(|one| one.doc));
-    // The ids of the documents that were kept instead are shown, but not their texts.
+    // The page shows the ids of the documents that were kept instead, but not their texts.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let shown = match corpus {
         Some(Read { session, is_hidden }) => {
@@ -299,8 +299,8 @@ fn read_clusters(
     Ok(clusters)
 }
 
-/// The number of pairs that are counted together. A loop for each statistic has fewer random memory accesses than one loop for all
-/// statistics.
+/// The number of pairs that are counted together. Separate loops for the statistics make fewer random memory accesses than one
+/// loop for all of them.
 const GATHERED: usize = 4096;
 
 /// Counts pairs by origin; pairs with the same first document are consecutive.
@@ -329,13 +329,13 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Returns whether the pairs of an algorithm take part in the decision on removal. Returns `true` for all algorithms if nothing is removed.
+/// Returns whether the pairs of an algorithm are used to decide on removal; `true` for all algorithms if nothing is removed.
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }
 
-/// Returns the record of the run with which this run was compared; `None` if that run no longer exists or was replaced by this run.
+/// Returns the record of the previous run in the options of this run; `None` if that run no longer exists or was replaced by this run.
 fn before(report: &RunReport) -> Option<Box<RunReport>> {
     let folder = report.options.get("previous")?.as_str()?;
     let before = previous_run(Path::new(folder)).ok()?;

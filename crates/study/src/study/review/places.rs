@@ -1,5 +1,5 @@
-//! Maps the document numbers in tables to positions in the corpus that is read. Tables of an incremental run contain index numbers. The
-//! corpus that is read begins with the few indexed documents that take part in the run.
+//! Maps the document numbers in tables to positions in the corpus that is read. The tables of an incremental run contain the document
+//! numbers of the index. The corpus that is read begins with the few indexed documents that are in the tables.
 
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;
@@ -8,31 +8,31 @@ use dupsift_engine::session::Session;
 /// Maps document numbers to positions.
 #[derive(Clone, Copy)]
 pub struct Places<'r> {
-    /// The session that reads the corpus. `None` if the corpus is not read; a position is then the number itself.
+    /// The session that reads the corpus. `None` if the corpus is not read; in that case, a position is the number itself.
     session: Option<&'r Session<'r>>,
     first_doc: u64,
     documents: u64,
 }
 
 impl<'r> Places<'r> {
-    /// Returns the mapping for a finished run, and for its corpus if that is read.
+    /// Returns the mapping for a finished run. `session` reads its corpus, if the corpus is read.
     pub fn new(report: &RunReport, session: Option<&'r Session<'r>>) -> Places<'r> {
         let first_doc = report.index.as_ref().map_or(0, |index| index.first_doc);
         let alone = first_doc + report.documents.sampled_from.unwrap_or(report.documents.rows);
         Places { session, first_doc, documents: session.map_or(alone, Session::documents) }
     }
 
-    /// Returns the position of the first document in the corpus itself.
+    /// Returns the position of the first document that is not from the index.
     pub fn base(&self) -> u64 {
         self.session.map_or(self.first_doc, |session| session.base)
     }
 
-    /// Returns the upper bound on all positions.
+    /// Returns the position after the last document.
     pub fn end(&self) -> u64 {
         self.documents
     }
 
-    /// Returns the position of a document in the tables.
+    /// Returns the position of the document with this number in the tables.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a table contains a document that is not in the corpus.

@@ -1,4 +1,4 @@
-//! Reads from the tables the relation of each pair (version, contained text or same template), and whether the two titles name different
+//! Reads the relation of each pair (version, contained text or same template) from the tables, and whether the two titles name different
 //! things.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,8 @@ pub struct PairRelation {
     pub other_title: bool,
 }
 
-/// Finds the relations of pairs (a, b), where a is smaller than b, in the table of an algorithm that classifies pairs. The pairs and the
-/// table are in the same order, so the table is read only once.
+/// Finds the relations of pairs (a, b) with a < b in the table of an algorithm that classifies pairs. The pairs and the table are in the
+/// same order, so the table is read only once.
 ///
 /// # Errors
 /// Returns an error if a table cannot be read or the run is interrupted.

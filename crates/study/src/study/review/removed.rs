@@ -11,10 +11,10 @@ use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
 /// The number of rows between two checks for an interruption.
 const ASKED: usize = 4096;
 
-/// The thresholds for the share of contained 3-grams.
+/// The thresholds for counting removed documents by the share of their 3-grams in the kept document.
 pub const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
 
-/// The number of removals that are sampled for inspection.
+/// The maximum number of removals that are sampled for inspection.
 const SAMPLED: usize = 200;
 
 /// Holds a sampled removal.
@@ -28,23 +28,23 @@ pub struct RemovalSample {
     pub similarity: Option<f32>,
 }
 
-/// Counts removed documents by the pairs that removed them.
+/// Holds counts of the removed documents, and a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// The number of removed documents in each bin of similarity to the kept document.
+    /// The number of removed documents in each bin, by similarity to the kept document.
     pub scores: [u64; BINS],
     /// The number of documents that are connected to the kept document only by a chain of pairs.
     pub chained: u64,
-    /// For each share in [`SHARES`], the number of documents that have at least that share of their 3-grams in the kept
-    /// document.
+    /// The number of documents that have at least this share of their 3-grams in the kept document, for each share in
+    /// [`SHARES`].
     pub contained: [u64; SHARES.len()],
     /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
-    /// Randomly sampled removals with a fixed seed, in order of document numbers. Exact copies are excluded.
+    /// A random sample of the removals with a fixed seed, sorted by document number. Exact copies are excluded.
     pub sample: Vec<RemovalSample>,
 }
 
-/// Describes why a document is removed.
+/// Holds the reason why a document is removed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fate {
     /// The document that was kept instead.
@@ -53,7 +53,8 @@ pub struct Fate {
     pub reason: String,
 }
 
-/// Reads the table of removals. `shown` selects the documents whose fates are kept, and `note` is called for all removed documents.
+/// Reads the table of removals. `shown` selects the documents whose fates are recorded; `note` is called for every
+/// removed document.
 pub fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,
@@ -68,7 +69,7 @@ pub fn read(
         }
         let RemovalFound { doc, kept, similarity, reason, contained } = row?;
         if let Some(contained) = contained {
-            // Tables store shares as 32-bit numbers.
+            // Tables store shares as 32-bit floats.
             let counts = review.contained.iter_mut().zip(SHARES);
             counts.for_each(|(count, share)| *count += u64::from(contained >= share as f32));
         }

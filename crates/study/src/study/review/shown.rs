@@ -1,4 +1,4 @@
-//! Reads the documents that are shown as text. Their texts are kept when the corpus is first read; otherwise they are read again.
+//! Reads the documents whose texts are shown on the page.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -18,17 +18,18 @@ use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
-/// The number of characters of a text that are kept. It is large because a difference may be far from the beginning.
+/// The maximum number of characters that are kept from a text. The number is large because a difference may be far from
+/// the beginning.
 const SHOWN_CHARACTERS: usize = 20_000;
 
-/// Holds the beginning of a document.
+/// Holds the beginning of a document's text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownText {
     /// The id of the document, or `FILE#ROW`.
     pub id: String,
     /// The first characters of the text.
     pub text: String,
-    /// Whether the text continues.
+    /// Whether the text is longer than the part in `text`.
     pub longer: bool,
 }
 
@@ -194,7 +195,7 @@ fn name_of(report: &RunReport, doc: u64) -> String {
     format!("#{doc}")
 }
 
-/// Returns a filter that reads only these documents.
+/// Returns a filter that selects only these documents.
 fn only(docs: BTreeSet<u64>) -> RowFilter {
     RowFilter::Docs(Arc::from_iter(docs))
 }

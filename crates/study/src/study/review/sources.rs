@@ -24,7 +24,7 @@ pub struct SourceReview {
     pub column: Option<String>,
     /// The counts; `None` if no column could be used.
     pub crossing: Option<Crossing>,
-    /// Notes on why an existing column was not used, and on documents that are not counted.
+    /// Notes about existing columns that were not used, and about documents that are not counted.
     pub notes: Vec<String>,
 }
 
@@ -32,9 +32,9 @@ pub struct SourceReview {
 pub struct Sources {
     column: Option<String>,
     notes: Vec<String>,
-    /// For each document, the number of its value plus one; 0 if it has no value.
+    /// The code of each document's value, which is the number of the value plus one; 0 for a document without a value.
     codes: Option<AtomicCells<u32>>,
-    /// The index in the crossing, by code.
+    /// The index of each code in the crossing.
     became: Vec<u32>,
     crossing: Option<Crossing>,
 }
@@ -45,7 +45,7 @@ impl Sources {
         Sources { column: None, notes: Vec::new(), codes: None, became: Vec::new(), crossing: None }
     }
 
-    /// Returns empty counts.
+    /// Returns empty counts; `None` if no column could be used.
     pub fn crossing(&self) -> Option<Crossing> {
         self.crossing.clone()
     }
@@ -62,7 +62,7 @@ impl Sources {
     }
 }
 
-/// Assigns numbers to the values, in the order in which threads find them.
+/// Assigns codes to the values, in the order in which threads find them.
 #[derive(Default)]
 struct Values {
     codes: BTreeMap<String, u32>,
@@ -91,7 +91,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             notes
                 .push(format!("{} not Parquet and therefore not read", counted_as(others as u64, "file is|files are")));
         }
-        // Codes depend on the order in which threads run, but the order of the names does not.
+        // Codes depend on the order in which threads run. The names are in alphabetical order, so their order is always the same.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
             .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
             .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))
@@ -108,7 +108,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             places[0].0 = "(none, or indexed earlier)".to_string();
         }
         places[0].1 = (session.rows() + indexed).saturating_sub(known);
-        // There is a group for documents without a value only if there are such documents.
+        // The group for documents without a value exists only if there are such documents.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");
         let became = place_of.iter().map(|&place| became[place.saturating_sub(skip)]).collect();
@@ -136,7 +136,7 @@ fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
-/// Returns the code of each document, and for each value its code and the number of documents with this value; `None` if there are too many
+/// Returns the code of each document, and a map from each value to its code and its number of documents; `None` if there are too many
 /// values.
 fn read_column(session: &Session<'_>, dir: &Path, column: &str) -> Result<Option<(AtomicCells<u32>, Counted)>> {
     let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), session.documents() as usize)?;

@@ -7,10 +7,10 @@ use dupsift_files::tables::PairFound;
 /// The maximum number of verified pairs that are shown because of their low similarity.
 pub const LEAST: usize = 10;
 
-/// The number of bins of similarity: twenty of width 0.05, and one for exactly 1.
+/// The number of similarity bins: twenty of width 0.05, and one for exactly 1.
 pub const BINS: usize = 21;
 
-/// The lower ends of the bins from which pairs are sampled. The last bin holds pairs with similarity 1.
+/// The lower ends of the bins from which pairs are sampled. The last bin contains the pairs whose similarity is 1.
 pub const SAMPLE_BINS: [f32; 7] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
 /// The number of pairs sampled from each bin. One pair with similarity 1 is sufficient.
@@ -22,7 +22,7 @@ const SEED: u64 = 2007;
 /// The tolerance at the edges of bins. It is necessary because 0.7 cannot be represented exactly in 32 bits.
 const EDGE: f32 = 1e-5;
 
-/// Returns the bin of a similarity.
+/// Returns the bin that contains this similarity.
 pub fn bin(similarity: f32) -> usize {
     if similarity >= 1.0 - EDGE / 10.0 {
         return BINS - 1;
@@ -63,15 +63,15 @@ pub struct PairSample {
 
 /// Collects counts and samples for one algorithm.
 pub struct Tally {
-    /// The number of pairs by similarity.
+    /// The number of pairs in each similarity bin.
     pub scores: [u64; BINS],
     least: Option<Lowest<(f32, u64, u64), PairFound>>,
     drawn: Vec<Lowest<(u64, u64, u64), PairFound>>,
 }
 
 impl Tally {
-    /// Creates an empty tally. `checked` states whether the pairs were verified on the texts, and `decides` states whether they take part
-    /// in the decision on removal.
+    /// Creates an empty tally. `checked` states whether the pairs were verified on the texts, and `decides` whether they are used to
+    /// decide on removal.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
@@ -91,8 +91,8 @@ impl Tally {
     }
 }
 
-/// Returns the least similar verified pairs. Takes the next pair from each algorithm in turn, because similarities by different measures
-/// are not comparable.
+/// Returns the least similar verified pairs. The pairs are taken from each algorithm in turn, because similarities according to
+/// different measures are not comparable.
 pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     let mut turns: Vec<_> = tallies
         .iter()
@@ -113,7 +113,7 @@ pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     }
 }
 
-/// Returns the pairs sampled from each bin, over all algorithms.
+/// Returns the pairs sampled from each bin across all algorithms.
 pub fn samples(tallies: &[Tally]) -> Vec<Vec<PairSample>> {
     let of_bin = |bin: usize| {
         let mut lowest = Lowest::new(DRAWN[bin]);
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(tallies[0].scores[15], 30);
         let least = least(&tallies, 10);
         assert_eq!(least.len(), 10);
-        // Pairs are taken from the two algorithms in turn, regardless of which has the lower numbers.
+        // Pairs are taken from the two algorithms in turn, even if all pairs of one algorithm have lower similarities.
         assert!(
             least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
             "{least:?}"

@@ -1,11 +1,11 @@
-//! Finds the most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
+//! Finds the most probable path through a run of characters: the sequence of dictionary words whose frequencies have the largest product.
 //!
-//! From the end of the run to its beginning, the code selects a word for each position. It selects the word for which the sum of its weight
-//! and the weight of the best path after it is highest. If several words have the same weight, it selects the longest. Consecutive single
+//! The code goes from the end of the run to its beginning and selects a word for each position: the word that has the highest sum of its
+//! own weight and the weight of the best path after it. If several words have the same sum, the longest is selected. Consecutive single
 //! characters are passed to the model of unknown words, unless they form a dictionary word.
 //!
-//! Between two punctuation marks, there are only about eight characters. Therefore, many runs are processed together, one kind of lookup
-//! after the other. As a result, loops are long, and the processor waits for memory only once for many characters.
+//! A run between two punctuation marks has only about eight characters. Therefore, many runs are processed together, one kind of lookup
+//! after the other. The loops are long, and the processor waits for memory only once for many characters.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -23,26 +23,26 @@ use crate::float;
 /// Runs of characters that are being split into words. Each run is followed by a separator character.
 #[derive(Default)]
 pub struct Batch {
-    /// The numbers of all characters.
+    /// The letter numbers of all characters.
     letters: Vec<u16>,
     /// The index of the first character of each run.
     runs: Vec<u32>,
-    /// The log probabilities of the words of one, two and three characters that begin at each character.
+    /// The log probabilities of the one-, two- and three-character words that begin at each character.
     ones: Vec<f64>,
     twos: Vec<f64>,
     threes: Vec<f64>,
     /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// The positions of pairs whose second character is not frequent, each with the place of the pair.
+    /// The position of each pair whose second character is not frequent, with the place of the pair in the tree.
     others: Vec<(u32, u32)>,
-    /// The positions at which a word of more than two characters may begin. Each is stored first with the number of the pair, and later
-    /// with the place of the third character.
+    /// The positions at which a word of more than two characters may begin. A position is first stored with the number of the pair, and
+    /// later with the place of the third character.
     thirds: Vec<(u32, u32)>,
-    /// The positions at which a word of more than three characters begins or may begin, each with the node of the first four characters.
+    /// The positions at which a word of more than three characters may begin, each with the node of the first four characters.
     longer: Vec<(u32, Node)>,
-    /// For each character, the weight of the best path from it to the end.
+    /// The weight of the best path from each character to the end of its run.
     best: Vec<f64>,
-    /// For each character, the number of characters in the word that begins with it.
+    /// The length, in characters, of the word that begins at each character.
     lengths: Vec<u16>,
 }
 
@@ -80,23 +80,24 @@ pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// For each frequency class, the logarithm of a word's share of the sum of all frequencies; negative infinity for class 0.
+    /// The weight of a word in each frequency class: the logarithm of its share of the sum of all frequencies, or
+    /// negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// For each letter, the same logarithm for the word that consists of this letter.
+    /// The weight of each letter as a word of its own.
     pub(super) ones: Cow<'static, [f64]>,
-    /// The weight of a character that is not in the dictionary, as if the dictionary counted it once.
+    /// The weight of a character that is not in the dictionary; it is treated as a word with frequency 1.
     pub(super) unseen: f64,
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words. The model is described by the characters that it covers and by a
-    /// function that builds the model for given letters.
+    /// Returns a cutter for a dictionary and a model of unknown words. `met` lists the characters that the model covers, and `model`
+    /// builds the model for given letter numbers.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
     ) -> Cutter {
-        // The most frequent characters come first, so that their data is close together and in the processor's cache.
+        // Classes and letters are numbered by frequency, so that frequent data is close together and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
         for (_, frequency) in vocabulary.words() {
@@ -143,7 +144,7 @@ impl Cutter {
         }
     }
 
-    /// Returns the character numbers.
+    /// Returns the numbers of the characters.
     pub fn letters(&self) -> &Letters {
         &self.letters
     }
@@ -156,7 +157,8 @@ impl Cutter {
         batch.letters.push(self.letters.alone());
     }
 
-    /// Splits all runs of a batch and clears it. For each word, calls `out` with the number of its run and the end of the word in the run.
+    /// Splits all runs of a batch, and clears the batch. Calls `out` once per word, with the number of its run and the
+    /// end of the word in the run, in characters.
     pub fn cut(&self, batch: &mut Batch, mut out: impl FnMut(usize, usize)) {
         self.look_up(batch);
         self.weigh(batch);
@@ -188,12 +190,12 @@ impl Cutter {
 
     /// Finds the words that begin at each character, and their weights.
     ///
-    /// Each step prefetches the memory that the next step reads, and lists are filled without branches: the processor cannot predict
-    /// whether a word continues, and it would wait for memory after a misprediction.
+    /// Each step prefetches the memory that the next step reads. Lists are filled without branches, because the processor cannot
+    /// predict whether a word continues, and would wait for memory after a misprediction.
     fn look_up(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();
-        // No word continues at a separator, so no check for the end is needed.
+        // No word continues at a separator, so the end of a run needs no check.
         let alone = self.letters.alone();
         letters.extend([alone; 2]);
         let (words, letters) = (&self.words, &letters[..]);

@@ -1,7 +1,7 @@
-//! Splits Chinese with the jieba-rs library, the built-in dictionary and its hidden Markov model.
+//! Splits Chinese with the jieba-rs library: with the built-in dictionary, and with the library's hidden Markov model.
 //!
 //! The dictionary is listed from the tables in the program, so the binary contains it only once. Each run of Han characters is passed to
-//! jieba-rs. Letters, digits and all other scripts are split in the same way for every tokenizer.
+//! jieba-rs. Letters, digits and all other scripts are split as with the `dict` tokenizer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,10 +11,11 @@ use super::vocabulary::Vocabulary;
 use super::{Cutter, TABLES, UserWords};
 use crate::tokenizer::Tokenizer;
 
-/// The longest run, in characters, that is passed to jieba-rs in one call, so that jieba-rs uses only a few megabytes per thread.
+/// The maximum length of a run, in characters, that is passed to jieba-rs in one call. The limit keeps the memory of
+/// jieba-rs to a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
-/// The `jieba` tokenizer, whose dictionary is built when the first run of Han characters is split.
+/// The `jieba` tokenizer. Its dictionary is built when the first Han run is split.
 pub struct Jieba {
     user_words: UserWords,
     jieba: OnceLock<jieba_rs::Jieba>,
@@ -47,7 +48,7 @@ impl Tokenizer for Jieba {
         let mut from = 0;
         while from < run.len() {
             let rest = &run[from..];
-            // A run has at most as many characters as bytes.
+            // The number of bytes is an upper bound on the number of characters.
             let length = if rest.len() <= RUN_LIMIT { None } else { rest.char_indices().nth(RUN_LIMIT) };
             let piece = &rest[..length.map_or(rest.len(), |(place, _)| place)];
             for token in jieba.cut(piece, true) {

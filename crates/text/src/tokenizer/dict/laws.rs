@@ -1,4 +1,4 @@
-//! Checks that the words are the same as with jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
+//! Checks that the words are the same as with jieba-rs: for dictionary words, synthetic runs and real texts, and with user dictionaries.
 
 use std::sync::LazyLock;
 
@@ -21,12 +21,13 @@ fn unpacked(packed: &[u8]) -> String {
     String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")
 }
 
-/// Returns jieba-rs with the program's dictionary, which is identical to the jieba-rs dictionary, as its SHA-1 proves.
+/// Returns jieba-rs with the program's dictionary. The SHA-1 test below proves that this dictionary is identical to
+/// the jieba-rs dictionary.
 fn jieba() -> Jieba {
     Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
 }
 
-/// Panics if the words of a run differ from the words that jieba-rs finds. Splits the run both alone and as a text.
+/// Panics if the words of a run differ from the words that jieba-rs finds. The run is split both alone and as a text.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     let mut words = Vec::new();
     dict.cut(run, &mut |word| words.push(&run[word]));
@@ -35,14 +36,14 @@ fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     assert_eq!(han_words(dict, run), expected, "{run}");
 }
 
-/// Returns the words of Han characters in a text.
+/// Returns the Han words in a text.
 fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
     let mut words = Vec::new();
     for_each_word(text, dict, &Unspaced::characters(), &mut |word, han| words.extend(han.then_some(&text[word])));
     words
 }
 
-/// Compares the dictionary with the digest of src/data/dict.txt in jieba-rs 0.11.0.
+/// Compares the digest of the dictionary with the digest of src/data/dict.txt in jieba-rs 0.11.0.
 #[test]
 fn the_dictionary_is_that_of_jieba() {
     assert_eq!(JIEBA, "0.11.0");
@@ -57,7 +58,7 @@ fn the_dictionary_is_whole_and_in_order() {
     assert!(Vocabulary::new(&TEXT).words().all(|(_, frequency)| frequency > 0));
 }
 
-/// Checks that the program would build the same tables as the build script, whose tables all other tests use.
+/// Checks that the program would build the same tables as the build script. All other tests use the tables of the build script.
 #[test]
 fn tables_are_those_that_the_program_makes() {
     let model = unpacked(include_bytes!("data/hmm.model.zst"));
@@ -113,8 +114,8 @@ fn samples(language: &str) -> Vec<String> {
     samples
 }
 
-/// Checks that with `tokenizer=jieba`, each run of Han characters has the same words as in the library, and that all other words are the
-/// same as with `dict`.
+/// Checks that with `tokenizer=jieba`, Han runs have the same words as in the library, and that all other words are the same as with
+/// `dict`.
 #[test]
 fn the_tokenizer_jieba_has_the_words_of_the_library() {
     let pipeline = |tokenizer| Pipeline::new(&TextOptions { tokenizer, ..TextOptions::default() }).expect("options");
@@ -136,7 +137,7 @@ fn the_tokenizer_jieba_has_the_words_of_the_library() {
     }
 }
 
-/// Checks that nothing is lost in a run longer than the limit for jieba-rs, and that the user's words are found in it.
+/// Checks that no text is lost if a run is longer than the limit for jieba-rs, and that the user's words are found.
 #[test]
 fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     let words = |run: &str, user: Option<&str>| {
@@ -151,8 +152,8 @@ fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     assert_eq!(words("他来到了网易杭研大厦", Some("网易杭研")), ["他", "来到", "了", "网易杭研", "大厦"]);
 }
 
-/// Generates a run of words, parts of words and single characters. Some are known, some are not in the dictionary, some are not in the
-/// model of unknown words either, and some never join other characters.
+/// Generates a run of words, parts of words and single characters. Some of the characters are not in the dictionary, some are not in
+/// the model of unknown words either, and some never join other characters.
 fn run(longest: usize) -> impl Strategy<Value = String> {
     let word = || any::<prop::sample::Index>().prop_map(|index| WORDS[index.index(WORDS.len())]);
     let han = |word: &str| word.chars().filter(|c| is_han(*c)).collect::<String>();
@@ -167,7 +168,7 @@ fn run(longest: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(one, 0..longest).prop_map(|parts| parts.concat())
 }
 
-/// Generates a line of a user dictionary: a real word, a synthetic word, or a word with other characters.
+/// Generates a line of a user dictionary: a real word, a synthetic word, or a word that contains other characters.
 fn user_word() -> impl Strategy<Value = (String, Option<u64>)> {
     let mixed = "[a-cA]{0,3}[中国人的]{0,3}[+#&._%·0-9]{0,3}[语言㐀〇𠀀]{0,2}[a-c]?";
     let word = prop_oneof![3 => run(5), 1 => mixed, 1 => Just("中国".to_owned())];
@@ -214,14 +215,14 @@ proptest! {
             let suggested = jieba.suggest_freq(word) as u64;
             vocabulary.add(word, *frequency);
             let ours = vocabulary.frequency(word).unwrap_or_default();
-            // The platform's logarithms may round a frequency to the next integer.
+            // With the platform's logarithms, a frequency may be rounded to a neighboring integer.
             let differs = frequency.map_or_else(|| ours.abs_diff(suggested).saturating_sub(1), |given| ours.abs_diff(given));
             prop_assert_eq!(differs, 0, "{}: {} and {}", word, ours, suggested);
             jieba.add_word(word, Some(ours as usize), None);
         }
         let lines = user.iter().map(|(word, frequency)| UserWord { word: word.clone(), frequency: *frequency });
         let dict = Dict::new(UserWords(lines.collect()));
-        // The run contains the user's words among other words, adjacent and overlapping.
+        // The runs contain the user's words next to each other and next to other words.
         let own = user.iter().map(|(word, _)| word.chars().filter(|c| is_han(*c)).collect::<String>());
         let own: Vec<String> = own.filter(|word| !word.is_empty()).collect();
         for (at, run) in runs.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! Assigns numbers to characters, the most common first, so that frequent data is close together in memory.
+//! Assigns numbers to characters, starting with the most common, so that frequent data is close together in memory.
 
 use std::borrow::Cow;
 
 use super::tables::Reader;
 
-/// Characters by number, in three kinds: characters that the model of unknown words covers, other characters that may join, and one number
-/// for all characters that are words on their own. The last number of each of the first two kinds represents all characters of that kind
-/// that are neither in the dictionary nor in the model.
+/// The numbers of characters. There are three kinds, in this order: characters that the model of unknown words covers, other characters
+/// that may join, and characters that are always words of their own, which share one number. The last number of each of the first two
+/// kinds is shared by all characters of that kind that are neither in the dictionary nor in the model.
 pub struct Letters {
-    /// The number of each code point; [`UNKNOWN`] for a character in neither the dictionary nor the model, unless it is in [`COMMON`],
-    /// where every character has a number.
+    /// The number of each code point; [`UNKNOWN`] for a character in neither the dictionary nor the model. Every code point in
+    /// [`COMMON`] has a number.
     pub(super) numbers: Cow<'static, [u16]>,
     pub(super) covered: u16,
     pub(super) other: u16,
@@ -21,8 +21,8 @@ const UNKNOWN: u16 = 0;
 /// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
 const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
-/// Returns whether a Chinese character may join other characters in a word. The characters that may not join are words on their own:
-/// U+3005, U+3007, and characters that Unicode added after the ranges were defined.
+/// Returns whether a Chinese character may form a word with other characters. All other characters are words of their own:
+/// U+3005, U+3007, and characters that Unicode added after jieba's ranges were defined.
 #[inline]
 pub fn joins(c: char) -> bool {
     matches!(c,
@@ -39,8 +39,8 @@ fn is_covered(c: char) -> bool {
 }
 
 impl Letters {
-    /// Assigns numbers to at most 65,000 different characters, which are given with their counts. Characters that do not join other
-    /// characters are skipped.
+    /// Assigns numbers to at most 65,000 different characters, given with their counts. Characters that never join other characters
+    /// are skipped.
     pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {
@@ -88,7 +88,7 @@ impl Letters {
         }
     }
 
-    /// Returns the numbers of characters from U+4E00 to U+9FFF; each character has three bytes in UTF-8.
+    /// Returns the numbers of characters from U+4E00 to U+9FFF, which have three bytes each in UTF-8.
     #[inline]
     pub fn of_common<'a>(&'a self, utf8: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
         let numbers = self.numbers.get(COMMON).unwrap_or_default();
@@ -98,7 +98,7 @@ impl Letters {
         })
     }
 
-    /// Returns the characters that have their own number, in ascending order, each with its number.
+    /// Returns the characters that do not share their number, in ascending order, each with its number.
     pub fn known(&self) -> impl Iterator<Item = (char, u16)> {
         let all = (0..).zip(self.numbers.iter());
         let own = all.filter(|&(_, number)| ![UNKNOWN, self.covered, self.other].contains(number));
@@ -114,13 +114,13 @@ impl Letters {
         }
     }
 
-    /// Returns the largest number of a character that the model of unknown words covers.
+    /// Returns the largest number among the characters that the model of unknown words covers.
     #[inline]
     pub fn covered(&self) -> u16 {
         self.covered
     }
 
-    /// Returns the number shared by all characters that are words on their own; it is the largest number.
+    /// Returns the number that is shared by all characters that are words of their own. It is the largest number.
     #[inline]
     pub fn alone(&self) -> u16 {
         self.other + 1

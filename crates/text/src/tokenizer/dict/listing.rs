@@ -1,12 +1,12 @@
 //! Lists the words from which the tables were built, in the order of the dictionary.
 //!
-//! No two nodes of a double array have the same base, so a place and its letter give the base, and the base identifies the parent node.
-//! From a node where a word ends, the path to the root spells the word backwards.
+//! In a double array, a place minus its letter is the base of the parent node, and no two nodes have the same base, so a place
+//! identifies its parent. From a node where a word ends, the path to the root spells the word backwards.
 
 use super::best_path::Cutter;
 use super::words::{FREQUENT, Node, Words};
 
-/// The node whose children are at a base.
+/// The node that a base belongs to.
 #[derive(Clone, Copy, Default)]
 enum Parent {
     #[default]
@@ -18,8 +18,8 @@ enum Parent {
 }
 
 impl Cutter {
-    /// Returns the dictionary: lines of `word frequency` in ascending order. `apart` holds the lines that are in no table, in the same
-    /// format.
+    /// Returns the dictionary as lines of `word frequency` in ascending order. `apart` contains the lines whose words are in no table,
+    /// in the same format.
     pub fn dictionary(&self, apart: &[u8]) -> String {
         let mut list = List { letters: self.characters(), text: String::new(), lines: Vec::new() };
         for (number, &weight) in self.ones.iter().enumerate() {
@@ -43,13 +43,13 @@ impl Cutter {
         list.sorted()
     }
 
-    /// Returns the dictionary frequency of a word with this weight. Weights are logarithms of shares, and an unseen word has the same share
-    /// as a word with frequency 1.
+    /// Returns the dictionary frequency that corresponds to a weight. Weights are logarithms of shares, and an unseen character has the
+    /// same share as a word with frequency 1.
     fn frequency(&self, weight: f64) -> u64 {
         crate::float::exp(weight - self.unseen).round() as u64
     }
 
-    /// Returns the characters by number.
+    /// Returns the character for each number.
     fn characters(&self) -> Vec<char> {
         let mut characters = vec![char::REPLACEMENT_CHARACTER; self.letters.alone() as usize + 1];
         for (c, number) in self.letters.known() {
@@ -85,7 +85,7 @@ impl Words {
         pairs
     }
 
-    /// Returns the node whose children are at each base.
+    /// Returns the parent node for each base.
     fn parents(&self) -> Vec<Parent> {
         let mut parents = vec![Parent::Nothing; self.places.len() + 1];
         for (number, &base) in (0..).zip(self.bases.iter()) {
@@ -97,7 +97,7 @@ impl Words {
         parents
     }
 
-    /// Collects the letters that lead to a place.
+    /// Collects the letters on the path from the root to a place.
     fn spell(&self, mut place: usize, parents: &[Parent], pairs: &[[u16; 2]], letters: &mut Vec<u16>) {
         letters.clear();
         loop {
@@ -117,7 +117,7 @@ impl Words {
     }
 }
 
-/// The lines, in the order in which they are found.
+/// The lines of the dictionary, in the order in which they are found.
 struct List {
     letters: Vec<char>,
     text: String,
@@ -126,7 +126,7 @@ struct List {
 }
 
 impl List {
-    /// Adds a word. Frequency 0 marks a beginning of longer words that is not itself a word; such a beginning is skipped.
+    /// Adds a word. If the frequency is 0, nothing is added, because the letters are only the beginning of longer words.
     fn add(&mut self, word: &[u16], frequency: u64) {
         if frequency > 0 {
             let from = self.text.len();
@@ -137,7 +137,8 @@ impl List {
         }
     }
 
-    /// Returns all lines sorted by word. No character of a word sorts before the space that ends it.
+    /// Returns all lines, sorted by word. Sorting the lines sorts the words, because no character of a word sorts
+    /// before the space that ends the word.
     fn sorted(mut self) -> String {
         let line = |&(from, length): &(usize, usize)| &self.text[from..from + length];
         self.lines.sort_unstable_by(|one, other| line(one).cmp(line(other)));

@@ -1,7 +1,7 @@
 //! Splits Chinese with a dictionary (jieba's words and the user's words) and with jieba's hidden Markov model for unknown words.
 //!
-//! [`Dict`] is our own implementation. Tests compare its words with the words that jieba-rs finds, which takes about three times as long.
-//! [`Jieba`] calls jieba-rs itself (`tokenizer=jieba`).
+//! [`Dict`] is our own implementation. Tests compare its words with the words that jieba-rs finds; jieba-rs takes about three times as
+//! long. [`Jieba`] (`tokenizer=jieba`) calls jieba-rs itself.
 //!
 //! ```text
 //! data/            the packed dictionary and model of jieba-rs
@@ -19,9 +19,9 @@
 //! ```
 //!
 //! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary itself
-//! is not embedded: if the user has additional words, the dictionary is listed from the tables, and new tables are built from the listed
-//! and the additional words when the first run of Han characters is split. A run of more than [`RUN_LIMIT`] Han characters is not natural
-//! language. It is split into pieces of this length, so that memory stays small and the time is linear.
+//! is not embedded. If the user has additional words, the dictionary is listed from the tables when the first Han run is split, and new
+//! tables are built from the listed and the additional words. A run of more than [`RUN_LIMIT`] Han characters is not natural language. It
+//! is split into pieces of this length, which keeps memory small and the running time linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -68,22 +68,22 @@ const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
 /// The version of jieba-rs whose dictionary, model and results this module reproduces.
 pub const JIEBA: &str = "0.11.0";
 
-/// The longest run, in characters, that is segmented as a whole.
+/// The maximum length of a run, in characters, that is segmented as a whole.
 pub const RUN_LIMIT: usize = 4_096;
 
-/// The minimum number of characters that are processed together, if the text has that many.
+/// The minimum number of characters that are processed together, unless the text has fewer.
 const BATCH: usize = 256;
 
-/// The largest frequency of a word in a user dictionary, so that the sum over all words cannot overflow. The smallest frequency is 1,
-/// because the logarithm of 0 would make the weights of all paths through that word useless.
+/// The maximum frequency of a word in a user dictionary. The limit ensures that the sum over all words cannot overflow. The minimum
+/// frequency is 1, because the logarithm of 0 would make the weights of all paths through the word useless.
 const FREQUENCY_LIMIT: u64 = 1_000_000_000;
 
-/// The maximum number of words in a user dictionary. The next constant is the maximum number of different characters. Both are limits of
-/// the tree.
+/// The maximum number of words in a user dictionary. The next constant is the maximum number of different characters in them. The tree
+/// cannot hold more.
 const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 
-/// The dictionary tokenizer; the dictionary is loaded at first use.
+/// The dictionary tokenizer. The dictionary is loaded when it is first used.
 pub struct Dict {
     user_words: UserWords,
     cutter: OnceLock<Cutter>,
@@ -179,7 +179,7 @@ impl UserWord {
                 _ => return Err(format!("{field:?} is not a whole number from 1 to {FREQUENCY_LIMIT}")),
             },
         };
-        // The third field, the part of speech, is not used.
+        // The third field, the part of speech, is ignored.
         match fields.nth(1) {
             None => Ok(UserWord { word, frequency }),
             Some(field) => Err(format!("{field:?} is one field too many")),
@@ -196,7 +196,7 @@ impl Tokenizer for Dict {
             let rest = &run[from..];
             let mut piece = &rest[..rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)];
             while let Some(first) = piece.chars().next() {
-                // The run ends at a character that is a word on its own.
+                // A character that is a word of its own ends the run.
                 let mut length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
                 if length == 0 {
                     length = first.len_utf8();
@@ -289,7 +289,7 @@ mod tests {
         for_each_word(&run, &dict, &Unspaced::characters(), &mut |word, _| of_text.push(&run[word]));
         assert_eq!(words, of_text);
         assert_eq!(words.concat(), run);
-        // 4,096 is one more than a multiple of 7, so the first piece ends in the middle of the word.
+        // The length of the first piece, 4,096, is one more than a multiple of 7, so the piece ends in the middle of the word.
         let limit = "中".len() * RUN_LIMIT;
         let mut end = 0;
         assert!(words.iter().any(|word| {

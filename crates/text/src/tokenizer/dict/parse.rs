@@ -13,7 +13,8 @@ impl Cutter {
 }
 
 impl Unknown {
-    /// Reads the model: lines of numbers for `first` and `follows`, then a line for each position in a word, with `character:weight`.
+    /// Reads the model. Its first lines contain the numbers for `first` and `follows`; then there is one line for each
+    /// position in a word, with entries `character:weight`.
     fn new(model: &str, letters: &Letters) -> Unknown {
         let mut lines = lines(model);
         let mut four = || {

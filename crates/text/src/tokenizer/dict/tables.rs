@@ -1,6 +1,6 @@
-//! Reads tables from bytes that the build script embeds in the program. The program uses them in place.
+//! Reads tables from bytes that the build script embeds in the program. The program uses the bytes in place.
 //!
-//! A table consists of its number of bytes (64 bits) and, from the next multiple of [`ALIGNMENT`] on, the bytes, in the byte order of the
+//! A table consists of its length in bytes (64 bits) and, from the next multiple of [`ALIGNMENT`] on, its bytes, in the byte order of the
 //! target machine. Tables have no names: they are read in the order in which `write.rs` writes them.
 
 use std::borrow::Cow;
@@ -10,18 +10,18 @@ use bytemuck::AnyBitPattern;
 /// The alignment of tables, which is the size of a cache line.
 pub const ALIGNMENT: usize = 64;
 
-/// Reads tables, each as the type with which it was written.
+/// Reads tables. Each table must be read as the type with which it was written.
 pub struct Reader {
     rest: &'static [u8],
 }
 
 impl Reader {
-    /// Returns a reader at the first table. The bytes must begin at a multiple of [`ALIGNMENT`].
+    /// Creates a reader at the first table. The address of the bytes must be a multiple of [`ALIGNMENT`].
     pub fn new(bytes: &'static [u8]) -> Reader {
         Reader { rest: bytes }
     }
 
-    /// Returns the next table, in place; returns an empty table after the last table.
+    /// Returns the next table without copying it, or an empty table after the last table.
     pub fn list<T: AnyBitPattern>(&mut self) -> Cow<'static, [T]> {
         let length = self.rest.first_chunk().map_or(0, |&length| u64::from_ne_bytes(length) as usize);
         let from = ALIGNMENT.min(self.rest.len());
@@ -31,7 +31,7 @@ impl Reader {
         Cow::Borrowed(bytemuck::try_cast_slice(table).unwrap_or_default())
     }
 
-    /// Returns the next table, with this many entries.
+    /// Returns a copy of the next table, which must have this many entries.
     pub fn array<T: AnyBitPattern, const N: usize>(&mut self) -> [T; N] {
         self.list().first_chunk().copied().unwrap_or([T::zeroed(); N])
     }

@@ -6,9 +6,9 @@ use super::letters::Letters;
 use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
-    /// Builds the tree of `count` words in ascending order, each with its frequency and its nonzero frequency class. Words with a character
-    /// that never joins other characters are skipped. Also returns, for each letter, the class of the word that consists of this
-    /// letter, or 0.
+    /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words with a
+    /// character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if the
+    /// letter is not a word.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -25,7 +25,7 @@ impl Words {
             ones[child.letter as usize] = child.class;
             nodes.extend(child.node(child.letter as usize));
         }
-        // Letters are numbered by frequency, so frequent pairs are close to each other.
+        // Letters are numbered by frequency, so sorting by letter puts frequent pairs close to each other.
         nodes.sort_unstable_by_key(|node| node.parent);
         let mut next = Vec::new();
         let (mut pairs_of, mut bases_of) = (vec![0; all], vec![0; all]);
@@ -47,7 +47,7 @@ impl Words {
         }
         let others = array.finish();
 
-        // Places one level of the tree after the other, the most frequent nodes first.
+        // The levels of the tree are placed one after the other; within a level, the most frequent nodes are first.
         let mut bases = vec![0; pairs.len()];
         let mut array = Places::new(letters.alone(), list.spelled.len() - list.classes.len());
         let mut depth = 2;
@@ -85,14 +85,14 @@ impl Words {
     }
 }
 
-/// A node with children: its place and the range of longer words that begin with it.
+/// A node with children: its place, and the range of the longer words that begin with its letters.
 struct Range {
     parent: usize,
     from: u32,
     to: u32,
 }
 
-/// A child: its letter, the class of its word, and the words that begin with it.
+/// A child of a node: its letter, the class of the word that ends at it, and the range of the words that begin with its letters.
 struct Child {
     letter: u16,
     class: u32,
@@ -101,25 +101,25 @@ struct Child {
 }
 
 impl Child {
-    /// Returns the child as a node if it has children.
+    /// Returns the child as a node; `None` if it has no children.
     fn node(&self, place: usize) -> Option<Range> {
         let from = self.from + u32::from(self.class != 0);
         (from < self.to).then_some(Range { parent: place, from, to: self.to })
     }
 }
 
-/// The words, as the numbers of their letters.
+/// The words, spelled with letter numbers.
 struct List {
     spelled: Vec<u16>,
     starts: Vec<u32>,
     classes: Vec<u32>,
-    /// For each word, the sum of the frequencies of all words before it.
+    /// `before[i]` is the sum of the frequencies of the first `i` words.
     before: Vec<u64>,
 }
 
 impl List {
     fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // Reserves the capacity in advance, because a growing list holds its old and new memory at the same time.
+        // The capacity is reserved in advance, because a growing list holds its old and new memory at the same time.
         let mut list = List {
             spelled: Vec::with_capacity(3 * count),
             starts: Vec::with_capacity(count + 1),
@@ -148,7 +148,7 @@ impl List {
         self.before[node.to as usize] - self.before[node.from as usize]
     }
 
-    /// Collects the children of the node with which these words begin.
+    /// Collects the children of the node at this depth on the path that these words share.
     fn children(&self, from: u32, to: u32, depth: u32, out: &mut Vec<Child>) {
         out.clear();
         for word in from..to {
@@ -166,17 +166,17 @@ impl List {
     }
 }
 
-/// The places in the tree while they are being assigned.
+/// The places in the tree, while they are assigned.
 struct Places<T> {
     places: Vec<T>,
     /// A bit for each free place.
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// For each n, the block of 64 bases where the search for room for at least 2^n and fewer than 2^(n+1) children begins. The start never
-    /// moves back, so the time is linear, but some holes remain.
+    /// `from[n]` is the block of 64 bases at which the search begins for a node with at least 2^n and fewer than 2^(n+1) children. This
+    /// start never moves back, so the running time is linear, but some holes remain.
     from: [usize; 17],
-    /// The block of 64 places where the search for the place of an only child begins; any free place is suitable.
+    /// The block of 64 places at which the search for the place of an only child begins. An only child can use any free place.
     from_only: usize,
     largest: usize,
 }
@@ -187,12 +187,12 @@ impl<T: Copy + Default> Places<T> {
         let places = Vec::with_capacity(room + 2 * largest);
         let mut array = Places { places, free: Vec::new(), unused: Vec::new(), from: [0; 17], from_only: 0, largest };
         array.reach(0);
-        // Base 0 is for nodes without children.
+        // Base 0 is reserved for nodes without children.
         array.unused[0] &= !1;
         array
     }
 
-    /// Grows the lists so that the places for all children of the 64 bases in a block exist.
+    /// Grows the lists, so that all possible children of the 64 bases in a block have a place.
     fn reach(&mut self, block: usize) {
         let blocks = block + self.largest / 64 + 3;
         if blocks > self.free.len() {
@@ -202,7 +202,7 @@ impl<T: Copy + Default> Places<T> {
         }
     }
 
-    /// Assigns places to the children of a node; returns their base.
+    /// Assigns places to the children of a node, and returns the base.
     fn place(&mut self, children: &[Child]) -> usize {
         let base = match children {
             [only] => self.for_only(only.letter as usize),
@@ -234,7 +234,7 @@ impl<T: Copy + Default> Places<T> {
     }
 
     fn for_only(&mut self, letter: usize) -> usize {
-        /// The number of blocks of 64 places that are searched before new bases are used.
+        /// The number of blocks of 64 places that are searched before the search for new bases.
         const PATIENCE: usize = 64;
         self.reach(self.from_only);
         while self.free[self.from_only] == 0 {
@@ -256,10 +256,10 @@ impl<T: Copy + Default> Places<T> {
         self.for_all(&[Child { letter: letter as u16, class: 0, from: 0, to: 0 }])
     }
 
-    /// Returns the bits of the 64 places from `place` on.
+    /// Returns the `free` bits of the 64 places from `place` on.
     fn free_from(&self, place: usize) -> u64 {
         let (block, shift) = (place / 64, place % 64);
-        // Shifts twice, because a shift by 64 would overflow.
+        // There are two shifts, because a single shift by 64 would overflow.
         self.free[block] >> shift | self.free[block + 1] << 1 << (63 - shift)
     }
 

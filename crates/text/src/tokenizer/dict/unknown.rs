@@ -1,11 +1,12 @@
 //! Finds words that are not in the dictionary, with a hidden Markov model of the positions of characters in words.
 //!
-//! Each character begins a word, continues it, ends it or is a word on its own. The most probable sequence of these positions (Viterbi
-//! 1967) determines which characters form words, among the characters that the dictionary did not join. The model is jieba's: log
+//! Each character begins a word, continues a word, ends a word, or is a word of its own. Among the characters that the dictionary did
+//! not join, the most probable sequence of these positions (Viterbi 1967) determines the words. The model is jieba's: log
 //! probabilities of the first position, of each transition, and of each character in each of the four positions.
 //!
-//! The sums are computed in the same order as in jieba, so that they are equal to the last bit. Characters that the model has never seen in
-//! a position have the weight -3.14e100, which rounds everything else away. Ties are therefore frequent, and a fixed rule decides them.
+//! The sums are computed in the same order as in jieba, so they are equal to the last bit. A character that the model has never seen in
+//! a position has the weight -3.14e100 in that position. In a sum with this weight, all other weights are lost to rounding. Ties are
+//! therefore frequent, and a fixed rule breaks them.
 
 use std::borrow::Cow;
 
@@ -24,9 +25,9 @@ pub(super) const NEVER: f64 = -3.14e100;
 /// The model of unknown words.
 pub struct Unknown {
     pub(super) first: [f64; 4],
-    /// The weight of each transition, by previous and next position.
+    /// The weight of each transition, indexed by the previous and the next position.
     pub(super) follows: [[f64; 4]; 4],
-    /// The weights of each character in the four positions, by its number.
+    /// The weights of each character in the four positions, indexed by its number.
     pub(super) seen: Cow<'static, [[f64; 4]]>,
 }
 
@@ -36,7 +37,7 @@ impl Unknown {
         Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
-    /// Returns the model with different letter numbers, which must include all characters that the model covers.
+    /// Returns the model with different letter numbers. The new numbers must include all characters that the model covers.
     pub fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
         let mut seen = vec![[NEVER; 4]; to.covered() as usize + 1];
         for (c, number) in from.known().filter(|&(_, number)| number < from.covered()) {
@@ -45,9 +46,9 @@ impl Unknown {
         Unknown { first: self.first, follows: self.follows, seen: seen.into() }
     }
 
-    /// Joins single characters into words: sets the length where a word begins.
+    /// Joins single characters into words, and sets the length at the beginning of each word.
     ///
-    /// `covered` is the largest number of a character that the model covers.
+    /// `covered` is the largest number among the characters that the model covers.
     pub fn join(&self, letters: &[u16], lengths: &mut [u16], covered: u16) {
         let mut from = 0;
         while from < letters.len() {
@@ -55,7 +56,7 @@ impl Unknown {
             let rest = &letters[from..];
             let count = rest.iter().take_while(|&&letter| (letter <= covered) == is_covered).count();
             if !is_covered {
-                // Characters that the model does not cover are not split.
+                // Consecutive characters that the model does not cover form one word.
                 lengths[from] = count as u16;
             } else if count > 1 {
                 self.viterbi(&rest[..count], &mut lengths[from..from + count]);

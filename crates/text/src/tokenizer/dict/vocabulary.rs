@@ -8,14 +8,14 @@ use super::letters::joins;
 
 /// A dictionary and the words added to it.
 pub struct Vocabulary<'d> {
-    /// Lines of `word frequency tag` in ascending order of the words, without duplicates.
+    /// Lines of `word frequency tag`, sorted by word, without duplicates.
     dictionary: &'d str,
     added: BTreeMap<&'d str, u64>,
     total: u64,
 }
 
 impl<'d> Vocabulary<'d> {
-    /// Returns the words of a dictionary: lines of `word frequency tag` in ascending order, without duplicates.
+    /// Returns the words of a dictionary, which consists of lines of `word frequency tag`, sorted by word, without duplicates.
     pub fn new(dictionary: &'d str) -> Vocabulary<'d> {
         let total = entries(dictionary).map(|(_, frequency)| frequency).sum();
         Vocabulary { dictionary, added: BTreeMap::new(), total }
@@ -47,7 +47,7 @@ impl<'d> Vocabulary<'d> {
         })
     }
 
-    /// Returns whether a word begins with this string.
+    /// Returns whether any word begins with this string.
     fn begins(&self, start: &str) -> bool {
         let added = self.added.range(start..).next().is_some_and(|(word, _)| word.starts_with(start));
         added || self.from(start).starts_with(start)
@@ -56,7 +56,7 @@ impl<'d> Vocabulary<'d> {
     /// Returns the lines of the dictionary from this word on.
     fn from(&self, word: &str) -> &'d str {
         let lines = self.dictionary;
-        // The line to find begins within this range or at its end.
+        // The wanted line begins within this range or at its end.
         let (mut low, mut high) = (0, lines.len());
         while low < high {
             let middle = lines.floor_char_boundary(low.midpoint(high));
@@ -70,7 +70,7 @@ impl<'d> Vocabulary<'d> {
         &lines[low..]
     }
 
-    /// Returns the frequency that makes a word slightly more probable than the words into which it would be split.
+    /// Returns the frequency at which a word is slightly more probable than the words into which it would be split.
     fn suggest(&self, word: &str) -> u64 {
         let total = float::ln(self.total as f64);
         let sum = self.cut(word).iter().fold(0.0, |sum, part| {
@@ -80,14 +80,14 @@ impl<'d> Vocabulary<'d> {
         (float::exp(sum + total) as u64 + 1).max(self.frequency(word).unwrap_or(1))
     }
 
-    /// Returns the most probable words within a word, without the model of unknown words. Single letters and digits are joined.
+    /// Splits a word into the most probable shorter words, without the model of unknown words. Single ASCII letters and digits are joined.
     fn cut<'w>(&self, word: &'w str) -> Vec<&'w str> {
         let places: Vec<(usize, char)> = word.char_indices().collect();
         let place = |at: usize| places.get(at).map_or(word.len(), |&(place, _)| place);
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
         let total = float::ln(self.total as f64);
-        // For each character, the weight of the best path from it to the end, and the end of the first word on that path.
+        // `ways[i]` is the weight of the best path from character `i` to the end, and the end of the first word on that path.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
             let mut best = (f64::NEG_INFINITY, at + 1);
@@ -131,7 +131,7 @@ fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Merges two ascending lists; if a word is in both lists, the entry in the list of added words is used.
+/// Merges two ascending lists. If a word is in both lists, the entry in the list of added words is used.
 struct Merged<D: Iterator, A: Iterator> {
     dictionary: Peekable<D>,
     added: Peekable<A>,

@@ -1,12 +1,12 @@
-//! Stores the words of the dictionary as a tree of characters, in which words and beginnings of words are looked up.
+//! Stores the words of the dictionary as a tree of characters. Words and beginnings of words are looked up in the tree.
 //!
-//! Each pair of adjacent characters in a text is looked up, and nearly half of these pairs begin no word. Most of the cost is memory
+//! Each pair of adjacent characters in a text is looked up; nearly half of the pairs begin no word. Most of the cost is memory
 //! access, so the tables for the most frequent lookups are compact.
 //!
-//! * Pairs with a frequent second letter are bits, in a row for each first letter; 48 bits and the number of pairs before them form one
-//!   64-bit number. Therefore, a single access determines whether a pair exists and which number it has.
-//! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node for a letter is at the base of the node
-//!   plus the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
+//! * A pair with a frequent second letter is one bit in the row of its first letter; 48 of these bits and the number of pairs before
+//!   them form one 64-bit number. Therefore, a single memory access determines whether a pair exists, and its number.
+//! * Other pairs, and longer words, are in double arrays (Aoe 1989): the child of a node for a letter is at the node's base plus the
+//!   letter. No two nodes have the same base, so the letter in a place identifies the parent.
 //! * Each pair has 32 bits: the class of its word, and a set of remainders that represents the possible third letters. This set avoids two
 //!   of three lookups of a third letter.
 
@@ -16,11 +16,11 @@ use std::hint::select_unpredictable;
 use super::tables::Reader;
 use crate::cpu::ask_for;
 
-/// A node of three or more letters: the last letter, the base of its children, and the class of its word.
+/// A node for three or more letters: the last letter, the base of the children, and the frequency class of the word that ends at the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node(pub u64);
 
-/// The letter is in the 16 bits below the base, and the frequency class is in the 20 bits above it.
+/// The number of bits in a base. The letter is in the 16 bits below the base, and the frequency class in the 20 bits above it.
 const BASE_BITS: u32 = 28;
 
 impl Node {
@@ -32,7 +32,7 @@ impl Node {
         Node(u64::from(class) << (16 + BASE_BITS) | u64::from(letter))
     }
 
-    /// Returns the node with the base of its children; the node must not have a base yet.
+    /// Sets the base of the node's children, which must not be set yet.
     pub fn with_base(self, base: usize) -> Node {
         Node(self.0 | (base as u64) << 16)
     }
@@ -56,11 +56,11 @@ impl Node {
     }
 }
 
-/// A pair of letters: the class of its word in the upper bits, and in the lower bits a set that includes its third letters.
+/// A pair of letters: the frequency class of the pair as a word in the upper bits, and the set of possible third letters in the lower bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair(pub u32);
 
-/// A third letter is represented by its remainder after division by this number.
+/// The number of bits in the set of third letters. A letter is represented by its remainder after division by this number.
 const THIRDS: u16 = 12;
 
 impl Pair {
@@ -69,12 +69,12 @@ impl Pair {
         Pair(class << THIRDS)
     }
 
-    /// Returns the pair with this letter added to the possible third letters.
+    /// Adds a letter to the possible third letters.
     pub fn with_third(self, letter: u16) -> Pair {
         Pair(self.0 | 1 << (letter % THIRDS))
     }
 
-    /// Returns whether words may begin with the pair and this letter.
+    /// Returns whether a word may begin with the pair followed by this letter.
     #[inline]
     pub fn may_have(self, letter: u16) -> bool {
         self.0 >> (letter % THIRDS) & 1 == 1
@@ -87,15 +87,15 @@ impl Pair {
     }
 }
 
-/// The number of pair bits in an entry of a row. These bits are stored above the number of pairs before the entry. The next
-/// constant is the number of entries in a row.
+/// The number of pair bits in an entry of a row. The pair bits are stored above the number of pairs before the entry. The
+/// next constant is the number of entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
-/// Letters below this number are frequent: they have bits in the rows.
+/// Letters with a number below this limit are frequent, and have bits in the rows.
 pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
 
-/// Returns the location of the bit of a pair: the entry and the bit in it. A pair whose second letter is not frequent has no bit and maps
-/// to entry 0, which is empty.
+/// Returns the location of a pair's bit: the entry, and the bit in the entry. A pair whose second letter is not frequent has no bit, and
+/// maps to entry 0, which is empty.
 #[inline]
 fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     let entry = first as usize * ROW + second as usize / ROW_BITS;
@@ -103,21 +103,21 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     (select_unpredictable(second < FREQUENT, entry, 0), bit as u32)
 }
 
-/// The tree, without single letters. Pairs are numbered in the order of their first letters; for each first letter, pairs with a frequent
-/// second letter come first. Pair 0 does not exist.
+/// The tree, except single letters. Pairs are numbered in the order of their first letters; among the pairs with the same first letter,
+/// pairs with a frequent second letter come first. Pair 0 does not exist.
 pub struct Words {
-    /// For each first letter, the number of its first pair.
+    /// The number of the first pair of each first letter.
     pub(super) pairs_of: Cow<'static, [u32]>,
-    /// For each first letter, [`ROW`] entries.
+    /// The rows: [`ROW`] entries for each first letter.
     pub(super) rows: Cow<'static, [u64]>,
-    /// For each first letter, the base of its pairs with letters that are not frequent.
+    /// The base of each first letter, for its pairs with letters that are not frequent.
     pub(super) bases_of: Cow<'static, [u32]>,
-    /// The places of pairs with letters that are not frequent. Each contains the second letter and, above its 16 bits, the number of the
-    /// pair among the pairs of its first letter.
+    /// The places of pairs with letters that are not frequent. Each place contains the second letter (16 bits) and, above it, the number
+    /// of the pair among the pairs of its first letter.
     pub(super) others: Cow<'static, [u32]>,
-    /// The pairs by number.
+    /// The pairs, indexed by number.
     pub(super) pairs: Cow<'static, [u32]>,
-    /// For each pair, by its number, the base of its children.
+    /// The base of each pair's children, indexed by the number of the pair.
     pub(super) bases: Cow<'static, [u32]>,
     /// The places of nodes with three or more letters.
     pub(super) places: Cow<'static, [u64]>,
@@ -145,8 +145,8 @@ impl Words {
 
     /// Returns the number of a pair with a frequent second letter, or 0 if no word begins with it.
     ///
-    /// The processor cannot predict whether the pair exists, and it would have to wait after a mispredicted branch. Therefore, no lookup in
-    /// this file branches on the result: only the address of the next access depends on it.
+    /// The processor cannot predict whether the pair exists, and would have to wait after a mispredicted branch. Therefore, no lookup in
+    /// this file branches on the result; only the address of the next memory access depends on it.
     #[inline]
     pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
         let (entry, bit) = bit_of_pair(first, second);
@@ -177,20 +177,20 @@ impl Words {
         Pair(self.pairs.get(number as usize).copied().unwrap_or_default())
     }
 
-    /// Returns the possible place of the child of a pair for a letter.
+    /// Returns the possible place of a pair's child for a letter.
     #[inline]
     pub fn place_of_third(&self, number: u32, letter: u16) -> u32 {
         self.bases.get(number as usize).copied().unwrap_or_default() + u32::from(letter)
     }
 
-    /// Returns the node at a place if it belongs to that letter.
+    /// Returns the node at a place, or [`Node::NONE`] if the place belongs to a different letter.
     #[inline]
     pub fn at_place(&self, place: u32, letter: u16) -> Node {
         let node = self.places.get(place as usize).copied().unwrap_or_default();
         Node(select_unpredictable(node as u16 == letter, node, 0))
     }
 
-    /// Returns the child of a node, or [`Node::NONE`] if there is none.
+    /// Returns the child of a node for a letter, or [`Node::NONE`] if there is none.
     #[inline]
     pub fn child(&self, node: Node, letter: u16) -> Node {
         self.at_place(node.base() + u32::from(letter), letter)
@@ -217,17 +217,16 @@ impl Words {
     }
 }
 
-/// The rows of pairs while they are filled.
+/// The rows of pairs, while they are filled.
 pub struct Rows(Vec<u64>);
 
 impl Rows {
-    /// Returns rows without pairs.
+    /// Creates rows without pairs.
     pub fn new() -> Rows {
         Rows(vec![0; ROW])
     }
 
-    /// Adds the pairs of a first letter with these frequent second letters, in ascending order. First letters must also be added in
-    /// ascending order.
+    /// Adds the pairs of a first letter with these frequent second letters. First letters must be added in ascending order.
     pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
@@ -256,7 +255,7 @@ mod tests {
 
     #[test]
     fn words_and_what_they_begin_with_are_found_and_nothing_else() {
-        // Uses so many different letters that some are not frequent.
+        // There are so many different letters that some are not frequent.
         let many: Vec<char> = ('\u{4E00}'..).take(2 * FREQUENT as usize).collect();
         let one = |at: usize| many[at % many.len()];
         let mut words: Vec<String> = vec![format!("{}", one(7)), format!("{}〇", one(8))];

@@ -1,4 +1,4 @@
-//! Writes the tables of a cutter as bytes, for the build script to embed in the program.
+//! Writes the tables of a cutter as bytes, which the build script embeds in the program.
 
 use bytemuck::NoUninit;
 
@@ -30,7 +30,7 @@ impl Writer {
 }
 
 impl Cutter {
-    /// Returns the tables of the cutter, followed by the lines of the dictionary whose words are in no table.
+    /// Returns the tables of the cutter, followed by the dictionary lines whose words are in no table.
     pub fn write(&self, dictionary: &str) -> Vec<u8> {
         let mut tables = Writer::default();
         tables.list(&[self.unseen]);
