@@ -19,7 +19,8 @@ const SUMMARY_START: &str = "Two documents are duplicates if ";
 
 /// Returns the page that lists all algorithms in a table, with a link to the page of each algorithm.
 pub fn all() -> String {
-    let mut page = format!("{HEAD}\n| name | alias | inputs | two documents are duplicates if |\n| --- | --- | --- | --- |\n");
+    let mut page =
+        format!("{HEAD}\n| name | alias | inputs | two documents are duplicates if |\n| --- | --- | --- | --- |\n");
     for algorithm in ALGORITHMS {
         let facts = algorithm.facts();
         let name = algorithm.name();
