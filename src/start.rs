@@ -23,7 +23,7 @@ pub fn start(
 ) -> Result<RunReport> {
     job::check(options)?;
     let inputs = match cluster {
-        // Other machines read the inputs in place.
+        // The other machines read the inputs themselves.
         Some(_) => reading::look(options, cancel)?,
         None => reading::look_and_write(options, cancel, Writes::Texts)?,
     };

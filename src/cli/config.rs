@@ -1,5 +1,5 @@
-//! Reads the file given by `--config`, which contains options of the command by their long names, and the inputs. The command line takes
-//! precedence over the file.
+//! Reads the file given by `--config`. The file contains the inputs and options of the command, under their long names. The command line
+//! takes precedence over the file.
 //!
 //! ```text
 //! inputs = ["crawl/", "more/*.jsonl"]

@@ -111,7 +111,7 @@ const NONE: u8 = u8::MAX;
 /// The exit code of the process, if it is already known.
 static CODE: AtomicU8 = AtomicU8::new(NONE);
 
-/// Records the exit code. After this call, the result is being reported, so the code can no longer change.
+/// Records the exit code. The code can no longer change after this call, because the result is then reported.
 pub(super) fn ends_with(exit: Exit) {
     CODE.store(exit.code(), Ordering::SeqCst);
 }

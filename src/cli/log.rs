@@ -45,7 +45,7 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 /// The progress bars, which are hidden while a line is written.
 static BARS: RwLock<Option<Arc<Bars>>> = RwLock::new(None);
 
-/// Returns whether lines are JSON; returns `false` if this is not known yet.
+/// Returns whether lines are JSON, or `false` if this is not known yet.
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
@@ -189,7 +189,7 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
         .with_writer(BesideBars { format, colours })
         .with_ansi(colours)
         .with_target(false)
-        // Otherwise, the logger would print its own errors to stderr, which has just failed.
+        // Prevents the logger from reporting a failed write to stderr on stderr itself.
         .log_internal_errors(false);
     // An error means that logging was already started.
     let sent = match format {

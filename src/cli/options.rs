@@ -22,16 +22,16 @@ const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
     config: Option<PathBuf>,
-    /// An input that may come from a pattern in an option, expanded by the shell.
+    /// An input that may belong to an option whose pattern the shell expanded.
     stray: Option<Stray>,
 }
 
-/// Options that specify files other than the files of the corpus.
+/// Options that specify files outside the corpus.
 const OTHER_FILES: [&str; 3] = ["reference", "forget", "against"];
 /// The name of the argument for the inputs of a command.
 const INPUT: &str = "inputs";
 
-/// Describes an input that directly follows the value of an option for files.
+/// Describes an input that directly follows the value of an option that specifies files.
 #[derive(Clone, Debug, PartialEq)]
 struct Stray {
     option: &'static str,
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 
-    /// Simulates how a shell expands `--reference bench/*.jsonl`.
+    /// Checks command lines in which the shell has expanded `--reference bench/*.jsonl`.
     #[test]
     fn a_second_file_behind_an_option_is_no_input() {
         let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, Spelling, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
 
-/// The maximum number of algorithms that the first line lists. If there are more, the line shows only their number.
+/// The maximum number of algorithms that the first log line lists. If there are more, the line shows only their number.
 pub(super) const MOST_NAMED: usize = 8;
 
 /// Runs the command.

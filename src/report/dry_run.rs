@@ -91,9 +91,9 @@ impl SampleEstimate {
     }
 }
 
-/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `sample` is the estimate
-/// for the run over the sample, whose passes the table shows, and the record of that run. `called` describes the recipe. The text ends with
-/// a line break.
+/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `sample` holds the
+/// estimate for the run over the sample and the record of that run; if it is given, the table shows the passes of that run. `called`
+/// describes the recipe. The text ends with a line break.
 pub fn dry_run(called: &str, estimate: &Estimate, sample: Option<(&Estimate, &RunReport)>) -> String {
     let passes = plan(&sample.map_or(estimate, |(sampled, _)| sampled).passes, sample.is_some());
     let sample = sample.map_or_else(String::new, |(_, report)| format!("\n{}", estimated(report)));

@@ -382,7 +382,7 @@ fn notes(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns the number of indexed documents that took part in an incremental run, as a line.
+/// Returns a line with the number of indexed documents that took part in an incremental run.
 fn met(report: &RunReport) -> Option<String> {
     let index = report.index.as_ref()?;
     let joined = counted(index.indexed, "document");

@@ -9,7 +9,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
 use dupsift::text::{Pipeline, TextOptions};
 
-/// Counts the allocations of each thread and passes them on to the system's allocator.
+/// Counts the allocations of each thread and forwards every call to the system's allocator.
 struct Counting;
 
 thread_local! {

@@ -1,4 +1,5 @@
-//! Tests that results of runs with relative paths can be inspected from any folder, and after everything was moved together.
+//! Tests that results of runs with relative paths can be inspected from any folder, even after the corpus and the results were moved
+//! together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +50,7 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs the program in this subfolder of the place; `/` is the root.
+    /// Runs the program in this subfolder of the place. `/` is the root folder of the machine.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)

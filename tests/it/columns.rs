@@ -262,7 +262,7 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     ends("text.encrypted", 1).says(&["column \"text\" is encrypted; decrypt the Parquet file first"]);
     // A column may be encrypted if it is not requested.
     ends("note.encrypted", 0);
-    // A copy without some rows has all columns.
+    // A copy from which rows were removed still has all columns.
     let file = folder.path().join("x.parquet");
     run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
         .ends_with(1)

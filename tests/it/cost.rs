@@ -119,8 +119,8 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
-/// Guards the reading of a compressed file of lines: only the pass that counts its rows decompresses it, even if many passes read texts,
-/// candidates and ids later. Its rows are the same as in the uncompressed file.
+/// Guards the reading of a compressed JSON lines file: only the pass that counts its rows decompresses the file, even if many passes read
+/// texts, candidates and ids later. Its rows are the same as in the uncompressed file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,8 +160,8 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is
-/// segmented at most once, even if many algorithms, passes and checks use words, and never if characters are sufficient.
+/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is segmented
+/// at most once, even if many algorithms, passes and checks use words, and never if all algorithms use only characters.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
     let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");

@@ -35,7 +35,7 @@ fn threads_and_memory_do_not_show() {
     }
 }
 
-/// Checks that with the counting Bloom filter as a prefilter, fewer rows give the same pairs, clusters and removals.
+/// Checks that the prefilter, a counting Bloom filter, reduces the number of rows without changing pairs, clusters or removals.
 #[test]
 fn prefiltering_leaves_out_rows_and_no_pair() {
     let plain = done(samples(), WHOLE);

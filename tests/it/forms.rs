@@ -231,7 +231,7 @@ fn threads_and_memory_change_nothing() {
     }
 }
 
-/// Checks that a verification after the rule can only remove pairs, as after a margin.
+/// Checks that a verification after the rule, like a verification after a margin, removes pairs but never adds any.
 #[test]
 fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
     let pairs = |algorithm: &str| {
@@ -324,7 +324,7 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// Checks that a contained document is removed only if the two documents are a pair of an algorithm that decides.
+/// Checks that a contained document is removed only if an algorithm that decides finds the two documents as a pair.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();

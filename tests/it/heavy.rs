@@ -31,7 +31,7 @@ fn the_heavy_join_finds_what_the_exact_one_does() {
         let lost = exact.len() - heavy.len();
         assert!(exact.len() > 800 && lost * 1_000 <= exact.len(), "{threshold}: {lost} of {} lost", exact.len());
         assert!(number(&heavy_run, "candidates") < 4 * heavy.len() as u64, "{heavy_run}");
-        // With a high threshold, the exact join makes few comparisons.
+        // At a high threshold, the exact join makes few comparisons.
         let (exact, heavy) = (number(&exact_run, "compared"), number(&heavy_run, "compared"));
         assert!(threshold > 0.68 || heavy * 2 < exact, "{exact} {heavy}");
     }

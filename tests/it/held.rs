@@ -50,7 +50,6 @@ impl Place {
         Ran::of(program().arg("accept").arg(self.at("out.held")).args(more).output().unwrap())
     }
 
-    /// Returns the names in the folder.
     fn names(&self) -> Vec<String> {
         names_in(self.folder.path())
     }
@@ -112,7 +111,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.broken(500, 26);
     let ran = place.held(&[]);
     assert!(ran.stdout.contains("26 rows rejected: 26 not UTF-8; see rejected/"), "{}", ran.stdout);
-    // At the limit, and above it with a raised limit, the result is published and the older held result is removed.
+    // A result at the limit is published, and so is a result within a raised limit. Publication removes the older held result.
     place.broken(500, 25);
     place.run(&[]).ends_with(3);
     assert_eq!(

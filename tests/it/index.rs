@@ -19,7 +19,7 @@ const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerp
 #[test]
 fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
-    // No indexed document is removed, and every removed document has a kept document.
+    // No indexed document is removed, and every document is removed in favor of a kept document.
     let mut for_others = 0;
     for batch in 0..3 {
         let removed = Table::read(&place.out(batch).join("removed"));

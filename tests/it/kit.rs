@@ -322,8 +322,8 @@ pub fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
-/// Returns the algorithms of a run that signed every document that was used. Fails unless these are at least half of the algorithms,
-/// because the test would otherwise be meaningless.
+/// Returns the algorithms that signed every used document of a run. Fails unless these are at least half of the algorithms, because the
+/// test would otherwise be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();

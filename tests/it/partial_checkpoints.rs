@@ -242,7 +242,8 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     }
 }
 
-/// Checks that no earlier checkpoint is used with the words of a repeated pass, because these are stored in a different order.
+/// Checks that no earlier checkpoint is used with the words of a repeated pass, because a repeated pass stores the words in a different
+/// order.
 #[test]
 fn portions_of_kept_words_are_of_these_words_only() {
     let place = Place::new(&["--algorithms", OF_WORDS]);

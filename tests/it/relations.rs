@@ -125,7 +125,7 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Checks texts that repeat the same text, which have parallel vectors, and texts of punctuation, which have nothing in common.
+/// Checks texts that repeat the same text and therefore have parallel vectors, and texts of punctuation, which have nothing in common.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

@@ -176,7 +176,7 @@ fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
         assert_eq!(died.status.code(), None, "{step}: {}", String::from_utf8_lossy(&died.stderr));
         let is_published = place.out().exists();
         place.run("tuesday", &[]).ends_with(0);
-        // Before the output has its final name, the run still has to be finished; after that, it is complete.
+        // The run is complete once the output has its final name; until then, it still has to be finished.
         assert_eq!(resumed(&place.out()).is_empty(), is_published, "{step}");
         place.is_as(&whole, "tuesday", step);
         assert!(!place.at("out/.tuesday.dupsift-work").exists(), "{step}: checkpoints are left");

@@ -151,7 +151,7 @@ fn a_work_folder_that_others_may_write_is_refused() {
     assert!(names_in(&place.at("elsewhere")).is_empty());
 }
 
-/// Checks links in a folder of this user that date from a time when other users could write to the folder.
+/// Checks links in a folder of this user. The links were created while other users could write to the folder.
 #[test]
 fn links_in_a_work_folder_are_not_followed() {
     let place = Place::new();

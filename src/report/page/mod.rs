@@ -49,7 +49,6 @@ const SCRIPT_HASH: &str = "sha256-zm6bm1eHM2KEPmKmkZ7dHu6hwKFKkyN0gSIHfE4AYm8=";
 /// Markers around the remarks, which change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere else.
 const NOTES: (&str, &str) = ("<!--remarks-->", "<!--/remarks-->");
 
-/// Holds a section of the page.
 struct Section {
     /// The anchor for links.
     anchor: &'static str,

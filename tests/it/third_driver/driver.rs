@@ -163,7 +163,6 @@ impl survive::Relation for Linked {
     }
 }
 
-/// Returns the partners of each document.
 fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Partner>> {
     let mut partners: BTreeMap<u64, Vec<Partner>> = BTreeMap::new();
     for pair in pairs {
