@@ -7,8 +7,9 @@
 
     scripts/scale.py CORPORA --gb 20 [--threads 16] [--folder DIR] [--dupsift target/release/dupsift]
 
-scripts/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB, each with its own seed, one per thread at a time. Grown
-corpora are kept in the folder and used again. For comparison, a part of a tenth of the size, at most one part, is measured.
+scripts/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB with different seeds. One part per thread is grown at a
+time. Grown corpora are kept in the folder and used again. For comparison, a corpus of a tenth of the size, but at most one part, is also
+measured.
 
 Columns: wall-clock seconds; CPU seconds; peak of anonymous memory (RssAnon, sampled ten times a second); peak of temporary files, sampled at
 the same rate; megabytes of text per CPU second; CPU seconds compared with those of the small corpus, divided by the ratio of text sizes

@@ -224,7 +224,7 @@ class Explanation(Told):
 
 
 class Estimate(Told):
-    """What a run would need and, with a sample, what it would remove. ``print`` shows it; ``record`` has the numbers.
+    """The estimated resources of a run and, with ``sample``, its estimated removals. ``print`` shows it; ``record`` has the numbers.
 
     ``record`` has documents, input_bytes, algorithms, memory_bytes, disk_bytes (temporary files) and passes, for the complete corpus. With
     ``sample``, ``record["sample"]`` has documents, used, removed and seconds of the run over the sample; removed_share, the lowest and highest

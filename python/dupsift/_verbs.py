@@ -40,7 +40,7 @@ def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
     if not is_frame(reference):
         return None
     columns, _ = columns_of({name: value for name, value in options.items() if name not in ("reference", "corpus")}, {})
-    # The run reports any other column that it needs.
+    # The run reports any other required column that is missing.
     wanted = [(name, keyword if keyword in ("text_column", "html_column") else None) for name, keyword in columns]
     corpus = Corpus(reference, wanted, False, beside, "reference")  # type: ignore[arg-type]
     options["reference"] = corpus.path
@@ -130,7 +130,7 @@ def dedup(
     columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
     looks_for_ids = id is None and texts_of(frame) is None
     if looks_for_ids:
-        # If there are no ids, the run looks for such a column in the file.
+        # If no id column is specified, the run searches the file for a column that probably contains ids.
         columns += [(name, None) for name in id_columns(frame, text)]
     corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
     corpus.id_hint = (likely_id(corpus.path, text),) if looks_for_ids else None

@@ -28,7 +28,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
-        // The files usually repeat the information about the sources, so they are folded.
+        // The table by file usually repeats the information in the table by source, so it is folded.
         @if sources.crossing.is_some() {
             details { summary { "By input file" } (places(&review.files, "file", removes)) }
         } @else {

@@ -208,7 +208,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 let of = if is_earlier(report, fate.kept) { from_batch(report, fate.kept) } else { String::new() };
                 html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
-            // If the other document was removed, nothing needs to explain why this document was not removed in favor of it.
+            // No reason is shown if the other document was removed in favor of this document.
             None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
                 Some(reason) => html! { (name) " was kept (" (reason) "). " },
                 None => html! { (name) " was kept. " },
