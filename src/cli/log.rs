@@ -191,13 +191,13 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
         .with_target(false)
         // Prevents the logger from reporting a failed write to stderr on stderr itself.
         .log_internal_errors(false);
-    // An error means that logging was already started.
+    // An error means that logging has already been started.
     let sent = match format {
         LogFormat::Json => {
             let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
             lines.finish().with(filter.clone()).try_init()
         }
-        // Lines need time stamps in a log file, but not on a terminal.
+        // Lines need timestamps in a log file, but not on a terminal.
         LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter.clone()).try_init(),
         LogFormat::Text => lines.compact().finish().with(filter.clone()).try_init(),
     };

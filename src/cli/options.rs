@@ -1,5 +1,5 @@
-//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command, and becomes [`Settings`] together
-//! with the file given by `--config`. A switch may be typed as `--strict=false` to override the file.
+//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command. It is combined with the file given
+//! by `--config` to form [`Settings`]. A switch may be typed as `--strict=false` to override the file.
 
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,8 @@ struct Stray {
 }
 
 impl Stray {
-    /// Finds the second file of an unquoted pattern, which would be read as part of the corpus. An input right after the value is
-    /// suspicious if other inputs precede the option, or if the input and the value are files in the same folder.
+    /// Finds the second file of an unquoted pattern. Without this check, that file would be read as part of the corpus. An input right
+    /// after the value is suspicious if other inputs precede the option, or if the input and the value are files in the same folder.
     fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
         let inputs: Vec<(usize, &String)> =
             matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();
@@ -87,7 +87,7 @@ impl<const VERB: usize> Options<VERB> {
         Ok(self.settings_and_inputs()?.0)
     }
 
-    /// Returns the settings and the inputs in the configuration file.
+    /// Returns the settings, and the inputs that are listed in the configuration file.
     ///
     /// # Errors
     /// Returns the errors of [`Options::settings`].

@@ -1,7 +1,7 @@
 //! Formats the tables of `compare` for a terminal: the quality and the agreement of the contestants, the combinations that are better, the
 //! basis of the figures, and the recommendation.
 //!
-//! The same record gives the same text, except for CPU seconds.
+//! The same record gives the same text; only CPU seconds differ between two identical comparisons.
 
 use std::path::Path;
 

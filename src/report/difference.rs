@@ -11,7 +11,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub const MOST_CHARACTERS: usize = 200_000;
 /// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
-/// The maximum number of pairs of changed lines that are compared in one stretch. If there are more, lines are paired in order.
+/// The maximum number of pairs of changed lines that are compared in one stretch of changes. If there are more, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
 /// The maximum total number of words in two lines that are compared word by word; spaces and punctuation count as words. If there are more,
 /// the complete lines are shown as different.

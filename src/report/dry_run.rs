@@ -43,7 +43,7 @@ pub struct PlannedPass {
 pub struct SampleEstimate {
     /// Rows in the sample.
     pub documents: u64,
-    /// Rows of the sample with a text.
+    /// Rows of the sample that have a text.
     pub used: u64,
     /// Documents of the sample that were removed.
     pub removed: u64,

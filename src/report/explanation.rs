@@ -54,7 +54,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text
 }
 
-/// The number of common keys whose words are shown.
+/// The maximum number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
 /// The maximum number of characters shown for the words of a common key. The words may be whole sentences.
 const LONGEST_SAID: usize = 80;

@@ -92,7 +92,7 @@ impl Place {
         let words = WORDS.map(|word| if word.starts_with('-') { word.to_owned() } else { at(word) });
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.typed(folder, &[&line[..], &words].concat());
-        // Scripts find the corpus again by the paths in the record.
+        // Scripts use the paths in the record to find the corpus.
         for arguments in [&["--algorithm", "versions", "--threshold", "0.9", "--to", "to"][..], &[]] {
             let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
             let mut command = python(script);
@@ -143,7 +143,7 @@ fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     assert!(told.contains("n2"), "{told}");
 }
 
-/// Checks that paths in the log of an incremental run are valid in the folder of the user who reads it.
+/// Checks that paths in the log of an incremental run are valid in the working folder of the user who reads the log.
 #[test]
 fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     let place = Place::new();
@@ -176,7 +176,7 @@ fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 
-/// Checks that neither the names of files nor their order, which determines document numbers, depends on the working folder.
+/// Checks that file names and the order of files do not depend on the working folder. The order of files determines document numbers.
 #[test]
 fn files_have_one_order_from_wherever_they_are_named() {
     let place = tempfile::tempdir().unwrap();

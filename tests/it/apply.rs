@@ -480,7 +480,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     apply(&out, &strict).ends_with(2).says(&["already exists", "`--overwrite` to replace it"]);
     apply(&out, &[&strict[..], &["--overwrite"]].concat()).ends_with(0);
     assert_eq!(bytes(&other), before);
-    // Files of the user are not replaced, nor is the corpus.
+    // Neither the user's files nor the corpus are replaced.
     for place in [&out, &other] {
         fs::write(place.join("deduped/mine.txt"), "mine").unwrap();
     }

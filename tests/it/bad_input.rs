@@ -1,5 +1,5 @@
 //! Tests bad input of each kind: columns, rows and ids. Bad input is either rejected and counted, or reported with the file, the expected
-//! value, the value found and a suggestion. Nothing is lost silently, and nothing is merged because it is empty.
+//! value, the value found and a suggestion. No row is lost silently, and no rows are merged merely because they are empty.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -406,7 +406,7 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
-/// Checks a path that goes through the folder that is replaced, so it would lead nowhere after a rename.
+/// Checks a path through the folder that is replaced. This path would lead nowhere after the folder is renamed.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     let place = Place::new();

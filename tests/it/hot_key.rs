@@ -36,7 +36,7 @@ fn counts(documents: usize) -> Vec<Value> {
 fn a_hot_key_costs_time_in_proportion_to_its_size() {
     for documents in [4_000, 8_000] {
         let all = documents * (documents - 1) / 2;
-        // Above the limit, the number of following documents with which each document is compared is limited.
+        // Above the limit, each document is compared with only this many of the documents after it.
         let reach = CANDIDATES / documents;
         let compared = reach * documents - reach * (reach + 1) / 2;
         for one in counts(documents as usize) {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::kit::{Ran, names_in, numbered, program, record, sample_docs, write_docs};
 
-/// Wraps the program and kills it once, as soon as it has saved something.
+/// Wraps the program, and kills it once as soon as the program has saved something.
 const CRASHES_ONCE: &str = r#"#!/bin/sh
 if [ -e "$CRASH" ]; then
   rm -- "$CRASH"
@@ -49,7 +49,7 @@ impl Runs {
         command
     }
 
-    /// Returns the index information.
+    /// Returns information about the index.
     fn held(&self) -> serde_json::Value {
         held(&self.at("seen"))
     }
