@@ -208,7 +208,7 @@ def long_ids(folder, rng, small):
 
 
 def packed_bodies(folder, rng, small):
-    """Writes responses in web archives of a few kilobytes that decompress to more than the maximum size of a text."""
+    """Writes web archives of a few kilobytes whose responses decompress to more than the maximum size of a text."""
     body = gzip.compress(b"<p>" + b"a " * 70_000_000, 6)
     long = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n" + body, 1 if small else 3)
     short = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page of few words</p>", 20)

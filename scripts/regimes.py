@@ -158,7 +158,7 @@ def thin(rows, pairs, family, kept):
 
 
 def twice(rows, family, language):
-    """Repeats every labeled page, with an additional last line that says when it was saved."""
+    """Repeats every labeled page, with an additional last line that states when the page was saved."""
     draw = random.Random(SEED_TWICE)
     doubled, page = [], {}
     for document, text in rows:

@@ -42,7 +42,7 @@ SETTINGS = [
 
 
 def grown(corpora, folder, megabytes, at_once):
-    """Returns folders of parts with this many megabytes together; missing parts are grown in parallel."""
+    """Returns folders of parts with this many megabytes in total; missing parts are grown in parallel."""
     sizes = [PART] * (megabytes // PART) + ([megabytes % PART] if megabytes % PART else [])
     parts = [(folder / f"part-{seed}-{size}mb", size, seed) for seed, size in enumerate(sizes, 1)]
     grow = Path(__file__).with_name("grow_corpus.py")

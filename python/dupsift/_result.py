@@ -103,7 +103,7 @@ class Result(Pairs):
             self._leave_out_place()
 
     def _told(self) -> str:
-        # The command line names the command that writes the corpus.
+        # The summary of the command line shows the command that writes the corpus.
         return re.sub(r"^next: dupsift apply .*$", "next: result.write()", super()._told(), flags=re.MULTILINE)
 
     def _keeps(self) -> object:
@@ -166,9 +166,9 @@ class Result(Pairs):
         """Returns the rows that a different rule keeps, without a new run: a value of ``remove_if``, or minimum similarities of pairs.
 
         The keyword of a threshold is the label of an algorithm, as in ``minhash=0.9``. Thresholds can only be raised, because the run
-        recorded no pairs below its threshold. The corpus must be where it was, or in ``input``, because lengths and other columns of
-        ``keep`` are read again. Pairs are held in memory, about 64 bytes each. Nothing is written; ``apply(...).write(out)`` writes the
-        corpus by this rule.
+        recorded no pairs below its threshold. The corpus must be in its original location, or ``input`` must give its new location, because
+        lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64 bytes each. Nothing is written;
+        ``apply(...).write(out)`` writes the corpus by this rule.
 
         Raises ValueError for a label that the run does not have, for a threshold below the run's, and if the rule depends on a document that the
         run did not compare with a kept document.

@@ -271,10 +271,11 @@ def evaluate(
 ) -> Evaluation:
     """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
-    ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet, JSON
-    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``input``. Undefined metrics are None. ``print``
-    shows five columns, or all of them with ``full``. ``record`` has all metrics of each algorithm, of the pairs that decide (``run``) and of the
-    removals (``removed``). The record is also written to ``evaluation/`` in the output.
+    ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet,
+    JSON lines, CSV or TSV, or one frame with these columns. The corpus must be in its original location, or ``input`` must give its new
+    location. Undefined metrics are None. ``print`` shows five columns, or all of them with ``full``. ``record`` has all metrics of each
+    algorithm, of the pairs that decide (``run``) and of the removals (``removed``). The record is also written to ``evaluation/`` in the
+    output.
 
     Raises ValueError for invalid labels, and if the corpus is missing or has changed.
     """

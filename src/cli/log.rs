@@ -55,7 +55,7 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Determines the format from the words of the command line, and makes panic messages use it.
+/// Determines the format from the words of the command line, and makes panic messages use this format.
 pub fn listen(typed: impl Iterator<Item = OsString>) {
     if types_json(typed) {
         send(LogFormat::Json);

@@ -102,7 +102,7 @@ pub(super) fn contestants(report: &ComparisonReport) -> String {
     }
 }
 
-/// Returns the name of a contestant, marked if it is a preset.
+/// Returns the name of a contestant; presets are marked.
 pub(super) fn name_of(one: &ComparedReport) -> String {
     if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
 }

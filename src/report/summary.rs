@@ -145,7 +145,7 @@ fn next(report: &RunReport, out: &Path) -> String {
 
 /// Estimates the result for the complete corpus from a sample.
 pub struct WholeCorpus {
-    /// Documents of the sample that were removed.
+    /// The number of removed documents in the sample.
     pub removed: u64,
     /// Bounds on the share of all documents that would be removed.
     pub removed_share: [f64; 2],
@@ -425,7 +425,7 @@ pub(super) fn left_out(comparisons: u64) -> String {
     format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
 }
 
-/// Formats reasons as ` (no words 10, too short 2)`; empty if there are none.
+/// Formats reasons as ` (no words 10, too short 2)`. The text is empty if there are no reasons.
 pub(super) fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
     let reasons: Vec<String> =
         reasons.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();

@@ -75,7 +75,7 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     calls
 }
 
-/// Compares bit vectors that match in a table. The buffers of one window are reused for the next window.
+/// Checks the comparison of bit vectors that match in a table. The buffers of one window are reused for the next window.
 #[test]
 fn a_comparison_costs_no_allocation() {
     let stats = CorpusStats::none();

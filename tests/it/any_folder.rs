@@ -126,7 +126,7 @@ fn a_result_is_looked_at_after_it_was_moved_with_its_corpus() {
     place.is_looked_at("deeper/moved", Path::new(""));
 }
 
-/// Moves a held result together with its index.
+/// Checks a held result that was moved together with its index.
 #[test]
 fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     let place = Place::new();

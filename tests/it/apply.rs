@@ -172,7 +172,8 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     assert_eq!(bytes(&at("low")), before);
 }
 
-/// Checks that the page names only commands that work, and that a stricter rule after a run with `pair` is refused with the ids.
+/// Checks that the page shows only commands that work, and that a stricter rule after a run with `pair` is refused with an error that
+/// contains the ids.
 #[test]
 fn the_page_names_the_commands_that_work() {
     let folder = tempfile::tempdir().unwrap();

@@ -181,7 +181,7 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
     }
 }
 
-/// Writes four files of texts, each with three unique words and one word that all texts have in common, and exact copies of some texts.
+/// Writes four files of texts. Each text has three unique words and one word that all texts have in common; some texts have exact copies.
 fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
     fs::create_dir_all(folder).unwrap();
     let mut files: [String; 4] = Default::default();

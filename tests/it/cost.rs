@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of passes. There is a second pass if an algorithm needs statistics of the complete corpus and more than the words of a
-/// text, and a third if a model is learned from the statistics. If pairs are verified on the texts, there is one more pass, over documents
-/// in candidate pairs. Nothing else reads texts.
+/// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and more of a text than its words, requires a
+/// second pass. A model that is learned from the statistics requires a third pass. If pairs are verified on the texts, there is one more
+/// pass, over documents in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -191,8 +191,8 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
     }
 }
 
-/// Guards the size of the words that are kept while they are counted: about three bytes for each distinct word in a document, plus the word
-/// itself about once per thread.
+/// Guards the size of the words that are kept during counting: about three bytes for each distinct word in a document, plus the word itself
+/// about once per thread.
 #[test]
 fn kept_words_take_few_bytes() {
     for threads in ["1", "8"] {

@@ -75,7 +75,8 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
-/// Checks that the reference is the corpus of a copied result, and not a different corpus with the same name next to the copy.
+/// Checks that a copied result used as a reference stands for its own corpus, and not for a different corpus with the same name next to the
+/// copy.
 #[test]
 fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let place = Place(tempfile::tempdir().unwrap());

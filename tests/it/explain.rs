@@ -24,7 +24,7 @@ fn explain(out: &Path, a: i64, b: i64) -> Explanation {
     study::explain(&finished, &options, &asked, true, &progress, &cancel).unwrap()
 }
 
-/// Runs the program itself.
+/// Runs `dupsift explain` as a separate process.
 fn typed(out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg("explain").arg(out).args(more).args(["--no-progress", "--threads", "2"]).output().unwrap())
 }

@@ -201,8 +201,8 @@ fn searches_that_are_cut_short_are_counted() {
     );
 }
 
-/// Checks that `explain` gives the reason for a pair from the same template whose texts have copies, although only one of these pairs is
-/// written.
+/// Checks pairs from the same template whose texts have copies: `explain` gives the reason for every such pair, although only one of them
+/// is written.
 #[test]
 fn explain_reports_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -548,7 +548,7 @@ fn numbers_in_words_are_facts() {
     assert_eq!(kept([english(monday), english(["Monday", "41", "March", "seven", "nine"])]), 1);
 }
 
-/// Checks that titles in a batch that is matched with an index are compared in the same way as in a single run.
+/// Checks that titles are compared in the same way in a batch with an index as in a single run.
 #[test]
 fn titles_are_asked_against_an_index() {
     let folder = tempfile::tempdir().unwrap();

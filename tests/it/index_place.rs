@@ -69,7 +69,7 @@ impl IndexPlace {
         self.again(batch, &[])
     }
 
-    /// Runs a batch that contains copies of these documents, to repeat a batch from a different place.
+    /// Runs a batch that contains copies of these documents, to repeat a batch from a different [`IndexPlace`].
     pub fn same_batch(&mut self, docs: &[Doc]) -> Ran {
         self.batch(docs.iter().map(same).collect())
     }

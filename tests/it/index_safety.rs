@@ -178,7 +178,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
     place.again(0, &[]).ends_with(2).says(&["followed by n1", "is no longer in", "index forget"]);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is no longer in"]);
-    // Tests a different output folder although the result of the batch exists.
+    // Tests a different output folder while the result of the batch still exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];
     place

@@ -91,7 +91,7 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Holds a run over one input, in a temporary folder.
+/// Holds the output of a run over one input, in a temporary folder.
 pub struct Done {
     folder: TempDir,
 }
@@ -103,13 +103,13 @@ impl Done {
     }
 }
 
-/// Runs and expects exit code 0.
+/// Runs over one input in a new temporary folder, and expects exit code 0.
 #[track_caller]
 pub fn done(input: &Path, more: &[&str]) -> Done {
     ended(input, more, 0)
 }
 
-/// Runs and expects this exit code.
+/// Runs over one input in a new temporary folder, and expects this exit code.
 #[track_caller]
 pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     let folder = tempfile::tempdir().unwrap();

@@ -97,7 +97,7 @@ impl Place {
         self.out("whole")
     }
 
-    /// Kills a run after it has saved this many partial checkpoints of a pass, which is `FIRST`, `SECOND` or `KEPT`.
+    /// Kills a run after it has saved this many partial checkpoints of a pass. `reading` is `FIRST`, `SECOND` or `KEPT`.
     fn killed_after(&self, out: &str, reading: &str, portions: usize) {
         let mut child =
             self.command(out, "0s", "2", "512MiB").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

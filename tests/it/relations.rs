@@ -19,7 +19,7 @@ fn of(done: &Done, label: &str) -> Pairs {
     doc_pairs(&done.out(), label).into_iter().collect()
 }
 
-/// Checks that every pair of the strict setting is a pair of the loose setting, which finds more.
+/// Checks that every pair of the strict setting is a pair of the loose setting, and that the loose setting finds more pairs.
 #[track_caller]
 fn within(done: &Done, strict: &str, loose: &str) {
     let (strict_pairs, loose_pairs) = (of(done, strict), of(done, loose));
