@@ -134,7 +134,7 @@ fn columns_in_structs_are_read_by_their_paths() {
     assert!(rejected > Some(300));
     for input in [at("nested"), lines] {
         let by_path = ended(&input, &[&algorithms[..], &BY_PATH].concat(), 3);
-        // Rows without an id are named after their file, so the bytes are equal only if the file names are equal.
+        // The generated ids of rows without an id contain the file name, so the bytes are equal only if the file names are equal.
         if input.extension() == at("plain").extension() {
             assert_same_bytes(&by_path.out(), &expected.out(), "columns in structs");
         }

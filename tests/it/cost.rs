@@ -26,7 +26,7 @@ fn list<'v>(record: &'v Value, name: &str) -> &'v [Value] {
     record[name].as_array().unwrap_or_else(|| panic!("run.json has no list {name}"))
 }
 
-/// Returns the sum of a number over the stages whose names begin with `stage`.
+/// Returns the sum of the number `name` over the stages whose names begin with `stage`.
 fn of_stages(record: &Value, stage: &str, name: &str) -> u64 {
     let named = |one: &&Value| one["stage"].as_str().unwrap().starts_with(stage);
     list(record, "stages").iter().filter(named).map(|one| number(one, name)).sum()
@@ -148,8 +148,8 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
     assert!(unpacked(&few) > lines.len() as u64);
 }
 
-/// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read
-/// their texts again. If candidates are not verified on the texts, removal has to read them.
+/// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read their
+/// texts again. If candidates are not verified on the texts, removal has to read the texts.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
     for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {
@@ -174,7 +174,7 @@ fn chinese_is_segmented_once_for_the_whole_job() {
 }
 
 /// Guards against leaving memory unused: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word
-/// boundaries that the first pass stores for the second are always in a file, which is less than a hundredth of the size of the text.
+/// boundaries that the first pass stores for the second pass are always in a file, which is less than a hundredth of the size of the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {

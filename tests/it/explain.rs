@@ -78,7 +78,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_algorithm() {
     let tables = tables(&out);
     let mut asked = BTreeSet::new();
     for table in tables.values() {
-        // Exact copies have their own test, because they are a pair of every algorithm.
+        // Exact copies have their own test, because every algorithm reports them as a pair.
         let near: Vec<&(i64, i64)> =
             table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
         asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());

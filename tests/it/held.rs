@@ -94,7 +94,7 @@ fn nothing_read_never_replaces_what_stands() {
     assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
     let page = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(page.contains("nothing was read"), "the page tells of it");
-    // Adds a file that has a different format and no rows, and a file in which all rows are skipped because of their kind.
+    // Replaces the corpus with a web archive whose only record is skipped because of its kind.
     std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";

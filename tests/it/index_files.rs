@@ -180,8 +180,8 @@ fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     chunks
 }
 
-/// Checks flipped bits everywhere in an index. A run that is matched with it either writes the same bytes or ends with an error that
-/// contains the file name. It never writes a different result, and is never ended by a signal.
+/// Checks flipped bits everywhere in an index. A run that uses the index either writes the same bytes or ends with an error that contains
+/// the file name. The run never writes a different result, and is never ended by a signal.
 #[test]
 fn a_flipped_bit_in_an_index_changes_no_result() {
     let batches = dealt(made_docs(200), 2, 12);

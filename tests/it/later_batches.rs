@@ -220,7 +220,8 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
         place.same_batch(docs).ends_with(0);
     }
     let (out, id) = (place.out(1), Table::read(&place.out(1).join("removed")).texts("id")[0].clone());
-    // If a run was killed after its output had its final name, its batch is not in the index yet, and reading does not change this.
+    // If a run was killed after its output had its final name, its batch is not in the index yet, and commands that only read do not add
+    // it.
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.killed_at(2, "output");
     let there = files_below(&place.at("index"));

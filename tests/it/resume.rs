@@ -345,7 +345,7 @@ fn kinds_of_work_files(place: &Place) -> Vec<String> {
     let sized = |ending: &str| {
         let names = names_in(&place.work()).into_iter().filter(|name| name.ends_with(ending));
         let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
-        // Files of 16 bytes are empty.
+        // Files of 16 bytes contain no data.
         sized.filter(|(bytes, _)| *bytes > 40).collect::<BTreeSet<(u64, String)>>().into_iter().map(|(_, name)| name)
     };
     let (runs, saved): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".saved").collect());

@@ -221,7 +221,7 @@ fn a_batch_begins_anew_if_the_index_has_changed() {
     place.is_as(&whole, "tuesday", "after wednesday");
 }
 
-/// Returns how many temporary folders of references are next to the output.
+/// Returns the number of temporary folders of references next to the output.
 fn references_left(place: &Place) -> usize {
     let names = place.out().parent().unwrap().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().contains(".dupsift-reference-")).count()

@@ -127,8 +127,8 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
     }
 }
 
-/// Checks folders to which others may write, which they may have prepared regardless of who created the folder. This test needs no second
-/// user.
+/// Checks folders to which other users may write. They may have prepared such a folder regardless of who created it. This test needs no
+/// second user.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {
