@@ -172,9 +172,9 @@ def two_cores():
 
 
 def measure(command):
-    """Returns (CPU seconds, wall-clock seconds, peak resident bytes) of a process, its stdout, and None.
+    """Returns the cost of a process (CPU seconds, wall-clock seconds, peak resident bytes), its stdout, and None.
 
-    If the process failed, returns None and the reason instead.
+    If the process failed, the stdout is None and the last value is the reason.
     """
     environment = os.environ | {"POLARS_MAX_THREADS": "2", "DAFT_ANALYTICS_ENABLED": "0", "DO_NOT_TRACK": "1"}
     started = time.monotonic()

@@ -117,7 +117,7 @@ def found_in(outs, labels):
 
 
 def first_copies(halves):
-    """Returns a function that tests for pairs that two batches do not list: pairs of a document in the second batch with a repeated text in the first batch."""
+    """Returns a function that detects pairs that two batches do not list: a document in the second batch and a repeated text in the first batch."""
     known, surplus = set(), set()
     for row in halves[0]:
         surplus |= {row[0]} if row[1] in known else set()

@@ -1,4 +1,4 @@
-"""Measures a batch of 10,000 documents, either short or from a corpus, against an index of many short documents and against an empty index."""
+"""Measures a batch of 10,000 documents, either short or from a corpus, against an index of short documents and an empty index."""
 
 import json
 import os

@@ -203,7 +203,7 @@ class Rule:
         return weight / max(self.weight[u], 1e-9), word, most
 
     def gap(self, a, b, cosine):
-        """Returns the distance of the next best document of either document, outside of the near group of the pair, and that next best document."""
+        """Returns the distance of the next best document of either document, outside of the near group of the pair, and that document."""
         group = self.near[a] | self.near[b] | {a, b}
         next_best = [(LEAST_COSINE, "")]
         for document in (a, b):
