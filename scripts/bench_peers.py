@@ -5,9 +5,9 @@
 # ///
 """Compares dupsift with other programs on the same files: CPU seconds, memory, and the duplicates that each finds.
 
-Each program runs in a process of its own on the same two cores, alternating with dupsift; the median of the runs is shown. User and
-system seconds cover the complete process, including start-up. scripts/requirements-peers.txt pins the versions; the installed ones and
-the parameters are printed.
+Each program runs in a process of its own on the same two cores, alternating with dupsift; the median of the runs is shown. User and system
+seconds cover the complete process, including start-up. scripts/requirements-peers.txt pins the versions; the installed versions and the
+parameters are printed.
 
     scripts/bench_peers.py CORPUS --dupsift target/release/dupsift
     scripts/bench_peers.py CORPUS --peers daft --runs 3
@@ -74,7 +74,7 @@ def daft_minhash(files):
 
 
 def components(count, a, b):
-    """Returns the number of clusters with two or more documents, and of documents beyond the first of each."""
+    """Returns the number of clusters with two or more documents, and the number of documents after the first in each cluster."""
     import numpy as np
 
     labels = np.arange(count)
@@ -137,7 +137,7 @@ def datasketch_minhash(files):
 
 
 def one_by_one(files, signed, insert, query):
-    """Inserts the documents one by one; each is paired with earlier ones whose estimated Jaccard similarity is at least 0.8."""
+    """Inserts the documents one by one; each is paired with earlier documents whose estimated Jaccard similarity is at least 0.8."""
     all_signed, left, right = [], [], []
     for number, text in enumerate(texts(files)):
         minhash = signed(text)
@@ -150,7 +150,7 @@ def one_by_one(files, signed, insert, query):
     return components(len(all_signed), left, right) if left else (0, 0)
 
 
-# Work, package, what to run, parameters.
+# The task, the package, the function to run, and its parameters.
 PEERS = [
     ("exact", "polars", polars_exact, "group_by(text.hash()), streaming"),
     ("exact", "duckdb", duckdb_exact, "GROUP BY hash(text)"),
@@ -172,7 +172,10 @@ def two_cores():
 
 
 def measure(command):
-    """Returns CPU seconds, wall seconds and peak resident bytes of a process; and its stdout, or None and the reason why it failed."""
+    """Returns the cost of a process (CPU seconds, wall-clock seconds, peak resident bytes), its stdout, and None.
+
+    If the process failed, the stdout is None and the last value is the reason.
+    """
     environment = os.environ | {"POLARS_MAX_THREADS": "2", "DAFT_ANALYTICS_ENABLED": "0", "DO_NOT_TRACK": "1"}
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
@@ -247,7 +250,7 @@ def table(arguments, files):
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for (work, program), (parameters, _) in lines.items():
         cpu, wall, peak = (statistics.median(values) for values in zip(*costs[work, program]))
-        # If a peer failed once, its cost has no meaning.
+        # If a peer failed once, its cost is meaningless.
         failed = "failed" in found[work, program]
         share = float("nan") if failed else statistics.median(cost[0] for cost in costs[work, "dupsift"]) / cpu
         clusters, removed = ("-" if value is None else value for value in found[work, program])

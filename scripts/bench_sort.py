@@ -42,7 +42,7 @@ def main():
         count, last = 0, -1
         query = connection.sql(f"SELECT * FROM ({made}) ORDER BY key, other, doc")
         for batch in query.to_arrow_reader(200_000):
-            # The keys are enough, because 100 million random keys are almost certainly all different.
+            # The keys are sufficient, because 100 million random keys are almost certainly all different.
             keys = batch.column(0).to_numpy()
             if len(keys) and (last > int(keys[0]) or np.any(keys[1:] < keys[:-1])):
                 sys.exit("the rows are not in order")

@@ -31,7 +31,7 @@ def chosen(table, ids, largest):
         starts.append(at)
         at += sizes[at]
     if ids:
-        # Ids are typed as text, whatever type they have; bytes as UTF-8 or, like 0xff01, in hexadecimal digits.
+        # Ids of any type are typed as text. Bytes are typed as UTF-8 or in hexadecimal digits, like 0xff01.
         wanted, shown = set(ids), [outputs.name(value) for value in table["id"].to_pylist()]
         rows = [row for row, value in enumerate(shown) if value in wanted]
         for missing in sorted(wanted - {shown[row] for row in rows}):

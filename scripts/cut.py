@@ -8,9 +8,9 @@
 usage: cut.py OUT [OUT ...]
 
 OUT is the output of a run with --cut lines, --cut paragraphs or --cut runs:L over Parquet files with the columns id and text, with the
-default --keep and --cut-at. The script recomputes everything from the texts: which documents are kept and in which order, folded text,
-repeats by comparing all runs of L characters, stretches, words, white space, and the cut text. It compares all columns of passages/, and
-the texts of deduped/ if the run wrote them.
+default --keep and --cut-at. The script recomputes everything from the texts: the kept documents and their order, the folded text, repeats
+(by comparing all runs of L characters), stretches, words, white space, and the cut text. It compares all columns of passages/, and the
+texts of deduped/ if the run wrote them.
 """
 
 import json
@@ -49,7 +49,7 @@ def form(unit):
 
 
 def units(text, kind):
-    """Yields where each line or paragraph begins and ends, without the white space around it."""
+    """Yields the beginning and the end of each line or paragraph, without the white space around it."""
     if kind == "lines":
         breaks = [match.span() for match in LINE_END.finditer(text)]
     else:

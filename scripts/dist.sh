@@ -15,8 +15,8 @@ mkdir -p "$dist"
 PATH=$(dirname "$python"):$PATH
 export PATH
 
-# zig links wheels against an old glibc, so that they can be installed on systems from 2018 on. A single code generation unit makes wheels
-# 1% smaller, but the build takes minutes longer.
+# zig links wheels against an old glibc, so that they can be installed on systems released since 2018. A single code generation unit makes
+# wheels 1% smaller, but the build takes minutes longer.
 for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
   if [ "${target%%-*}" != "$machine" ] && ! rustup target list --installed 2>/dev/null | grep -q "^$target$"; then
     echo "notice: no wheel for ${target%%-*}: its standard library is not installed (rustup target add $target)" >&2
@@ -31,7 +31,7 @@ for wheel in "$dist"/*.whl; do
 done
 "$python" -m maturin sdist --manifest-path python/Cargo.toml --out "$dist"
 
-# The stripped program with man pages and completions.
+# Builds the archive with the stripped program, man pages and completions.
 cargo build --release --locked --bin dupsift
 name=dupsift-$version-$machine-linux
 tree=$(mktemp -d)
@@ -45,7 +45,7 @@ done
 cp README.md LICENSE CHANGELOG.md "$tree/$name/"
 tar --sort=name --owner=0 --group=0 --numeric-owner -C "$tree" -czf "$dist/$name.tar.gz" "$name"
 
-# The same as a Debian package.
+# Builds a Debian package with the same content.
 if command -v dpkg-deb >/dev/null 2>&1; then
   root=$tree/deb
   install -D -m 755 "$tree/$name/dupsift" "$root/usr/bin/dupsift"

@@ -6,8 +6,9 @@
 """Runs all algorithms together and reports what each finds, costs, and misses.
 
 CORPORA contains versions-zh, versions-ru, versions-en, mixed-100m (each with docs/ and truth/), poems-zh and spun-zh. Prints a section of
-Markdown; --write FILE replaces the marked section in FILE. Exits with 1 if the run with all algorithms exceeds its bound: CPU seconds of
-all algorithms, without the all-pairs ones, divided by those of the slowest single algorithm with corpus statistics.
+Markdown; --write FILE replaces the marked section in FILE. Exits with 1 if the run with all algorithms exceeds its bound. The bound applies
+to the CPU seconds of all algorithms except the all-pairs algorithms, divided by the CPU seconds of the slowest single algorithm with corpus
+statistics.
 
     scripts/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
 """
@@ -104,7 +105,7 @@ def together(family):
 
 
 def bound(family, record):
-    """Compares the cost of all algorithms with that of the slowest single algorithm with corpus statistics."""
+    """Compares the cost of all algorithms with the cost of the slowest single algorithm with corpus statistics."""
     known = [one["label"] for one in record["algorithms"]]
     family.say("### All algorithms compared with one", "", "| run | CPU s |", "| --- | ---: |")
     slowest = 0.0

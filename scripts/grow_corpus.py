@@ -8,9 +8,9 @@
     scripts/grow_corpus.py OUT --from DIR --megabytes 1000 --seed 1
 
 Each document has the length of a document in DIR and consists of sentences from many documents in the same language, so it is not similar
-to any original. 5% of the documents are near-duplicates of an earlier one (one to three sentences edited, dropped or moved), and 1% are
-exact copies. Languages come from the `lang` column; without it, the complete corpus counts as one language. Writes the columns id, text,
-lang and source. Memory holds the texts of DIR and one row group of about 40 MB.
+to any original. 5% of the documents are near-duplicates of an earlier document (one to three sentences edited, dropped or moved), and 1%
+are exact copies. Languages come from the `lang` column; without it, the complete corpus counts as one language. Writes the columns id,
+text, lang and source. Memory holds the texts of DIR and one row group of about 40 MB.
 
     scripts/grow_corpus.py OUT --short 50000000 --seed 1
 
@@ -62,7 +62,10 @@ class Language:
         self.next = 0
 
     def draw(self, length, rng):
-        """Draws sentences for a document of `length` bytes; each is used once before any is used again. Returns their numbers."""
+        """Returns the numbers of sentences for a document of `length` bytes.
+
+        Every sentence is used once before any sentence is used again.
+        """
         drawn = []
         while length > 0:
             if self.next == len(self.order):
@@ -75,7 +78,7 @@ class Language:
         return np.concatenate(drawn)
 
     def pieces(self, drawn, length):
-        """Returns the sentences with these numbers; the last one is cut so that the document has `length` bytes."""
+        """Returns the sentences with these numbers; the last sentence is cut so that the document has `length` bytes."""
         pieces = [bytes(self.bytes[self.ends[at] : self.ends[at + 1]]) for at in drawn.tolist()]
         over = sum(map(len, pieces)) - length
         if over > 0:
@@ -94,7 +97,7 @@ def sentences(text):
 
 
 def edited(pieces, rng):
-    """Edits one to three sentences: drops a word, drops the sentence, or moves it; of three sentences or fewer, only words are dropped."""
+    """Edits one to three sentences: drops a word, drops the sentence, or moves it; texts with at most three sentences lose only words."""
     pieces = list(pieces)
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(len(pieces)))

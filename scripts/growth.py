@@ -5,9 +5,9 @@
 # ///
 """Measures how the work of algorithms that compare documents grows with the corpus.
 
-CORPORA contains mixed-100m, poems-zh, versions-zh, versions-ru and versions-en (each with docs/). All algorithms run on four seeded
-samples of these documents, each of which contains the smaller ones; the table shows candidates per document and CPU seconds of the
-complete process. Then follow mixed-100m alone, generated pages with the same template and a few unique words, and the pairs that
+CORPORA contains mixed-100m, poems-zh, versions-zh, versions-ru and versions-en (each with docs/). All algorithms run on four seeded samples
+of these documents, each of which contains the smaller samples; the table shows candidates per document and CPU seconds of the complete
+process. Further tables show mixed-100m alone, generated pages with the same template and a few unique words, and the pairs that
 cosine:join=heavy misses compared with join=exact. Prints a section of Markdown; --write FILE replaces the marked section in FILE.
 
     scripts/growth.py CORPORA --dupsift target/release/dupsift --write benches/records/growth.md
@@ -137,8 +137,10 @@ def real(growth, corpora):
 
 
 def template_pages(pages, own):
-    """Returns pages of sixty common words and `own` words that two other pages have; every tenth repeats the previous one except for a
-    word."""
+    """Returns pages of sixty common words and `own` words that occur on two other pages.
+
+    Every tenth page repeats the previous page except for one word.
+    """
     draw = random.Random(7)
     template = " ".join(f"template{n}" for n in range(60))
     rows, words = [], []

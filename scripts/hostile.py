@@ -42,7 +42,7 @@ SOME = ("exact", "minhash", "balanced", "stream")
 EXACT = ("exact",)
 PURIFY = ("purify",)
 VERBS = (*ALL, "segments")
-# Verbs, minimum memory in MiB (for a single page, if that is large), MiB with --small, exit codes.
+# The verbs, the minimum memory in MiB (for a single page, if pages are large), the MiB with --small, and the exit codes.
 SHAPES = {
     shapes.pages: (ALL, 160, 64, {0}),
     shapes.packed_pages: (SOME, 160, 64, {0}),
@@ -90,8 +90,10 @@ PRINTED, RECORDED = 1 << 20, 4 << 20
 
 
 def watched(command):
-    """Runs a command; returns its exit code, its peak anonymous memory in bytes, and its output. If it hangs, it is killed, with the code
-    -9."""
+    """Runs a command; returns its exit code, its peak anonymous memory in bytes, and its output.
+
+    A command that hangs is killed and has the exit code -9.
+    """
     with tempfile.TemporaryFile() as told:
         child = subprocess.Popen(command, stdout=told, stderr=told)
         peak, begun = 0, time.monotonic()

@@ -21,7 +21,7 @@ def text(rng, vocabulary, length):
 
 
 def different(length, first):
-    """Returns a text whose words all differ, including from those of a text with a different `first`."""
+    """Returns a text in which no word occurs twice. Texts with different values of `first` have no words in common."""
     out, size, number = [], 0, first
     while size < length:
         word = f"{number * 2654435761 % (1 << 20):x}{number:x}"
@@ -168,7 +168,7 @@ def parquet_values(folder, rng, small):
 
 
 def repeated_values(folder, rng, small):
-    """Writes a value that many rows share and that is in the dictionary once."""
+    """Writes a value that many rows share and that the dictionary contains once."""
     value = 'a "word" in lines\n' * (1_600_000 if small else 5_500_000)
     for number in range(2):
         columns = {"id": [f"d{number}-{row}" for row in range(16)], "text": ["<p>a page</p>"] * 16, "raw": [value] * 16}
@@ -210,7 +210,7 @@ def long_ids(folder, rng, small):
 
 
 def packed_bodies(folder, rng, small):
-    """Writes responses in web archives of a few kilobytes that decompress to more than the maximum size of a text."""
+    """Writes web archives of a few kilobytes whose responses decompress to more than the maximum size of a text."""
     body = gzip.compress(b"<p>" + b"a " * 70_000_000, 6)
     long = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n" + body, 1 if small else 3)
     short = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page of few words</p>", 20)
@@ -276,7 +276,7 @@ def gbk(folder, rng, small):
 
 
 def cut_off(folder, rng, small):
-    """Writes a Parquet file whose second half is missing, one of 0 bytes, and one with a damaged page."""
+    """Writes a Parquet file whose second half is missing, a file of 0 bytes, and a file with a damaged page."""
     good(folder)
     whole = (folder / "good.parquet").read_bytes()
     (folder / "a.parquet").write_bytes(whole[: len(whole) // 2])

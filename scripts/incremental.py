@@ -5,15 +5,16 @@
 # ///
 """Runs batches against an index with scripts/nightly.sh, and compares results and cost with plain runs over the same files.
 
-The documents of CORPUS are divided into batches (scripts/incremental_dealt.py): each repeats some earlier documents, one is empty, one has three
-documents, one is killed twice, one repeats the previous batch, and in one a source has become a page with a single template, which a
-guard has to hold back. Then the tables of all batches are compared with one run over all of them that uses the statistics of the index.
-Prints a section of Markdown with goals and results; --write FILE replaces the marked section in FILE.
+The documents of CORPUS are divided into batches (scripts/incremental_dealt.py): each repeats some earlier documents, one is empty, one has
+three documents, one is killed twice, one repeats the previous batch, and in one, all rows of a source have become pages from the same
+template, so a guard has to hold the result back. Then the tables of all batches are compared with one run over all batches that uses the
+statistics of the index. Prints a section of Markdown with goals and results; --write FILE replaces the marked section in FILE.
 
     scripts/incremental.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
 
---short 100000,1000000 measures a batch of 10,000 documents, short ones and those of CORPUS, against an index with this many short ones.
---versions CORPORA measures the effect of frozen statistics on F1 for versions-zh, versions-ru and versions-en, each split into two batches.
+--short 100000,1000000 measures batches of 10,000 short documents and of 10,000 documents from CORPUS, each against an index with this many
+short documents. --versions CORPORA measures the effect of frozen statistics on F1 for versions-zh, versions-ru and versions-en, each split
+into two batches.
 """
 
 import argparse
@@ -117,7 +118,7 @@ def run_batches(place, dealt, odd):
     for batch, rows in enumerate(dealt, 1):
         incremental_dealt.write(place.corpus(batch), rows)
         if batch == odd["empty"]:
-            # Nothing was read, and an earlier result exists: a person should check it.
+            # Nothing was read, and an earlier result exists, so a person should check the new result.
             _, code = place.batch(batch, (4,))
             place.said.append(f"batch {batch}, empty: exit code {code}, held back")
             continue
@@ -139,7 +140,10 @@ def run_batches(place, dealt, odd):
 
 
 def held_back(place, batch, rows):
-    """Runs the batch in which a source has become one page: it is held back, and changes nothing else. Then its corpus is repaired."""
+    """Runs the batch in which a source has only pages from one template.
+
+    The batch is held back and changes nothing else. Then its corpus is repaired.
+    """
     wrong, source = incremental_dealt.with_template(rows)
     incremental_dealt.write(place.corpus(batch), wrong)
     before, latest = place.held(), os.readlink(place.folder / "out" / "latest")
@@ -174,7 +178,7 @@ def one_batch(place, batch, rows, stood, now):
 
 
 def table(figures, odd):
-    """Returns the lines of a table: every fifth batch, and the unusual ones."""
+    """Returns the lines of a table: every fifth batch, and the unusual batches."""
     lines = ["| batch | documents | seen | matched | MB read of the index: rows, texts | CPU s: plain | with the index | of it appending | ratio | rows, texts of the index MB |"]
     lines.append("| ---: |" + " ---: |" * 9)
     last = max(figures)
@@ -187,7 +191,7 @@ def table(figures, odd):
 
 
 def ordinary(figures, odd):
-    """Returns the batches whose cost is meaningful: neither the first, which creates the index, nor the unusual ones."""
+    """Returns the batches whose cost is meaningful: all except the first batch, which creates the index, and the unusual batches."""
     return {batch: one for batch, one in figures.items() if batch > 1 and batch not in odd.values()}
 
 

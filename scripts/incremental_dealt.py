@@ -1,7 +1,7 @@
 """Divides the documents of a corpus into batches like those of a crawl: each batch repeats some earlier documents, and some are unusual.
 
 The unusual batches are placed in proportion to thirty: the ninth is empty, the tenth has three documents, the twelfth is killed twice, the
-seventeenth repeats the sixteenth, and in the twenty-first a source has become a page with a single template.
+seventeenth repeats the sixteenth, and in the twenty-first, all rows of a source have become pages from the same template.
 """
 
 import random

@@ -37,7 +37,7 @@ def pairs(out, label):
 
 
 def components(edges, count):
-    """Returns, for each document, the smallest document that it is connected with."""
+    """Returns, for each document, the smallest document to which it is connected."""
     parents = list(range(count))
 
     def root(doc):
@@ -117,7 +117,7 @@ def found_in(outs, labels):
 
 
 def first_copies(halves):
-    """Returns a function that tests for pairs that two batches do not list: pairs of the second batch with a repeated text of the first."""
+    """Returns a function that detects pairs that two batches do not list: a document in the second batch and a repeated text in the first batch."""
     known, surplus = set(), set()
     for row in halves[0]:
         surplus |= {row[0]} if row[1] in known else set()
@@ -127,7 +127,7 @@ def first_copies(halves):
 
 
 def versions(arguments, folder, say, algorithms):
-    """Compares F1 of one run with its own statistics, with those of a batch of half the corpus, and of two batches."""
+    """Compares the F1 of one run with its own statistics, one run with the statistics of the first of two batches, and the two batches."""
     say(
         "### Statistics of the first batch",
         "",

@@ -1,4 +1,4 @@
-"""Measures a batch of 10,000 documents, short ones or those of a corpus, against an index of many short ones and against an empty index."""
+"""Measures a batch of 10,000 documents, either short or from a corpus, against an index of short documents and an empty index."""
 
 import json
 import os
@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 
 RECIPES = ["minhash:ngram=2", "exact,minhash:ngram=2"]
 BATCH = 10_000
-# How many texts from the index the batch repeats, and how many it repeats with an additional word.
+# The number of texts from the index that the batch repeats, and the number that it repeats with an additional word.
 AGAIN, EDITED = 1_500, 1_500
 STAGES = ["match the index", "look up indexed documents", "append to the index"]
 
 
 def batch_of(folder, old, seed):
-    """Writes new documents, and some from the index."""
+    """Writes new documents, and some documents from the index."""
     grown(folder / "new", BATCH - AGAIN - EDITED, seed + 1_000)
     new = pq.read_table(folder / "new")["text"].to_pylist()
     first = pq.read_table(sorted(old.glob("*.parquet"))[0], columns=["text"])["text"]
@@ -42,7 +42,7 @@ def grown(folder, count, seed):
 
 
 def batch_of_corpus(folder, corpus, seed):
-    """Writes random documents from a corpus, with numbers like those in the index."""
+    """Writes random documents from a corpus, with negative numbers as ids, like the short documents of a batch."""
     rows = random.Random(seed).sample(incremental_dealt.read(corpus), BATCH)
     folder.mkdir()
     table = pa.table({"id": pa.array([-1 - BATCH - at for at in range(BATCH)], pa.int64()), "text": pa.array([row[1] for row in rows], pa.large_string())})

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the home of Java 17 or later: JAVA_HOME, the one in PATH, or openjdk-17-jre-headless, which root installs with apt-get.
-# Exits with 1 and a message if there is none.
+# Prints the home folder of Java 17 or later, from JAVA_HOME or PATH. If neither has it and the user is root, installs
+# openjdk-17-jre-headless with apt-get. Exits with 1 and a message if there is none.
 set -eu
 home() {
   for java in "${JAVA_HOME:+$JAVA_HOME/bin/java}" "$(command -v java || true)"; do

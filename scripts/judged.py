@@ -16,14 +16,15 @@ with the columns
     weight       the number of pairs in the pool that this pair represents
     found_by     the algorithms that found the pair when it was drawn, separated by commas
 
-No such table is part of this repository. --setting gives the options that follow `dupsift run`, and may be repeated. Without it, the default
-is measured, both with its own removal rule and with the rule that being in a pair is enough. Reported pairs are counted as in
-scripts/regimes.py: those of all algorithms together, except pairs whose `relation` is `template`.
+No such table is part of this repository. --setting gives the options that follow `dupsift run`, and may be repeated. Without it, the
+default is measured, both with its own removal rule and with `--remove-if pair`. Reported pairs are counted as in scripts/regimes.py: the
+pairs of all algorithms count together, except pairs whose `relation` is `template`.
 
-All figures are weights. False: reported pairs that are neither same nor contained. Recall of the known: the share found among the good pairs
-that `cosine` had found when they were drawn. Removals: judged pairs in which one document is removed in favor of the other, without exact
-copies; either document of `same` and the smaller one of `contained` are right. The line below the table counts the removals in the complete
-corpus for which the kept document contains less than half of the removed text's 3-grams.
+All figures are weights. False: reported pairs that are neither same nor contained. Recall of the known: the share of known pairs that are
+reported, where the known pairs are the good pairs that `cosine` had found when they were drawn. Removals: judged pairs in which one
+document is removed in favor of the other, without exact copies; a removal is right if it removes either document of a `same` pair, or the
+smaller document of a `contained` pair. The line below the table counts the removals in the complete corpus for which the kept document
+contains less than half of the removed text's 3-grams.
 
     scripts/judged.py CORPORA/mixed-100m/docs judged.parquet --dupsift target/release/dupsift --setting "--algorithms minhash"
 

@@ -47,7 +47,7 @@ def word(number):
 
 
 def zipf(rng, count):
-    """Returns numbers of words with approximately the frequencies in a language with 200,000 words."""
+    """Returns word numbers whose frequencies are approximately the word frequencies in a language with 200,000 words."""
     return [int(200_000 ** rng.random()) for _ in range(count)]
 
 

@@ -12,7 +12,10 @@ def commit():
 
 
 def section(path, markers):
-    """Returns a file's text, and where its section between two markers begins and ends. Called first, so that no measurement is lost."""
+    """Returns the text of a file, and the beginning and end of its section between two markers.
+
+    Scripts call this before they measure, so that missing markers cost no results.
+    """
     try:
         text = path.read_text()
     except OSError as error:

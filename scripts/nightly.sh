@@ -54,8 +54,8 @@ exec 9>>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another run is in progress in $out; this run was not started"
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so times do not
-# decide which result is the newest or which ones are deleted. Results that are not in the list yet come after those in it. A result that a
-# person accepted comes before the first result in the list that began later, because it may be an old one.
+# decide which result is the newest or which ones are deleted. Results that are not in the list yet come after the listed results. A result
+# that a person accepted comes before the first listed result that began later, because the accepted result may be old.
 list=$out/.nightly.published
 new=
 trap 'rm -f -- ${new:+"$new"}' EXIT

@@ -78,7 +78,7 @@ def record(out):
 
 
 def algorithm(report, label):
-    """Returns the record of one algorithm; without a label, that of the first."""
+    """Returns the record of one algorithm; without a label, the record of the first algorithm."""
     labels = [one["label"] for one in report["algorithms"]]
     if label is not None and label not in labels:
         fail(f"there is no algorithm {label!r} in this run; available: {', '.join(labels)}")
@@ -92,15 +92,18 @@ def part(out, kind, label=None):
 
 
 def duplicates(out, label, columns):
-    """Returns columns of one algorithm's pairs that are duplicates, which pairs from the same template are not."""
+    """Returns columns of one algorithm's pairs, without pairs from the same template, which are not duplicates."""
     file = part(out, "pairs", label)
     relation = pc.field("relation")
     return pq.read_table(file, columns=columns, filters=relation.is_null() | (relation != "template"), partitioning=None)
 
 
 def with_copies(pairs, texts):
-    """Extends pairs of ids to all documents with these texts, as frozensets; `texts` has the text of each id. A run pairs each copy
-    with only one document with its text, and different texts by one document each, so two documents count as paired if these are."""
+    """Extends pairs of ids to all documents with these texts, as frozensets; `texts` has the text of each id.
+
+    A run pairs each copy with only one document with its text, and different texts by one document each, so two documents count as paired
+    if the documents that represent their texts are paired.
+    """
     copies = collections.defaultdict(list)
     for document, text in texts.items():
         copies[text].append(document)

@@ -6,7 +6,7 @@
 """Shows how far the algorithms of a run agree: pairs in common, the share of A's pairs that B finds, and the Jaccard similarity of the sets.
 
 OUT is the output folder of `dupsift run`. In the second table, rows are A and columns are B: 1.00 means that B finds every pair that A
-finds. `alone` counts the pairs that no other algorithm finds. Of groups above --max-group, only the written pairs are counted. DuckDB does
+finds. `alone` counts the pairs that no other algorithm finds. In groups above --max-group, only the written pairs are counted. DuckDB does
 the counting, so the pairs may exceed memory.
 
     scripts/overlap.py out/docs

@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Packages whose import name differs from their name in the registry.
 NAMES = {"axe-core-python": "axe_core_python"}
-# Packages that a script imports only when it needs them.
+# Packages that a script imports only for some options.
 LATER = {"jieba"}
 # Scripts whose packages are not in .venv: the environment, and the make target that creates it.
 ENVIRONMENTS = {
@@ -30,7 +30,7 @@ def declared(script):
 
 
 def find():
-    """Restarts the running script with another interpreter if necessary; reports missing packages if that does not help."""
+    """Restarts the running script with another interpreter if necessary; reports packages that are still missing."""
     script = Path(sys.argv[0]).resolve()
     if script.parent != ROOT / "scripts":
         return

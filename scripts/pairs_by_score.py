@@ -5,9 +5,9 @@
 # ///
 """Gives an overview of a finished run: for each algorithm, the number of pairs by score and the sizes of clusters.
 
-OUT is the output folder of `dupsift run`. Scores are in the `similarity` column: the verified value if the algorithm checks its pairs on the
-texts, otherwise its own. It is always 1 for algorithms with equal signatures. Cluster sizes show chaining: check a single huge cluster
-with many pairs before you delete anything.
+OUT is the output folder of `dupsift run`. Scores are in the `similarity` column: the verified value if the algorithm checks its pairs on
+the texts, otherwise the algorithm's own value. It is always 1 for algorithms with equal signatures. Cluster sizes show chaining: check a
+single huge cluster with many pairs before you delete anything.
 
     scripts/pairs_by_score.py out/docs
 """

@@ -6,16 +6,16 @@
 
     python3 scripts/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--program PATH] [--stages]
 
-The path of a stage is the CPU time of its leading thread plus that of its busiest worker: even with many cores, it cannot take less. The
-path of a run is the sum over its stages, plus the work of the leading thread between them and the wall-clock time of the process's exit.
-With one thread, all of the time is on the path. Two values are shown:
+The path of a stage is the CPU time of its leading thread plus that of its busiest worker: even with many cores, the stage cannot take less
+time. The path of a run is the sum over its stages, plus the work of the leading thread between them and the wall-clock time of the
+process's exit. With one thread, all of the time is on the path. Two values are shown:
 
     spread   CPU seconds of this run divided by its path: how evenly the threads share the work;
     speed-up CPU seconds of the run with the fewest threads divided by the path of this run: the largest possible gain from as many cores as it has threads.
 
-Checkpoints are off, because many threads on few cores would reach the time for one and many cores would not. Waiting for locks and for
-shared memory bandwidth is not included. Of several runs, the one with the median path counts. The times come from the log with
---log-format json and RUST_LOG=debug. Linux only.
+Checkpoints are off, because a run with many threads on few cores would last long enough to write a checkpoint, and a run on many cores
+would not. Waiting for locks and for shared memory bandwidth is not included. If there are several runs, the run with the median path
+counts. The times come from the log with --log-format json and RUST_LOG=debug. Linux only.
 """
 
 import argparse

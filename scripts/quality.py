@@ -111,7 +111,7 @@ def share(part, whole):
 
 
 def s_curve(quality, corpus):
-    """Compares MinHash candidates with the probability from bands and rows, by exact Jaccard similarity."""
+    """Compares the share of pairs that MinHash finds with the probability from bands and rows, by exact Jaccard similarity."""
     found = {}
     for seed in SEEDS:
         recipe = f"exact,minhash:unit=char,ngram=5,verify=none,bands={BANDS},rows={ROWS},seed={seed}"

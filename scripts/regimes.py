@@ -17,13 +17,13 @@ or a fifth of its words edited, and two more copies of each with one word in a h
 give the same rows and the same true pairs everywhere.
 
 --setting gives the options that follow `dupsift run`, and may be repeated. Without it, the default is measured, both with its own removal
-rule and with the rule that being in a pair is enough. All pairs that a setting reports count together, and two documents count as paired if
-one document with each of their texts is. Pairs whose `relation` is `template` do not count, because the program itself reports that they are
-not versions. A result that is held back (exit code 4) is measured as it is.
+rule and with `--remove-if pair`. All pairs that a setting reports count together, and two documents count as paired if any two documents
+with their texts are paired. Pairs whose `relation` is `template` do not count, because the program itself reports that they are not
+versions. A result that is held back (exit code 4) is measured as it is.
 
-The columns: true pairs and reported pairs, with precision, recall and F1; removed documents, those removed in favor of a document in their
-own family, and those that could be removed if one document of each family were kept; the share of pages of which no document is left; the
-share of families whose pairs are all reported.
+The columns: true pairs and reported pairs, with precision, recall and F1; removed documents, documents removed in favor of a document in
+their own family, and documents that could be removed if one document of each family were kept; the share of pages without any remaining
+document; the share of families whose pairs are all reported.
 
     scripts/regimes.py CORPORA --dupsift target/release/dupsift --setting "--preset balanced" --setting "--algorithms minhash"
     scripts/regimes.py CORPORA --dupsift target/release/dupsift --floors --write benches/records/quality.md
@@ -54,7 +54,7 @@ import versions_rule
 from measured import commit, missing_corpora, section, write_section
 
 LANGUAGES = ["zh", "ru", "en"]
-# The first one is the program's default.
+# The first setting is the program's default.
 DEFAULT = "--remove-if contained:0.8:0.9"
 SETTINGS = [DEFAULT, "--remove-if pair"]
 THIN = [0.1, 0.02]
@@ -158,7 +158,7 @@ def thin(rows, pairs, family, kept):
 
 
 def twice(rows, family, language):
-    """Repeats every labeled page, with an additional last line that says when it was saved."""
+    """Repeats every labeled page, with an additional last line that states when the page was saved."""
     draw = random.Random(SEED_TWICE)
     doubled, page = [], {}
     for document, text in rows:
@@ -187,7 +187,7 @@ def regimes_of(corpora, language):
 
 
 def edited(draw, text, share, vocabulary):
-    """Edits about `share` of the words in a text: half of these are replaced, a quarter dropped, and the others followed by a new word."""
+    """Edits about `share` of the words in a text: half of these are replaced, a quarter dropped, and the rest are followed by a new word."""
     words = []
     for word in WORDS.findall(text):
         chance = draw.random()

@@ -11,9 +11,9 @@ FOLDER/NAME/docs has the documents of a collection as Parquet, and FOLDER/NAME/j
 contained, or anything else for two texts that are not duplicates) and smaller (the id of the contained text). No such collection is part of
 this repository.
 
-Columns: documents removed besides exact copies; wrong: pairs judged not to be duplicates, if one of the documents is removed in favor of
+Columns: documents removed, without exact copies; wrong: pairs judged not to be duplicates, if one of the documents is removed in favor of
 the other, or in favor of a document that was not judged its duplicate; right: pairs judged to be duplicates, if a document that may be
-removed (either one of `same`, the smaller one of `contained`) is removed.
+removed (either document of a `same` pair, the smaller document of a `contained` pair) is removed.
 """
 
 import argparse

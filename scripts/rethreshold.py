@@ -11,10 +11,10 @@ with; with --remove-if contained, only if that document contains enough of it. -
 one document per cluster. Only the pairs of algorithm A decide, as with --decide A. DIR receives clusters.parquet and removed.parquet, with
 the columns of clusters/ and removed/.
 
-The result is limited to what the run wrote. It has no pairs below its own threshold, so T can only be raised. Containment is known only for
-pairs that were checked on the texts or considered for removal; a document is not removed if the containment is unknown. The similarity of equal
-signatures is always 1. For groups above --max-group, only the pairs with the representative exist. Lengths and other columns that --keep
-needs are read from the input files, or from --input. The pairs are held in memory.
+The result is limited to the data that the run wrote. The run has no pairs below its own threshold, so T can only be raised. Containment is
+known only for pairs that were checked on the texts or considered for removal; a document is not removed if the containment is unknown. The
+similarity of equal signatures is always 1. For groups above --max-group, only the pairs with the representative exist. Lengths and other
+columns that --keep needs are read from the input files, or from --input. The pairs are held in memory.
 
     scripts/rethreshold.py out/docs --algorithm minhash --threshold 0.9 --to out/strict
 """
@@ -31,7 +31,7 @@ import outputs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# A document is compared with this many of its kept partners, the most similar ones first.
+# A document is compared with this many of its kept partners, most similar partners first.
 MOST_LOOKED_AT = 20
 
 

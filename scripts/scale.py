@@ -7,8 +7,9 @@
 
     scripts/scale.py CORPORA --gb 20 [--threads 16] [--folder DIR] [--dupsift target/release/dupsift]
 
-scripts/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB, each with its own seed, one per thread at a time. Grown
-corpora are kept in the folder and used again. For comparison, a part of a tenth of the size, at most one part, is measured.
+scripts/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB with different seeds. One part per thread is grown at a
+time. Grown corpora are kept in the folder and used again. For comparison, a corpus of a tenth of the size, but at most one part, is also
+measured.
 
 Columns: wall-clock seconds; CPU seconds; peak of anonymous memory (RssAnon, sampled ten times a second); peak of temporary files, sampled at
 the same rate; megabytes of text per CPU second; CPU seconds compared with those of the small corpus, divided by the ratio of text sizes
@@ -41,7 +42,7 @@ SETTINGS = [
 
 
 def grown(corpora, folder, megabytes, at_once):
-    """Returns folders of parts with this many megabytes together; missing parts are grown in parallel."""
+    """Returns folders of parts with this many megabytes in total; missing parts are grown in parallel."""
     sizes = [PART] * (megabytes // PART) + ([megabytes % PART] if megabytes % PART else [])
     parts = [(folder / f"part-{seed}-{size}mb", size, seed) for seed, size in enumerate(sizes, 1)]
     grow = Path(__file__).with_name("grow_corpus.py")

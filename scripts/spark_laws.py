@@ -89,7 +89,7 @@ def cpu() -> float:
 
 
 class Peaks:
-    """Samples the anonymous memory of the processes; `of` has the peak of each kind. Workers of Python are added up."""
+    """Samples the anonymous memory of the processes; `of` has the peak of each kind. Python workers are added up."""
 
     def __enter__(self) -> Peaks:
         self.of: dict[str, int] = {}
@@ -211,7 +211,7 @@ class Laws:
 
     def killed(self) -> None:
         """Kills an executor while it runs tasks of a step."""
-        # The steps of the default: the first one counts, a later one signs.
+        # The steps of the default: the first step counts, a later step signs.
         signs = lambda step: isinstance(step, dict) and step["Map"]["signs"]
         whole = [(name, lambda step, name=name: step == name) for name in ("Group", "Judge", "collect")]
         for name, is_it in [("sign", signs), *whole]:

@@ -2,11 +2,11 @@
 # /// script
 # requires-python = ">=3.10"
 # ///
-"""Compares all algorithms with `dupsift compare` on four corpora, next to the study of 2007, and the presets with the labels.
+"""Compares all algorithms with `dupsift compare` on four corpora, and the presets with the labels.
 
-CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m (each with docs/ and truth/). Prints a section of Markdown; --write FILE
-replaces the marked section in FILE. Exits with 1 if `compare` on versions-zh needs more than three times the CPU of `run` with the same
-algorithms, or if the recommended setting misses its goal.
+CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m (each with docs/ and truth/). Prints a section of Markdown with the
+figures of the 2007 study next to the results; --write FILE replaces the marked section in FILE. Exits with 1 if `compare` on versions-zh
+needs more than three times the CPU of `run` with the same algorithms, or if the recommended setting misses its goal.
 
     scripts/study.py CORPORA --dupsift target/release/dupsift --write benches/records/study.md
 """
@@ -33,10 +33,11 @@ PUBLISHED = {
     "log_shingles": (0.39, 0.97, 0.56), "megashingles": (0.36, 0.91, 0.51), "exact": (0.23, 1.00, 0.38),
 }  # fmt: skip
 RECOMMENDED = "versions"
-# F1 against the labels: the goals. A perfect MinHash is the exact Jaccard similarity of 5 characters at its best threshold for each.
+# The goals for F1 against the labels, and the F1 of a perfect MinHash: the exact Jaccard similarity of 5-character shingles at the best
+# threshold for each corpus.
 GOAL = {"versions-zh": 0.95, "versions-ru": 0.93, "versions-en": 0.985}
 PERFECT_MINHASH = {"versions-zh": 0.782, "versions-ru": 0.672, "versions-en": 0.964}
-# Settings near the recommended one, which show how sensitive the result is.
+# Settings near the recommended setting, which show how sensitive the result is.
 NEAR = [
     (f"h{head}_t{threshold}_m{margin}".replace(".", "").replace(":", "_"), head, threshold, margin)
     for head in ("0.05", "0.1", "0.2") for threshold in ("0.64", "0.68", "0.72") for margin in ("either:0.01:0.25", "either:0.02:0.25", "either:0.05:0.3")
@@ -134,7 +135,7 @@ def compared(study):
 
 
 def labelled(study):
-    """Compares settings, including the recommended one, with the labels; returns whether that one reaches its goals."""
+    """Compares settings, including the recommended one, with the labels; returns whether the recommended setting reaches its goals."""
     found = {corpus: study.evaluate(corpus, ",".join(OTHERS)) for corpus in VERSIONS}
     study.say(
         "### The recommended setting",

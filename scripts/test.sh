@@ -1,6 +1,5 @@
 #!/bin/sh
-# Runs all checks and tests. Those that wait for the network or for Java run in parallel with the others; their output is printed at the
-# end.
+# Runs all checks and tests. Checks that wait for the network or for Java run in parallel with the rest; their output is printed at the end.
 # Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON
 set -u
 frames=$1

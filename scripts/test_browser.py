@@ -10,7 +10,7 @@ Each page is opened in light and dark mode, folded and with everything unfolded.
 * axe-core reports nothing,
 * nothing is wider than the window, except boxes that scroll,
 * tables are sorted by a click, and show the same rows without scripts,
-* j and k move through the removals, and a tick moves a pair from the right to the wrong ones,
+* j and k move through the removals, and a tick moves a pair from the right removals to the wrong removals,
 * the browser reports no error, so that the content security policy allows the page's own script,
 * the page of a small corpus is less than 6,000 pixels high at 1280 (`--small`),
 * a printed page needs few sheets, because folded parts stay folded.
@@ -160,7 +160,7 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
             wrong += [f"{where}: {entry['message']}" for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
     driver.get(page.as_uri())
     with_scripts = driver.execute_script(CELLS)
-    # From an empty page, so that no script of the page runs before the setting takes effect.
+    # Starts from an empty page, so that no script of the page runs before the setting takes effect.
     driver.get("about:blank")
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     driver.get(page.as_uri())

@@ -12,7 +12,7 @@ if ! JAVA_HOME=$(sh "$here/scripts/java.sh"); then
 fi
 export JAVA_HOME
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
-# Outside of the source folder, so that the installed package is tested.
+# Runs outside of the source folder, so that the installed package is tested.
 alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
 case $wheel in

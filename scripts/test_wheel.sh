@@ -16,7 +16,7 @@ trap 'rm -rf "$alone"' EXIT
 "$python" -m pip --python "$alone/venv/bin/python" install --quiet --disable-pip-version-check --no-deps "$wheel"
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 
-# Outside of the source folder, so that the installed package is tested.
+# Runs outside of the source folder, so that the installed package is tested.
 cd "$alone"
 for file in run errors progress examples; do
   venv/bin/python "$tests/test_$file.py"

@@ -5,7 +5,7 @@
 # ///
 """Implements the rule that classifies similar documents in plain Python, to try other bounds and to check the program.
 
-docs/versions.md describes the rule, its results and its limits. In the program, it is the algorithm versions.
+docs/versions.md describes the rule, its results and its limits. In the program, the rule is part of the `versions` algorithm.
 
 OUT is the output of a run that reports every pair with a cosine of at least 0.6, including copies:
 
@@ -41,24 +41,25 @@ import outputs
 from number_words import number_words
 
 ALGORITHMS = "exact,versions:relate=false,join=exact"
-# Sentence 1: pairs below this cosine are ignored, and mean "nothing else is near".
+# Sentence 1: pairs below this cosine are ignored. If no other document is near, this value is used as the cosine of the next best document.
 LEAST_COSINE = 0.6
-# Sentence 1: facts agree if the numbers do, or the 3-grams of both.
+# Sentence 1: the facts agree if enough numbers agree, or if each text contains enough of the other text's 3-grams.
 LEAST_NUMBERS = 0.7
 LEAST_GRAMS_OF_BOTH = 0.75
-# Sentence 2: the maximum share of a text's weight in the surplus of one word, and for short texts, the value to divide by the tokens.
+# Sentence 2: the maximum share of a text's weight in the surplus of one word. In short texts, the maximum is SURPLUS_WORDS divided by the
+# number of tokens.
 MOST_SURPLUS = 0.02
 SURPLUS_WORDS = 2
-# Sentence 3: when a text is contained; the relation is `contained` if the other text has less than MOST_OF_BOTH in common.
+# Sentence 3: the minimum share of a contained text. The relation is `contained` if the share of the other text is less than MOST_OF_BOTH.
 LEAST_CONTAINED = 0.88
 MOST_OF_BOTH = 0.8
-# Sentence 4: the minimum distance of the next best document, outside of the near group of either.
+# Sentence 4: the minimum distance of the next best document, outside of the near group of either document.
 LEAST_GAP = 0.15
 NEAR = 0.9
 # Sentence 6: the minimum contained share if more than MANY_NEAR other documents are at most LEAST_GAP less similar.
 LEAST_CONTAINED_IN_CROWD = 0.95
 MANY_NEAR = 10
-# Sentence 5: a first line that more documents have is not a title.
+# Sentence 5: a first line that more documents than this have in common is not a title.
 MOST_WITH_TITLE = 10
 LONGEST_TITLE = 200
 
@@ -202,7 +203,7 @@ class Rule:
         return weight / max(self.weight[u], 1e-9), word, most
 
     def gap(self, a, b, cosine):
-        """Returns the distance of the next best document of either, outside of the near group of the pair, and that document."""
+        """Returns the distance of the next best document of either document, outside of the near group of the pair, and that document."""
         group = self.near[a] | self.near[b] | {a, b}
         next_best = [(LEAST_COSINE, "")]
         for document in (a, b):
@@ -212,7 +213,7 @@ class Rule:
         return cosine - next_cosine, other
 
     def is_crowded(self, document, other, cosine):
-        """Returns whether more than MANY_NEAR documents are about as similar to a document as the other one of the pair."""
+        """Returns whether more than MANY_NEAR documents are about as similar to a document as the other document of the pair."""
         as_near = (partner for minus, partner in self.nearest[document] if -minus >= cosine - LEAST_GAP and partner != other)
         return sum(1 for _ in as_near) > MANY_NEAR
 
@@ -227,7 +228,7 @@ class Rule:
         return verdict
 
     def decide_two(self, a, b, cosine):
-        """Applies the five sentences in order."""
+        """Applies the first five sentences in order."""
         if self.texts[a] == self.texts[b]:
             return Verdict("version", 1.0, 1.0, "the same text")
         left, right = self.evidence[a], self.evidence[b]

@@ -23,7 +23,7 @@ pub fn start(
 ) -> Result<RunReport> {
     job::check(options)?;
     let inputs = match cluster {
-        // Other machines read the inputs in place.
+        // The other machines read the inputs themselves.
         Some(_) => reading::look(options, cancel)?,
         None => reading::look_and_write(options, cancel, Writes::Texts)?,
     };
@@ -59,8 +59,7 @@ pub fn start_with(
 
 /// Estimates the cost of a run, after checking everything that can be checked without reading documents.
 ///
-/// # Errors
-/// Returns an error if the options do not fit together, the memory limit, or the inputs.
+/// # Errors Returns an error if the options contradict each other, do not fit within the memory limit, or do not match the inputs.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     incremental::check(options, inputs)?;
     job::estimate(options, inputs)

@@ -40,7 +40,7 @@ GROUPED = regex.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 HAN = regex.compile(r"\p{Han}")
 INVISIBLE = regex.compile(r"\p{Cf}")
 GRAM = 3
-# The minimum number of tokens for a text to have a frame, and the part of the text that the frame is at either end.
+# The minimum number of tokens for a text to have a frame, and the fraction of the text at either end that is its frame, as a divisor.
 LEAST_WITH_FRAME = 500
 FRAME = 20
 

@@ -135,7 +135,7 @@ def passage(text):
 
 
 def paragraphs(text):
-    """Returns the paragraphs of a raw text; if neither blank lines nor U+2029 separate any, each line is a paragraph."""
+    """Returns the paragraphs of a raw text; if neither blank lines nor U+2029 separate paragraphs, each line is a paragraph."""
     ends = [found.end() for found in LINE.finditer(text)]
     lines = [text[begin:end] for begin, end in zip([0, *ends], [*ends, len(text)])]
     found, open_ = [], []

@@ -63,5 +63,6 @@ __all__ = [
     "similarity",
 ]
 
-# Work that was interrupted in a long step continues in its thread; this removes its unfinished output when the interpreter exits.
+# A call that was interrupted in a long step continues in its thread. When the interpreter exits, this function removes the unfinished
+# output.
 _atexit.register(_dupsift.leave)

@@ -51,7 +51,7 @@ class Contamination(Output):
 
     @cached_property
     def clean_mask(self) -> Column:
-        """One boolean per row of the corpus: True if no item reaches the threshold in it."""
+        """One boolean per row of the corpus: True if no item reaches the threshold in the row."""
         self._there()
         return _dupsift.contaminated_mask(os.fspath(self.path))
 

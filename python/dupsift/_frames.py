@@ -16,13 +16,13 @@ from ._options import given_of
 
 F = TypeVar("F")
 
-# The beginning of the name of the folder that holds a frame. Rust recognizes the result of a frame by it.
+# The beginning of the name of the folder that holds a frame. The Rust code uses this name to recognize the result of a frame.
 FOLDER = ".dupsift-frame-"
 
-# The file in this folder that lists the columns that the run does not read. Rust reads it.
+# The file in this folder that lists the columns that the run does not read. The Rust code reads this file.
 LEFT_OUT = "left_out.json"
 
-# Rows of a Hugging Face dataset that are converted to a table at a time.
+# The number of rows of a Hugging Face dataset that are converted to a table at a time.
 _ROWS = 1_000
 
 
@@ -51,7 +51,7 @@ def kind_of(frame: object) -> str:
 
 
 def _kind(frame: object) -> str:
-    """Returns the type of an object that is not a frame, and, for the plan of a frame, how to compute the frame."""
+    """Returns the type of an object that is not a frame. If the object is a query plan, adds how to compute the frame."""
     way = "; call collect() first" if hasattr(frame, "collect") else ""
     return f"{type(frame).__module__}.{type(frame).__name__}{way}"
 
@@ -62,12 +62,12 @@ def is_frame(data: object) -> bool:
 
 
 def _is_array(data: object) -> bool:
-    """Returns whether this is a NumPy array, whose class may be a subclass."""
+    """Returns whether this is a NumPy array or an instance of a subclass."""
     return any(one.__module__ == "numpy" and one.__name__ == "ndarray" for one in type(data).__mro__)
 
 
 def texts_of(data: Any) -> Iterable[str | None] | None:
-    """Returns the texts of a list, a tuple, a Series or an array, with None for missing ones. Returns None for anything else.
+    """Returns the texts of a list, a tuple, a Series or an array, with None for missing texts. Returns None for anything else.
 
     Raises TypeError for a NumPy array that has several dimensions or no texts.
     """
@@ -164,7 +164,7 @@ _SEVERAL = ("text", "text_column", "item_column", "choices_column")
 
 
 def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str] | None:
-    """Returns the names of the columns to read from the frame, or None to read all of them because a required one is missing."""
+    """Returns the names of the columns to read from the frame, or None to read all of them because a required column is missing."""
     there = names_of(frame)
     if there is None:
         return None
@@ -184,8 +184,10 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def filtered(given: F, mask: Any, limit: int | None, in_order: Callable[[Any], None]) -> F:
-    """Returns the rows of a frame that a mask keeps, as a frame of the same kind. ``limit`` is the option of the run. ``in_order`` raises
-    ValueError for a frame with the rows in another order."""
+    """Returns the rows of a frame that a mask keeps, as a frame of the same kind.
+
+    ``limit`` is the option of the run. ``in_order`` raises ValueError if the frame has the rows in a different order.
+    """
     kept: F = _filtered(given, mask, limit, in_order)
     return kept
 

@@ -10,21 +10,24 @@ from . import _dupsift
 from ._frames import names_of
 from ._table import Table
 
-# As in crates/files/src/io/schema.rs: the more likely names first.
+# The same names as in crates/files/src/io/schema.rs, most likely names first.
 _NAMES = ("id", "_id", "doc_id", "docid", "document_id", "uuid", "uid", "guid", "warc_record_id", "record_id", "page_id", "url", "uri")
 
-# Rows that are looked at.
+# The number of rows that are inspected.
 _ROWS = 1_000
 
 
 def id_columns(frame: object, text: object) -> list[str]:
-    """Returns the columns that may contain the ids, judging by their names; an empty list if there is a column ``id``, or no list of names."""
+    """Returns the columns that may contain the ids, judging by their names.
+
+    Returns an empty list if there is an ``id`` column or if the frame has no column names.
+    """
     names = names_of(frame) or []
     return [] if "id" in names else [name for name in names if name.lower() in _NAMES and name != text]
 
 
 def likely_id(path: Path, text: object) -> str | None:
-    """Returns the column of a frame's file that the command line would suggest for ids, or None if no such column has ids in its first rows."""
+    """Returns the column of a frame's file that the command line would suggest for ids, or None if no such column contains ids in its first rows."""
     saved = Table([(path.name, os.fspath(path))], None, None)
     named = sorted((_NAMES.index(name.lower()), name) for name in saved.columns if name.lower() in _NAMES and name not in ("id", text))
     for _, name in named:
@@ -42,9 +45,9 @@ def likely_id(path: Path, text: object) -> str | None:
 
 
 def suggestion(summary: str, column: str | None, is_known: bool) -> str:
-    """Returns the summary of a run over a frame with the suggested column in terms of ``dedup``.
+    """Returns the summary of a run over a frame, with the suggested id column as a keyword of ``dedup``.
 
-    ``is_known`` tells whether the frame was looked at, and ``column`` is its column with ids.
+    ``is_known`` is True if the frame was inspected; ``column`` is then its id column, or None if it has none.
     """
 
     def line(found: re.Match[str]) -> str:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from . import _dupsift
 
 F = TypeVar("F", bound=Callable[..., object])
-# Lists of these are passed as one comma-separated text.
+# Keywords whose lists are passed as one comma-separated string.
 _WITH_COMMAS = ("algorithms", "columns", "corpus", "keep", "text_column", "item_column", "choices_column")
 
 
@@ -41,7 +41,7 @@ def _value(name: str, value: object) -> object:
 
 
 def spelled(sentence: str) -> str:
-    """Returns a sentence of a record with the options in backticks as keywords."""
+    """Returns a sentence from a record, with the options in backticks spelled as keywords."""
     verbs = ("run", "compare", "purify", "contaminated")
     names = {name.replace("_", "-") for verb in verbs for name, *_ in _dupsift.options(verb)}
     return re.sub(r"`([a-z-]+)", lambda found: found[0].replace("-", "_") if found[1] in names else found[0], sentence)

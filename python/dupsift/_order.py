@@ -13,12 +13,12 @@ from . import _dupsift
 from ._frames import kind_of, texts_of
 from ._table import Table
 
-# Rows whose texts are compared if there are no ids.
+# The number of rows whose texts are compared if there are no ids.
 _TEXTS = 1_000
 
 
 def check_order(frame: Any, report: dict[str, Any], removed: Table, corpus: Path | None) -> None:
-    """Raises ValueError if the frame has other rows than the run, or the same rows in a different order.
+    """Raises ValueError if the frame has different rows from the run, or the same rows in a different order.
 
     With an id column, compares the ids of the removed documents and of the documents kept instead. Otherwise, compares the first texts
     with the frame's file ``corpus``, if it still exists. If the frame lacks these columns, nothing is compared.
@@ -82,7 +82,7 @@ def _text(id: object) -> str:
 
 
 def _columns(table: Table, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Returns the values of these columns, row by row, by a library that is already loaded, which is faster."""
+    """Returns the values of these columns, row by row. Prefers a library that is already loaded, which is faster."""
     if "polars" in sys.modules:
         frame = table.to_polars()
         return zip(*(frame[name].to_list() for name in names))

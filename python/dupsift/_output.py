@@ -140,9 +140,9 @@ class Pairs(Output):
         """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
         ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
-        in an incremental run, these numbers continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept
-        instead, or with the most similar document in a pair with ``a``. The corpus must be where it was, or in ``input``.
-        Raises ValueError for unknown documents, and if the corpus has changed.
+        in an incremental run, these numbers continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was
+        kept instead, or with the most similar document in a pair with ``a``. The corpus must be in its original location, or ``input`` must
+        give its new location. Raises ValueError for unknown documents, and if the corpus has changed.
         """
         self._there()
         return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, self._place(input)))
@@ -208,9 +208,9 @@ class Told:
 
 
 class Explanation(Told):
-    """Explains why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
+    """An explanation of why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
 
-    In a notebook, it shows the two texts side by side, with differences highlighted.
+    A notebook cell shows the two texts side by side, with differences highlighted.
     """
 
     def __init__(self, record: str, text: str, marked: str) -> None:
@@ -224,7 +224,9 @@ class Explanation(Told):
 
 
 class Estimate(Told):
-    """What a run would need and, with a sample, what it would remove. ``print`` shows it; ``record`` has the numbers.
+    """The estimated resources of a run and, with ``sample``, its estimated removals.
+
+    ``print`` shows the estimate; ``record`` has the numbers.
 
     ``record`` has documents, input_bytes, algorithms, memory_bytes, disk_bytes (temporary files) and passes, for the complete corpus. With
     ``sample``, ``record["sample"]`` has documents, used, removed and seconds of the run over the sample; removed_share, the lowest and highest

@@ -103,7 +103,7 @@ class Result(Pairs):
             self._leave_out_place()
 
     def _told(self) -> str:
-        # The command line names the command that writes the corpus.
+        # The summary of the command line shows the command that writes the corpus.
         return re.sub(r"^next: dupsift apply .*$", "next: result.write()", super()._told(), flags=re.MULTILINE)
 
     def _keeps(self) -> object:
@@ -124,7 +124,10 @@ class Result(Pairs):
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows in the corpus, including rejected rows and rows outside a sample. With ``limit``, only the first rows count."""
+        """The number of rows in the corpus, including rejected rows and rows outside a sample.
+
+        With ``limit``, only the first rows count.
+        """
         rows: int = sum(one["rows"] for one in self.report["inputs"])
         return rows if self._limit is None else min(rows, self._limit)
 
@@ -145,11 +148,11 @@ class Result(Pairs):
     def filter(self, frame: F) -> F:
         """Returns a frame without its removed rows. Pass the frame of ``dedup``, or a frame with the same rows in the same order.
 
-        Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
-        same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, or with the rows in
-        another order, and after a run with ``sample``. The order is checked by the ids of the removed documents and of the documents kept instead.
-        Without ids, the first 1,000 texts are compared if the result was made in this process or opened with ``input=frame``; otherwise, only
-        the number of rows is checked.
+        Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns
+        the same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, or with the
+        rows in a different order, and after a run with ``sample``. The order is checked by the ids of the removed documents and of the
+        documents kept instead. Without ids, the first 1,000 texts are compared if the result was made in this process or opened with
+        ``input=frame``; otherwise, only the number of rows is checked.
 
             clean = dupsift.dedup(frame, text="body").filter(frame)
         """
@@ -163,9 +166,9 @@ class Result(Pairs):
         """Returns the rows that a different rule keeps, without a new run: a value of ``remove_if``, or minimum similarities of pairs.
 
         The keyword of a threshold is the label of an algorithm, as in ``minhash=0.9``. Thresholds can only be raised, because the run
-        recorded no pairs below its threshold. The corpus must be where it was, or in ``input``, because lengths and other columns of
-        ``keep`` are read again. Pairs are held in memory, about 64 bytes each. Nothing is written; ``apply(...).write(out)`` writes the
-        corpus by this rule.
+        recorded no pairs below its threshold. The corpus must be in its original location, or ``input`` must give its new location, because
+        lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64 bytes each. Nothing is written;
+        ``apply(...).write(out)`` writes the corpus by this rule.
 
         Raises ValueError for a label that the run does not have, for a threshold below the run's, and if the rule depends on a document that the
         run did not compare with a kept document.
@@ -207,7 +210,7 @@ class Result(Pairs):
     def removed(self) -> Table:
         """The removed documents, in row order.
 
-        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain, emptied or representative); keep_rule; doc,
-        kept_doc; contained, numbers, the shares of the removed document that the kept document contains.
+        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain, emptied or
+        representative); keep_rule; doc, kept_doc; contained, numbers, the shares of the removed document that the kept document contains.
         """
         return self._table("removed")

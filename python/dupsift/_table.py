@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     import polars as _polars
     import pyarrow as _pyarrow
 
-# The number of rows that a notebook shows, and of characters per value.
+# The number of rows that a notebook shows, and the number of characters per value.
 _SHOWN = 10
 _LONG = 100
-# Control characters and direction marks, which would make the text look different from what it is.
+# Control characters and direction marks, which would make a text look different from its actual content.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 

@@ -40,7 +40,7 @@ def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
     if not is_frame(reference):
         return None
     columns, _ = columns_of({name: value for name, value in options.items() if name not in ("reference", "corpus")}, {})
-    # The run reports any other column that it needs.
+    # The run reports any other required column that is missing.
     wanted = [(name, keyword if keyword in ("text_column", "html_column") else None) for name, keyword in columns]
     corpus = Corpus(reference, wanted, False, beside, "reference")  # type: ignore[arg-type]
     options["reference"] = corpus.path
@@ -130,7 +130,7 @@ def dedup(
     columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
     looks_for_ids = id is None and texts_of(frame) is None
     if looks_for_ids:
-        # If there are no ids, the run looks for such a column in the file.
+        # If no id column is specified, the run searches the file for a column that probably contains ids.
         columns += [(name, None) for name in id_columns(frame, text)]
     corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
     corpus.id_hint = (likely_id(corpus.path, text),) if looks_for_ids else None
@@ -271,10 +271,11 @@ def evaluate(
 ) -> Evaluation:
     """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
-    ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet, JSON
-    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``input``. Undefined metrics are None. ``print``
-    shows five columns, or all of them with ``full``. ``record`` has all metrics of each algorithm, of the pairs that decide (``run``) and of the
-    removals (``removed``). The record is also written to ``evaluation/`` in the output.
+    ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet,
+    JSON lines, CSV or TSV, or one frame with these columns. The corpus must be in its original location, or ``input`` must give its new
+    location. Undefined metrics are None. ``print`` shows five columns, or all of them with ``full``. ``record`` has all metrics of each
+    algorithm, of the pairs that decide (``run``) and of the removals (``removed``). The record is also written to ``evaluation/`` in the
+    output.
 
     Raises ValueError for invalid labels, and if the corpus is missing or has changed.
     """

@@ -1,4 +1,4 @@
-"""Finds documents that contain items of an evaluation set, in files and in frames."""
+"""Tests the search for documents that contain items of an evaluation set, in files and in frames."""
 
 from __future__ import annotations
 

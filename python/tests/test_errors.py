@@ -1,4 +1,4 @@
-"""Each kind of error: its class, and its message, which names keywords instead of flags."""
+"""Tests each kind of error: its class, and its message, which mentions keywords instead of flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Results of frames: tables, masks, filtering, writing, and opening them again. Each library is tested if it is installed."""
+"""Tests the results of frames: tables, masks, filtering, writing, and opening the results again.
+
+Each library is tested if it is installed.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class FrameResults(FrameCase):
         table = pa.table(COLUMNS | {"meta": nested})
         corpus = self.folder / "corpus"
         corpus.mkdir()
-        # The first three rows are in one file, and all rows in another, so that rows are removed from both.
+        # The first three rows are in one file, and all rows are in a second file, so that rows are removed from both files.
         pq.write_table(table.slice(0, 3), corpus / "a.parquet")
         pq.write_table(table, corpus / "b.parquet", row_group_size=2)
         lines = ({"body": text, "url": name} for text, name in zip(TEXTS, IDS) if text is not None)
@@ -42,7 +45,7 @@ class FrameResults(FrameCase):
         self.assertEqual(rows, stays)
         # No line is kept, because the earlier files have the same texts.
         self.assertFalse((out / "deduped" / "c.jsonl").exists())
-        # Only the JSON lines files, as lines.
+        # Runs over the JSON lines file alone.
         again = self.folder / "again"
         ds.run(corpus / "c.jsonl", again, no_report=True, **options)
         kept = str(again / "deduped" / "c.jsonl")
@@ -164,7 +167,7 @@ class FrameResults(FrameCase):
             for rows in (result, result.apply(remove_if="pair"), opened):
                 with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has the url 'u3', and the run had 'u2' there; .*order"):
                     rows.filter(other)
-        # The texts may change, because the ids are the same. The document that was kept instead must be there, too.
+        # The texts may change, because the ids are the same. The documents that were kept instead are also compared by id.
         self.assertEqual(result.filter(frame.with_columns(body=pl.lit("x")))["url"].to_list(), ["u0", "u1", "u3", "u4"])
         with self.assertRaisesRegex(ValueError, "row 0 has the url None, and the run had 'u0' there"):
             result.filter(frame.with_columns(url=pl.Series([None, *IDS[1:]])))
@@ -209,7 +212,7 @@ class FrameResults(FrameCase):
         truth = pl.DataFrame({"id_a": ["u0"], "id_b": ["u2"]})
         self.check(frame, out=out, keep="length desc")
         lost = ds.open(out)
-        # What the folder contains is read without the frame.
+        # Data in the folder can be read without the frame.
         self.assertEqual((list(lost.kept_mask), len(lost.pairs())), (KEPT, 2))
         self.assertEqual(lost.filter(frame)["url"].to_list(), ["u0", "u1", "u3", "u4"])
         for needs_it in (lambda: lost.explain("u0", "u2"), lambda: lost.apply(remove_if="pair"), lambda: lost.write(corpus="annotate"), lambda: ds.evaluate(lost, truth)):
@@ -247,7 +250,7 @@ class FrameResults(FrameCase):
         assert isinstance(whole, ds.Result)
         rows = pl.read_parquet(whole.write(self.folder / "again") / "deduped" / "*.parquet")
         self.assertEqual((rows["other"].to_list(), rows.columns), ([0, 1, 4], list(COLUMNS)))
-        # Texts, several columns, and the files of a corpus that was moved.
+        # Tests texts, several columns, and the files of a corpus that was moved.
         ds.dedup(TEXTS, out=self.folder / "texts", algorithms="exact", no_report=True)
         self.assertTrue(ds.open(self.folder / "texts", input=pl.Series(TEXTS)).explain(0, 2, rows=True).record["exact_copies"])
         two = pl.DataFrame({"a": ["x", "y", "x"], "b": ["one text", "one text", "one text"]})
@@ -269,7 +272,7 @@ class FrameResults(FrameCase):
         for write in (result.write, result.apply(remove_if="pair").write):
             with self.assertRaisesRegex(ValueError, r"not read: 'other'\); use result.filter\(frame\) to filter the frame itself"):
                 write(self.folder / "clean")
-        # The folder knows it, too, while the frame's temporary file exists.
+        # While the frame's temporary file exists, the result that is opened from the folder raises the same error.
         live = self.check(frame, out=self.folder / "live")
         opened = ds.open(self.folder / "live")
         assert isinstance(opened, ds.Result)
@@ -287,7 +290,7 @@ class FrameResults(FrameCase):
         self.assertEqual((rows["url"].to_list(), set(rows.columns)), (["u0", "u1", "u4"], set(COLUMNS)))
         columns = pl.read_parquet(whole.apply(remove_if="pair").write(self.folder / "more", add=["cluster_size", "copies"]) / "deduped" / "*.parquet").columns
         self.assertEqual(set(columns) - set(COLUMNS), {"cluster_size", "copies"})
-        # A frame with no other columns is written as it is.
+        # A frame without other columns is written unchanged.
         self.check(frame.select("body", "url")).write(self.folder / "narrow")
 
     def test_a_sample_does_not_say_which_rows_are_kept(self) -> None:
@@ -298,7 +301,7 @@ class FrameResults(FrameCase):
             with self.assertRaisesRegex(ValueError, says):
                 call()
         self.assertEqual((result.rows, len(result.rejected())), (6, 1 if result.report["documents"]["rejected"] else 0))
-        # The estimate for the complete corpus is shown even if the folder is not.
+        # The estimate for the complete corpus is shown even if the folder is not shown.
         told = str(ds.dedup(TEXTS, sample=4, algorithms="exact", no_report=True, max_rejected_share=1))
         self.assertIn("whole corpus: about ", told)
         self.assertNotIn("output: ", told)

@@ -1,4 +1,4 @@
-"""Frames of other libraries as inputs. Each library is tested if it is installed."""
+"""Tests frames of other libraries as inputs. Each library is tested if it is installed."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Frames(FrameCase):
         dataset = datasets.Dataset.from_dict(COLUMNS)
         result = self.check(dataset)
         self.assertEqual(dataset.select(result.kept_rows)["url"], ["u0", "u1", "u3", "u4"])
-        # Rows in the selected order, not in the stored one.
+        # The rows are in the selected order, not in the stored order.
         turned = dataset.select(range(len(TEXTS))[::-1])
         again = ds.dedup(turned, text="body", id="url", algorithms="exact", no_report=True)
         self.assertEqual(turned.select(again.kept_rows)["url"], ["u5", "u4", "u3", "u2"])
@@ -306,14 +306,14 @@ class Frames(FrameCase):
             if not isinstance(frame, pa.RecordBatchReader):
                 self.assertEqual(suggested(frame), says("doc_id"))
             else:
-                # The names of a stream are not known, and its url has only nulls.
+                # The column names of a stream are unknown, and its url column has only nulls.
                 self.assertEqual(suggested(frame), [])
         self.assertEqual(suggested(table.drop_columns("url"), out=self.folder / "out"), says("doc_id"))
         self.assertIn(says("doc_id")[0], str(ds.open(self.folder / "out")))
         self.assertEqual(suggested(table.drop_columns("doc_id")), [])
         self.assertEqual(suggested(table.rename_columns(["text", "doc_id", "url", "other"])), says("url"))
         self.assertEqual(suggested(table, id="doc_id"), [])
-        # Columns of other types, which a run copies, are not looked at.
+        # Columns of other types, which a run copies, are not inspected.
         dates = table.append_column("uuid", pa.nulls(len(TEXTS), pa.date32())).append_column("day", pa.nulls(len(TEXTS), pa.date32()))
         self.assertEqual(suggested(dates, corpus="keep"), says("doc_id"))
         plain = table.select(["text"]).append_column("day", dates["day"])
@@ -326,7 +326,7 @@ class Frames(FrameCase):
         self.assertEqual(result.filter(TEXTS), [text for text, kept in zip(TEXTS, KEPT) if kept])
         self.assertEqual(list(ds.dedup(tuple(TEXTS), algorithms="exact", no_report=True).kept_rows), [0, 1, 3, 4])
         self.assertEqual(len(ds.dedup(["half of a pair \ud800", "a text"], algorithms="exact", no_report=True, accept=True).rejected()), 1)
-        # More than one batch.
+        # Tests more than one batch.
         many = [f"text number {row % 9000}" for row in range(20_000)]
         self.assertEqual(list(ds.dedup(many, algorithms="exact", no_report=True).kept_rows), list(range(9000)))
 
@@ -408,7 +408,7 @@ class Frames(FrameCase):
             ds.dedup(frame, reference=reference.drop("other"), keep="other desc", **options)
         with self.assertRaisesRegex(TypeError, "reference=: expected a path or a frame, got a list"):
             ds.dedup(frame, reference=["a"], **options)
-        # Files, and only the texts.
+        # Tests a corpus of files, and references that consist only of texts.
         corpus = self.lines(*TEXTS)
         result = ds.run(corpus, self.folder / "out", reference=pl.DataFrame({"text": [TEXTS[0]]}), algorithms="exact", no_report=True)
         self.assertEqual(list(result.kept_rows), [1, 3, 4])

@@ -80,7 +80,7 @@ class Pages(Case):
                 with self.subTest(page, block=number), contextlib.redirect_stdout(said):
                     exec(compile(text, f"{page}, block {number}", "exec"), names)
             if page == "README.md":
-                # The comment after the line has its output.
+                # The comment after the line contains the output of the line.
                 self.assertEqual(said.getvalue().split()[0], "1630")
 
 

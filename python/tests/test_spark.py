@@ -65,8 +65,7 @@ def session() -> SparkSession:
 
 
 def corpus(folder: Path) -> Path:
-    """Writes a corpus of special cases: texts that are null, empty, equal or almost equal; a file without rows, one of copies; repeated
-    ids."""
+    """Writes a corpus of special cases: null, empty, equal and almost equal texts, a file without rows, a file of copies, and repeated ids."""
     chance = random.Random(3)
     words = [f"{stem}{end}" for stem in ("вода", "stone", "lamp", "дом", "river", "cloud") for end in ("", "s", "а", "ing", "ed")]
     texts: list[str | None] = [" ".join(chance.choices(words, k=60)) for _ in range(300)]
@@ -91,8 +90,8 @@ def titled(path: Path) -> Path:
 
 
 def _megabytes(numbers: Iterator[int]) -> Iterator[bytes]:
-    """Yields six blocks of kind 1, of a megabyte each, for each number."""
-    # Global names of this file are sent to the tasks with the function, but HEAD cannot be.
+    """Yields six blocks for each number. The blocks have kind 1 and a size of one megabyte each."""
+    # Global names in this file are sent to the tasks together with the function, but HEAD cannot be sent.
     from dupsift.spark._tasks import HEAD
 
     for number in numbers:
@@ -288,7 +287,10 @@ class Spark(Case):
         self.same(ds.run(DOCS, self.folder / "docs"), ds.open(self.folder / "docs-spark"))  # type: ignore[arg-type]
 
     def command(self, line: str) -> None:
-        """Runs a line from the manual. A make target would build the wheel first, so only the command after that is run."""
+        """Runs a line from the manual.
+
+        A make target would build the wheel first, so only the command that the target runs afterwards is run.
+        """
         wheel = os.environ.get("DUPSIFT_WHEEL")
         if not wheel:
             self.skipTest("DUPSIFT_WHEEL does not name the wheel")

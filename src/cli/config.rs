@@ -1,5 +1,5 @@
-//! Reads the file given by `--config`, which contains options of the command by their long names, and the inputs. The command line takes
-//! precedence over the file.
+//! Reads the file given by `--config`. The file contains the inputs and options of the command, under their long names. The command line
+//! takes precedence over the file.
 //!
 //! ```text
 //! inputs = ["crawl/", "more/*.jsonl"]
@@ -89,7 +89,7 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
 fn of_toml(value: &toml::Value) -> Option<Value> {
     match value {
         toml::Value::Boolean(on) => Some((*on).into()),
-        // No option accepts a negative number. It is kept as text so that the error message can show it.
+        // No option accepts a negative number. Negative numbers are kept as text so that the error message can show them.
         toml::Value::Integer(number) => {
             Some(u64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::Number))
         }

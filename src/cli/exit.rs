@@ -54,7 +54,7 @@ impl Exit {
         }
     }
 
-    /// Returns why a complete result should be checked; `None` if there is no reason.
+    /// Returns the reason why you should check a complete result, or `None` if there is none.
     pub const fn asks_to_look(self) -> Option<&'static str> {
         match self {
             Exit::DoneWithLosses => Some(
@@ -72,7 +72,7 @@ impl Exit {
         Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())
     }
 
-    /// Returns the exit status after a finished job, given its guards and its numbers of rejected rows and skipped files.
+    /// Returns the exit status after a finished job, based on its guards and its numbers of rejected rows and skipped files.
     pub fn of(report: &impl Guarded, rejected: u64, bad_inputs: usize) -> Exit {
         if report.is_held() {
             return Exit::Held;
@@ -111,7 +111,7 @@ const NONE: u8 = u8::MAX;
 /// The exit code of the process, if it is already known.
 static CODE: AtomicU8 = AtomicU8::new(NONE);
 
-/// Records the exit code. After this call, the result is being reported, so the code can no longer change.
+/// Records the exit code. The code can no longer change after this call, because the result is then reported.
 pub(super) fn ends_with(exit: Exit) {
     CODE.store(exit.code(), Ordering::SeqCst);
 }

@@ -1,4 +1,4 @@
-//! Implements `dupsift explain`, which explains why two documents of a finished run are a pair or not, or why a document was removed.
+//! Implements `dupsift explain`, which explains why two documents of a finished run are or are not a pair, or why a document was removed.
 
 use std::io::{self, IsTerminal};
 

@@ -9,7 +9,7 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
-/// The known values of each option: the words in closed lists, and the beginnings of values that continue with a number or a name.
+/// The known values of each option: complete values, and the beginnings of values that continue with a number or a name.
 pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
@@ -38,7 +38,7 @@ fn listed() -> Vec<String> {
     ALGORITHMS.iter().flat_map(of_one).chain(["all".to_owned()]).collect()
 }
 
-/// Returns a parser that accepts any text and lists the words in [`BEGINNINGS`] for this option as known values.
+/// Returns a parser that accepts any text. Its known values are the words that [`BEGINNINGS`] lists for this option.
 pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
     Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
 }

@@ -45,7 +45,7 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 /// The progress bars, which are hidden while a line is written.
 static BARS: RwLock<Option<Arc<Bars>>> = RwLock::new(None);
 
-/// Returns whether lines are JSON; returns `false` if this is not known yet.
+/// Returns whether lines are JSON, or `false` if this is not known yet.
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
@@ -55,7 +55,7 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Determines the format from the words of the command line, and makes panic messages use it.
+/// Determines the format from the words of the command line, and makes panic messages use this format.
 pub fn listen(typed: impl Iterator<Item = OsString>) {
     if types_json(typed) {
         send(LogFormat::Json);
@@ -189,15 +189,15 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
         .with_writer(BesideBars { format, colours })
         .with_ansi(colours)
         .with_target(false)
-        // Otherwise, the logger would print its own errors to stderr, which has just failed.
+        // Prevents the logger from reporting a failed write to stderr on stderr itself.
         .log_internal_errors(false);
-    // An error means that logging was already started.
+    // An error means that logging has already been started.
     let sent = match format {
         LogFormat::Json => {
             let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
             lines.finish().with(filter.clone()).try_init()
         }
-        // Lines need time stamps in a log file, but not on a terminal.
+        // Lines need timestamps in a log file, but not on a terminal.
         LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter.clone()).try_init(),
         LogFormat::Text => lines.compact().finish().with(filter.clone()).try_init(),
     };

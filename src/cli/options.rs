@@ -1,5 +1,5 @@
-//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command, and becomes [`Settings`] together
-//! with the file given by `--config`. A switch may be typed as `--strict=false` to override the file.
+//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command. It is combined with the file given
+//! by `--config` to form [`Settings`]. A switch may be typed as `--strict=false` to override the file.
 
 use std::path::{Path, PathBuf};
 
@@ -22,16 +22,16 @@ const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
     config: Option<PathBuf>,
-    /// An input that may come from a pattern in an option, expanded by the shell.
+    /// An input that may belong to an option whose pattern the shell expanded.
     stray: Option<Stray>,
 }
 
-/// Options that specify files other than the files of the corpus.
+/// Options that specify files outside the corpus.
 const OTHER_FILES: [&str; 3] = ["reference", "forget", "against"];
 /// The name of the argument for the inputs of a command.
 const INPUT: &str = "inputs";
 
-/// Describes an input that directly follows the value of an option for files.
+/// Describes an input that directly follows the value of an option that specifies files.
 #[derive(Clone, Debug, PartialEq)]
 struct Stray {
     option: &'static str,
@@ -40,8 +40,8 @@ struct Stray {
 }
 
 impl Stray {
-    /// Finds the second file of an unquoted pattern, which would be read as part of the corpus. An input right after the value is
-    /// suspicious if other inputs precede the option, or if the input and the value are files in the same folder.
+    /// Finds the second file of an unquoted pattern. Without this check, that file would be read as part of the corpus. An input right
+    /// after the value is suspicious if other inputs precede the option, or if the input and the value are files in the same folder.
     fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
         let inputs: Vec<(usize, &String)> =
             matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();
@@ -87,7 +87,7 @@ impl<const VERB: usize> Options<VERB> {
         Ok(self.settings_and_inputs()?.0)
     }
 
-    /// Returns the settings and the inputs in the configuration file.
+    /// Returns the settings, and the inputs that are listed in the configuration file.
     ///
     /// # Errors
     /// Returns the errors of [`Options::settings`].
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 
-    /// Simulates how a shell expands `--reference bench/*.jsonl`.
+    /// Checks command lines in which the shell has expanded `--reference bench/*.jsonl`.
     #[test]
     fn a_second_file_behind_an_option_is_no_input() {
         let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@ use super::{
 use crate::report::{Detail, finished};
 use dupsift_engine::options::Spelling;
 
-/// The script described in docs/scheduling.md. It is embedded so that every package includes it.
+/// The script described in docs/scheduling.md. The script is embedded in the program so that every package includes it.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
 
 /// Runs a command line, which begins with the name of the program. This function is called once per process.

@@ -83,12 +83,11 @@ const fn template(unit: Unit) -> &'static str {
 /// Writes log lines, at most one every ten seconds per stage.
 #[derive(Default)]
 pub struct Lines {
-    /// The earliest second for the next line of each stage.
+    /// The time in seconds at which the next line of each stage is due.
     next: Mutex<BTreeMap<u64, f64>>,
 }
 
 impl Lines {
-    /// Returns whether a line for this stage is due.
     fn is_due(&self, event: &Event<'_>) -> bool {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         if event.ends {

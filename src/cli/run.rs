@@ -16,7 +16,7 @@ use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, Spelling, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
 
-/// The maximum number of algorithms that the first line lists. If there are more, the line shows only their number.
+/// The maximum number of algorithms that the first log line lists. If there are more, the line shows only their number.
 pub(super) const MOST_NAMED: usize = 8;
 
 /// Runs the command.
@@ -67,8 +67,8 @@ pub fn called(settings: &Settings, options: &RunOptions) -> String {
     }
 }
 
-/// Logs the task, the number of documents and the required resources. With `-v`, also logs the algorithms with all their parameters, in the
-/// form for the command line. Returns the passes and the legs of the job.
+/// Logs the task, the number of documents and the required resources. With `-v`, also logs the algorithms with all their parameters, as a
+/// value of `--algorithms`. Returns the passes and the legs of the job.
 pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,

@@ -23,7 +23,7 @@ use dupsift_engine::job;
 
 /// The time within which the work may stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The maximum time for writing a message. It is limited because the reader may no longer exist.
+/// The maximum time for writing a message. The time is limited because the reader of the pipe may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
 /// The interval for checking whether a message has been written.
 const EVERY: Duration = Duration::from_millis(50);
@@ -50,7 +50,7 @@ fn heard(signal: i32, flag: &AtomicBool) {
     if flag.swap(true, Ordering::SeqCst) {
         std::process::exit(known_code().unwrap_or(Exit::of_stop().code()).into());
     }
-    // If no thread can be started, waits for the work.
+    // If the thread cannot be started, the process ends when the work stops on its own.
     let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
     tracing::warn!("stopping after the current step; press Ctrl-C again to stop immediately");
 }

@@ -1,5 +1,5 @@
-//! Implements `dupsift stream`, which flags each document, in order, if a similar document occurred earlier in this run or in a previous
-//! run.
+//! Implements `dupsift stream`, which reads documents in order and flags each document that is similar to an earlier document, from this
+//! run or a previous run.
 
 use std::path::Path;
 

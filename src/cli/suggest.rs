@@ -80,7 +80,7 @@ fn said_elsewhere(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(word, _)| *word == name).map(|(_, said)| *said)
 }
 
-/// Returns what to type to select the algorithm, preset or parameter with this name.
+/// Returns the options that select the algorithm, preset or parameter with this name.
 fn of_algorithms(name: &str) -> Option<String> {
     let plain = name.replace('-', "_");
     let is_called = |one: &&dyn Algorithm| {

@@ -1,6 +1,6 @@
 //! Splits an error into two lines: the problem, then `help:` with the solution.
 //!
-//! A message of the library is a single line, `PROBLEM; SOLUTION`, so that it can be a warning, a Python exception or a JSON value. A
+//! A message from the library is a single line, `PROBLEM; SOLUTION`, so it can be used as a warning, a Python exception or a JSON value. A
 //! solution begins with one of [`LEADS`].
 
 /// The possible beginnings of a solution.

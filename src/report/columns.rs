@@ -121,7 +121,7 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
         (Side::Left, false) => ("[-", "-]"),
         (Side::Right, false) => ("{+", "+}"),
     };
-    // The characters or symbols that are shown, each with its width and whether it is colored.
+    // The characters or symbols that are shown, each with its width and a flag that marks colored characters.
     let mut atoms: Vec<(String, usize, bool)> = Vec::new();
     for piece in pieces {
         let signs = piece.changed && !colours;
@@ -163,7 +163,7 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
     rows
 }
 
-/// Assembles a row, with colors turned on and off.
+/// Assembles a row, and turns colors on and off where a change begins and ends.
 fn row(atoms: &[(String, usize, bool)], begin: &str, end: &str, colours: bool) -> Cell {
     let (mut text, mut taken, mut on) = (String::new(), 0, false);
     for (atom, columns, changed) in atoms {

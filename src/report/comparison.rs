@@ -1,7 +1,7 @@
 //! Formats the tables of `compare` for a terminal: the quality and the agreement of the contestants, the combinations that are better, the
 //! basis of the figures, and the recommendation.
 //!
-//! The same record gives the same text, except for CPU seconds.
+//! The same record gives the same text; only CPU seconds differ between two identical comparisons.
 
 use std::path::Path;
 
@@ -102,7 +102,7 @@ pub(super) fn contestants(report: &ComparisonReport) -> String {
     }
 }
 
-/// Returns the name of a contestant, marked if it is a preset.
+/// Returns the name of a contestant; presets are marked.
 pub(super) fn name_of(one: &ComparedReport) -> String {
     if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
 }
@@ -184,7 +184,7 @@ fn together(report: &ComparisonReport) -> String {
     format!("\n{}", table_of_numbers(header, std::iter::once(alone).chain(better.iter().map(row))))
 }
 
-/// Returns notes on the basis of the figures, and on what they do not cover.
+/// Returns notes that state which data the figures are based on and what the figures do not cover.
 fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let judge = &report.judge;
     let mut notes: Vec<String> = bias(judge).map(str::to_owned).into_iter().collect();
@@ -246,7 +246,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
-/// An interval that is narrower than this is not shown. For counts, this limit is relative to the count.
+/// The minimum width of an interval that is shown. For counts, the width is relative to the count.
 pub(super) const NARROW: f64 = 0.005;
 
 fn share_of(figure: &Figure) -> String {

@@ -11,10 +11,10 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub const MOST_CHARACTERS: usize = 200_000;
 /// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
-/// The maximum number of pairs of changed lines that are compared in one stretch. If there are more, lines are paired in order.
+/// The maximum number of pairs of changed lines that are compared in one stretch of changes. If there are more, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
-/// The maximum number of words in two lines to compare, including spaces and punctuation. If there are more, the complete lines are
-/// shown as different.
+/// The maximum total number of words in two lines that are compared word by word; spaces and punctuation count as words. If there are more,
+/// the complete lines are shown as different.
 const MOST_WORDS: usize = 40_000;
 /// The minimum share of common words for two changed lines to be shown side by side.
 const ALIKE: f64 = 0.3;

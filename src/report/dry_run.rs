@@ -1,4 +1,4 @@
-//! Defines the record and the text of a dry run, for programs. The command line logs the same lines.
+//! Defines the record and the text of a dry run for programs that use the library. The command line logs the same lines.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ use dupsift_engine::options::RunOptions;
 /// Holds the estimate for a run over a complete corpus. Field names are part of the interface.
 #[derive(Clone, Debug, Serialize)]
 pub struct DryRun {
-    /// Rows in all files, or within `limit`.
+    /// The number of rows in all files, or within `limit`.
     pub documents: u64,
-    /// Bytes of input files on disk.
+    /// The size of the input files on disk, in bytes.
     pub input_bytes: u64,
     /// The algorithms of the run, with all their parameters.
     pub algorithms: Vec<String>,
-    /// Peak anonymous memory in bytes, excluding the allowance for the longest document.
+    /// The peak of anonymous memory in bytes, excluding the allowance for the longest document.
     pub memory_bytes: u64,
-    /// Approximate bytes of temporary files, excluding candidates to verify.
+    /// The approximate size of temporary files in bytes, excluding candidates to verify.
     pub disk_bytes: u64,
     /// The passes of the run, in order.
     pub passes: Vec<PlannedPass>,
@@ -32,26 +32,26 @@ pub struct PlannedPass {
     pub name: &'static str,
     /// The work of the pass, and the algorithms that take part.
     pub does: String,
-    /// Bytes of text that the pass reads; 0 if only some documents are looked up.
+    /// The number of bytes of text that the pass reads; 0 if only some documents are looked up.
     pub read_bytes: u64,
-    /// Approximate bytes that the pass writes to temporary files.
+    /// The approximate number of bytes that the pass writes to temporary files.
     pub disk_bytes: u64,
 }
 
 /// Estimates the result for the complete corpus from a run over a sample.
 #[derive(Clone, Debug, Serialize)]
 pub struct SampleEstimate {
-    /// Rows in the sample.
+    /// The number of rows in the sample.
     pub documents: u64,
-    /// Rows of the sample with a text.
+    /// The number of rows in the sample that have a text.
     pub used: u64,
-    /// Documents of the sample that were removed.
+    /// The number of removed documents in the sample.
     pub removed: u64,
-    /// Seconds that the run over the sample took.
+    /// The time for the run over the sample, in seconds.
     pub seconds: f64,
     /// The lowest and highest estimate of the share of documents in the complete corpus that would be removed, 0 to 1.
     pub removed_share: [f64; 2],
-    /// The estimated seconds for the complete corpus, without the report and the cleaned corpus.
+    /// The estimated time for the complete corpus in seconds, without the report and the cleaned corpus.
     pub estimated_seconds: f64,
 }
 
@@ -91,9 +91,9 @@ impl SampleEstimate {
     }
 }
 
-/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `sample` is the estimate
-/// for the run over the sample, whose passes the table shows, and the record of that run. `called` describes the recipe. The text ends with
-/// a line break.
+/// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `sample` holds the
+/// estimate for the run over the sample and the record of that run; if it is given, the table shows the passes of that run. `called`
+/// describes the recipe. The text ends with a line break.
 pub fn dry_run(called: &str, estimate: &Estimate, sample: Option<(&Estimate, &RunReport)>) -> String {
     let passes = plan(&sample.map_or(estimate, |(sampled, _)| sampled).passes, sample.is_some());
     let sample = sample.map_or_else(String::new, |(_, report)| format!("\n{}", estimated(report)));

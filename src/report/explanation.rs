@@ -54,9 +54,9 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text
 }
 
-/// The number of common keys whose words are shown.
+/// The maximum number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
-/// The maximum number of characters shown for the words of a common key, which may be sentences.
+/// The maximum number of characters shown for the words of a common key. The words may be whole sentences.
 const LONGEST_SAID: usize = 80;
 
 /// Returns the words of a key, truncated if they are long.

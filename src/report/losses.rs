@@ -77,7 +77,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
         let names = if names.is_empty() { names } else { format!(": {names}") };
         (rows > 0).then(|| format!("{} {what}{names}", counted(rows, "row")))
     };
-    // A record of version 1 contains neither reasons nor kinds.
+    // Version 1 records contain neither reasons nor kinds.
     let broken = of(report.rows - report.by_kind.min(report.rows), "rejected", named(false));
     let left_out = of(report.by_kind, "skipped by kind", named(true));
     let told: Vec<String> = [broken, left_out].into_iter().flatten().collect();

@@ -37,7 +37,7 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
     )
 }
 
-/// Returns the summary of a training whose output is in `out`. The text ends with a line break.
+/// Returns the summary of a training run whose output is in `out`. The text ends with a line break.
 pub fn training(report: &TrainingReport, out: &Path) -> String {
     let mut text = format!(
         "{} in {}: {}\n",

@@ -145,7 +145,7 @@ fn next(report: &RunReport, out: &Path) -> String {
 
 /// Estimates the result for the complete corpus from a sample.
 pub struct WholeCorpus {
-    /// Documents of the sample that were removed.
+    /// The number of removed documents in the sample.
     pub removed: u64,
     /// Bounds on the share of all documents that would be removed.
     pub removed_share: [f64; 2],
@@ -382,7 +382,7 @@ fn notes(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns the number of indexed documents that took part in an incremental run, as a line.
+/// Returns a line with the number of indexed documents that took part in an incremental run.
 fn met(report: &RunReport) -> Option<String> {
     let index = report.index.as_ref()?;
     let joined = counted(index.indexed, "document");
@@ -425,7 +425,7 @@ pub(super) fn left_out(comparisons: u64) -> String {
     format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
 }
 
-/// Formats reasons as ` (no words 10, too short 2)`; empty if there are none.
+/// Formats reasons as ` (no words 10, too short 2)`. The text is empty if there are no reasons.
 pub(super) fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
     let reasons: Vec<String> =
         reasons.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();

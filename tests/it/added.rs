@@ -102,7 +102,7 @@ fn kept_rows_get_the_columns_of_their_cluster() {
     for (at, largest) in [(0, 3), (1, 2), (2, 2)] {
         assert!(found.values().any(|values| values[at] >= largest), "column {at} has only small values");
     }
-    // For a run that did not add the columns, `apply` adds the same columns.
+    // If a run did not add the columns, `apply` adds the same columns.
     run(&[&at("docs")], &at("plain"), &more[2..]).ends_with(3);
     let apply = |out: &str, more: &[&str]| Ran::of(program().arg("apply").arg(at(out)).args(more).output().unwrap());
     apply("plain", &ALL).ends_with(0);

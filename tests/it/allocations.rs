@@ -9,7 +9,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
 use dupsift::text::{Pipeline, TextOptions};
 
-/// Counts the allocations of each thread and passes them on to the system's allocator.
+/// Counts the allocations of each thread and forwards every call to the system's allocator.
 struct Counting;
 
 thread_local! {
@@ -75,7 +75,7 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     calls
 }
 
-/// Compares bit vectors that match in a table. The buffers of one window are reused for the next window.
+/// Checks the comparison of bit vectors that match in a table. The buffers of one window are reused for the next window.
 #[test]
 fn a_comparison_costs_no_allocation() {
     let stats = CorpusStats::none();

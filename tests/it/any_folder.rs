@@ -1,4 +1,5 @@
-//! Tests that results of runs with relative paths can be inspected from any folder, and after everything was moved together.
+//! Tests that results of runs with relative paths can be inspected from any folder, even after the corpus and the results were moved
+//! together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +50,7 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs the program in this subfolder of the place; `/` is the root.
+    /// Runs the program in this subfolder of the place. `/` is the root folder of the machine.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)
@@ -91,7 +92,7 @@ impl Place {
         let words = WORDS.map(|word| if word.starts_with('-') { word.to_owned() } else { at(word) });
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.typed(folder, &[&line[..], &words].concat());
-        // Scripts find the corpus again by the paths in the record.
+        // Scripts use the paths in the record to find the corpus.
         for arguments in [&["--algorithm", "versions", "--threshold", "0.9", "--to", "to"][..], &[]] {
             let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
             let mut command = python(script);
@@ -125,7 +126,7 @@ fn a_result_is_looked_at_after_it_was_moved_with_its_corpus() {
     place.is_looked_at("deeper/moved", Path::new(""));
 }
 
-/// Moves a held result together with its index.
+/// Checks a held result that was moved together with its index.
 #[test]
 fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     let place = Place::new();
@@ -142,7 +143,7 @@ fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     assert!(told.contains("n2"), "{told}");
 }
 
-/// Checks that paths in the log of an incremental run are valid in the folder of the user who reads it.
+/// Checks that paths in the log of an incremental run are valid in the working folder of the user who reads the log.
 #[test]
 fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     let place = Place::new();
@@ -175,7 +176,7 @@ fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 
-/// Checks that neither the names of files nor their order, which determines document numbers, depends on the working folder.
+/// Checks that file names and the order of files do not depend on the working folder. The order of files determines document numbers.
 #[test]
 fn files_have_one_order_from_wherever_they_are_named() {
     let place = tempfile::tempdir().unwrap();

@@ -172,7 +172,8 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     assert_eq!(bytes(&at("low")), before);
 }
 
-/// Checks that the page names only commands that work, and that a stricter rule after a run with `pair` is refused with the ids.
+/// Checks that the page shows only commands that work, and that a stricter rule after a run with `pair` is refused with an error that
+/// contains the ids.
 #[test]
 fn the_page_names_the_commands_that_work() {
     let folder = tempfile::tempdir().unwrap();
@@ -267,8 +268,8 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // A threshold must be for an algorithm that decides, and an algorithm must not have two thresholds. With chains, a different rule is
-    // not allowed.
+    // A threshold is accepted only for an algorithm that decides on removals, and only once per algorithm. The rule of a run with chains
+    // cannot be changed.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
@@ -345,7 +346,6 @@ fn files_that_cannot_be_written_back_are_not_promised() {
     apply(&at("arrow"), &[]).ends_with(2).says(&["rows cannot be removed from Arrow files"]);
 }
 
-/// Writes the documents as an Arrow file.
 fn write_arrow(path: &Path, docs: &[Doc]) {
     use arrow::array::{ArrayRef, RecordBatch, StringArray};
     let column = |of: fn(&Doc) -> &String| -> ArrayRef {
@@ -481,7 +481,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     apply(&out, &strict).ends_with(2).says(&["already exists", "`--overwrite` to replace it"]);
     apply(&out, &[&strict[..], &["--overwrite"]].concat()).ends_with(0);
     assert_eq!(bytes(&other), before);
-    // Files of the user are not replaced, nor is the corpus.
+    // Neither the user's files nor the corpus are replaced.
     for place in [&out, &other] {
         fs::write(place.join("deduped/mine.txt"), "mine").unwrap();
     }

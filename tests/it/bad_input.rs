@@ -1,5 +1,5 @@
 //! Tests bad input of each kind: columns, rows and ids. Bad input is either rejected and counted, or reported with the file, the expected
-//! value, the value found and a suggestion. Nothing is lost silently, and nothing is merged because it is empty.
+//! value, the value found and a suggestion. No row is lost silently, and no rows are merged merely because they are empty.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn files_of_no_bytes_and_of_no_rows() {
     let docs = folder.path().join("docs");
     write_docs(&docs.join("none.parquet"), &[], 10);
     std::fs::write(docs.join("none.jsonl"), b"").unwrap();
-    // If there was no output, an empty result is published with a warning.
+    // If there is no earlier output, an empty result is published with a warning.
     let nothing = ended(&docs, &["--algorithms", ALL], 3);
     for table in ["pairs", "clusters", "removed", "rejected"] {
         assert_eq!(Table::read(&nothing.out().join(table)).len(), 0, "{table}");

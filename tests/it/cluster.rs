@@ -181,7 +181,7 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
     }
 }
 
-/// Writes four files of texts, each with three unique words and one word that all texts have in common, and exact copies of some texts.
+/// Writes four files of texts. Each text has three unique words and one word that all texts have in common; some texts have exact copies.
 fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
     fs::create_dir_all(folder).unwrap();
     let mut files: [String; 4] = Default::default();
@@ -203,8 +203,8 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
         let (name, algorithms) = cosine(threshold);
         over(&input, &out, &[(name, &algorithms), ("max-removed-share", "1")], Fault::None)
     };
-    // The common word weighs ln 2, and each of the three other words weighs ln 22,001. The common word is 0.04 of the length, so it is a
-    // key at threshold 0.03 but not at 0.1.
+    // The common word weighs ln 2, and each of the three other words weighs ln 22,001. The common word contributes 0.04 of the vector's
+    // length, so it is a key at threshold 0.03 but not at 0.1.
     one_word_in_common(&input, 21_500, 500);
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");
@@ -215,7 +215,7 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
     assert!(!out.exists());
     run("0.1").unwrap();
     assert_eq!(record(&out)["algorithms"][1]["compared"], 0);
-    // The largest number of documents that may all be compared with each other.
+    // This many documents may all be compared with each other.
     one_word_in_common(&input, 19_500, 500);
     let (name, algorithms) = cosine("0.03");
     let given = [(name, &*algorithms), ("max-removed-share", "1"), ("overwrite", "true")];

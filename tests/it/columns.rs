@@ -134,7 +134,7 @@ fn columns_in_structs_are_read_by_their_paths() {
     assert!(rejected > Some(300));
     for input in [at("nested"), lines] {
         let by_path = ended(&input, &[&algorithms[..], &BY_PATH].concat(), 3);
-        // Rows without an id are named after their file, so the bytes are equal only if the file names are equal.
+        // The generated ids of rows without an id contain the file name, so the bytes are equal only if the file names are equal.
         if input.extension() == at("plain").extension() {
             assert_same_bytes(&by_path.out(), &expected.out(), "columns in structs");
         }
@@ -262,7 +262,7 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     ends("text.encrypted", 1).says(&["column \"text\" is encrypted; use a decrypted copy of the Parquet file"]);
     // A column may be encrypted if it is not requested.
     ends("note.encrypted", 0);
-    // A copy without some rows has all columns.
+    // A copy from which rows were removed still has all columns.
     let file = folder.path().join("x.parquet");
     run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
         .ends_with(1)

@@ -1,6 +1,6 @@
 //! Tests every command shown in README.md, the manual and the Makefile's help. A command runs as printed, in the order of its page and in a
-//! folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
-//! `python/tests/test_pages.py`, by `make python` and `make python-spark`.
+//! folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. `python/tests/test_pages.py` runs the
+//! Python blocks with the wheel, as part of `make python` and `make python-spark`.
 
 use std::collections::BTreeSet;
 use std::fs;

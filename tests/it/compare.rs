@@ -346,8 +346,8 @@ fn presets_are_contestants() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
-/// Checks that two pages from the same template are not a pair of the algorithm that classifies them, and are not sampled for it, even if
-/// other algorithms report them.
+/// Checks that two pages from the same template do not count as a pair of the algorithm that classifies them, and are not sampled for this
+/// algorithm, even if other algorithms report them.
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();
@@ -425,8 +425,8 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
             compare(&input, &out, &[&more[..], &["--max-group", most]].concat()).ends_with(0);
             study(&out)
         });
-        // Copies with words form 28 and 28 pairs, copies without words form 10 and 3 pairs, and the two similar texts
-        // form 64 pairs.
+        // The copies of each of the two similar texts form 28 pairs, and these texts form 64 pairs with each other. The copies of the two
+        // texts without words form 10 and 3 pairs.
         for study in &studies {
             let oracle = &study["oracle"];
             let counts = ["documents", "duplicates", "unseen"].map(|name| oracle[name].as_u64().unwrap());

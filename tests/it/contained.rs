@@ -1,4 +1,4 @@
-//! Tests `--remove-if contained`, with which a document is removed only in favor of a kept document that contains its text and its numbers.
+//! Tests `--remove-if contained`, which removes a document only in favor of a kept document that contains its text and its numbers.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Tests the search for texts contained in other texts, which uses the rarest shingles of the smaller text. The result equals a comparison
-//! of all pairs, but the cost grows only in proportion to the corpus.
+//! Tests the search for texts contained in other texts, which uses the rarest shingles of the smaller text. The result equals the result of
+//! comparing all pairs, but the cost grows only in proportion to the corpus.
 
 use std::path::Path;
 
@@ -89,8 +89,8 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// Checks that short texts with different words are not candidates of texts with many words. A text with many words may contain any short
-/// text, because its bitmap is full.
+/// Checks that short texts with different words are not candidates of texts with many words. Judging only by its bitmap, which is full, a
+/// text with many words could contain any short text.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {
     let folder = tempfile::tempdir().unwrap();

@@ -361,11 +361,11 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         command.arg("contaminated").arg(place.at("corpus")).arg("--out").arg(place.at("out")).output().unwrap(),
     );
     done.ends_with(2).says(&["`--against`", "the evaluation set is missing"]);
-    // A dry run reports the amount of text to search.
+    // A dry run reports the number of documents to search.
     let ran = place.search("out", &["--dry-run"]).ends_with(0);
     assert_eq!(ran.stdout, "the search for 5 items would read 300 documents in one pass\n");
     assert!(!place.at("out").exists());
-    // The items are held in memory.
+    // The items must fit within a quarter of the memory limit.
     let mut numbers = Numbers(9);
     let items: Vec<_> = (0..200).map(|at| (at.to_string(), made("zh", 1_000, &mut numbers), String::new())).collect();
     place.write_items(&items);
@@ -471,7 +471,7 @@ fn choices_are_a_list_and_the_answer_a_position_in_it_in_every_format() {
         assert_eq!(answers(&place, &docs, &["--suite-column", "subject"]), is(&expected), "{file}");
         let suites = Table::read(&place.at("out/suites"));
         assert_eq!(suites.texts("suite"), ["history", "physics"], "{file}");
-        // With the choices, an item is longer, so a document without the choices contains a smaller share of it.
+        // An item that includes the choices is longer, so a document without the choices contains a smaller share of the item.
         let with = ["--item-column", "question,choices", "--threshold", "0.5"];
         answers(&place, &docs, &with);
         let scores = place.scores("out");

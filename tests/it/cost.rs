@@ -26,7 +26,7 @@ fn list<'v>(record: &'v Value, name: &str) -> &'v [Value] {
     record[name].as_array().unwrap_or_else(|| panic!("run.json has no list {name}"))
 }
 
-/// Returns the sum of a number over the stages whose names begin with `stage`.
+/// Returns the sum of the number `name` over the stages whose names begin with `stage`.
 fn of_stages(record: &Value, stage: &str, name: &str) -> u64 {
     let named = |one: &&Value| one["stage"].as_str().unwrap().starts_with(stage);
     list(record, "stages").iter().filter(named).map(|one| number(one, name)).sum()
@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of passes. There is a second pass if an algorithm needs statistics of the complete corpus and more than the words of a
-/// text, and a third if a model is learned from the statistics. If pairs are verified on the texts, there is one more pass, over documents
-/// in candidate pairs. Nothing else reads texts.
+/// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and more of a text than its words, requires a
+/// second pass. A model that is learned from the statistics requires a third pass. If pairs are verified on the texts, there is one more
+/// pass, over documents in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -119,8 +119,8 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
-/// Guards the reading of a compressed file of lines: only the pass that counts its rows decompresses it, even if many passes read texts,
-/// candidates and ids later. Its rows are the same as in the uncompressed file.
+/// Guards the reading of a compressed JSON lines file: only the pass that counts its rows decompresses the file, even if many passes read
+/// texts, candidates and ids later. Its rows are the same as in the uncompressed file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -148,8 +148,8 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
     assert!(unpacked(&few) > lines.len() as u64);
 }
 
-/// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read
-/// their texts again. If candidates are not verified on the texts, removal has to read them.
+/// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read their
+/// texts again. If candidates are not verified on the texts, removal has to read the texts.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
     for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {
@@ -160,8 +160,8 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is
-/// segmented at most once, even if many algorithms, passes and checks use words, and never if characters are sufficient.
+/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is segmented
+/// at most once, even if many algorithms, passes and checks use words, and never if all algorithms use only characters.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
     let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");
@@ -174,7 +174,7 @@ fn chinese_is_segmented_once_for_the_whole_job() {
 }
 
 /// Guards against leaving memory unused: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word
-/// boundaries that the first pass stores for the second are always in a file, which is less than a hundredth of the size of the text.
+/// boundaries that the first pass stores for the second pass are always in a file, which is less than a hundredth of the size of the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {
@@ -191,8 +191,8 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
     }
 }
 
-/// Guards the size of the words that are kept while they are counted: about three bytes for each distinct word in a document, plus the word
-/// itself about once per thread.
+/// Guards the size of the words that are kept during counting: about three bytes for each distinct word in a document, plus the word itself
+/// about once per thread.
 #[test]
 fn kept_words_take_few_bytes() {
     for threads in ["1", "8"] {

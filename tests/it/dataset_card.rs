@@ -1,5 +1,5 @@
-//! Tests the dataset card, with which `load_dataset("OUT", "pairs")` of Hugging Face `datasets` finds each table, and each algorithm as a
-//! split. `python/tests/test_frames.py` loads the tables with `datasets` itself.
+//! Tests the dataset card. It lets `load_dataset("OUT", "pairs")` from Hugging Face `datasets` find each table, with one split per
+//! algorithm. `python/tests/test_frames.py` loads the tables with `datasets` itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests `run --reference`, with which a corpus is matched against documents that are never removed.
+//! Tests `run --reference`, which matches a corpus against documents that are never removed.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Creates two halves of a corpus. The second half has copies and edited copies of documents in the first.
+    /// Creates two halves of a corpus. The second half has copies and edited copies of documents in the first half.
     fn new() -> (Place, Vec<Doc>, Vec<Doc>) {
         let place = Place(tempfile::tempdir().unwrap());
         let mut docs = sample_docs();
@@ -75,7 +75,8 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
-/// Checks that the reference is the corpus of a copied result, and not a different corpus with the same name next to the copy.
+/// Checks that a copied result used as a reference stands for its own corpus, and not for a different corpus with the same name next to the
+/// copy.
 #[test]
 fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -159,8 +160,8 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     assert_eq!(Table::read(&both.join("rejected")).texts("input")[..2], ["corpus", "reference"]);
 }
 
-/// Checks that an unusable reference is reported: an empty file by its guard, like an empty corpus, and anything else by an error that
-/// contains its path.
+/// Checks that an unusable reference is reported. An empty file triggers a guard, like an empty corpus; any other unusable reference causes
+/// an error that contains its path.
 #[test]
 fn a_reference_of_which_nothing_can_be_used_is_reported() {
     let place = Place(tempfile::tempdir().unwrap());

@@ -35,7 +35,7 @@ fn threads_and_memory_do_not_show() {
     }
 }
 
-/// Checks that with the counting Bloom filter as a prefilter, fewer rows give the same pairs, clusters and removals.
+/// Checks that the prefilter, a counting Bloom filter, reduces the number of rows without changing pairs, clusters or removals.
 #[test]
 fn prefiltering_leaves_out_rows_and_no_pair() {
     let plain = done(samples(), WHOLE);
@@ -50,8 +50,7 @@ fn prefiltering_leaves_out_rows_and_no_pair() {
     let labels = after["algorithms"].as_array().unwrap().iter().map(|one| one["label"].as_str().unwrap());
     for (label, (before, after)) in labels.zip(rows(&before, "rows").into_iter().zip(rows(&after, "rows"))) {
         match label {
-            // Hamming distances require the rows of single documents for a second round, and `shingles` compares all documents with
-            // each other.
+            // Hamming distances require rows with unique keys for a second round, and `shingles` compares all documents with each other.
             "simhash" | "random_projection" | "shingles" => assert_eq!(after, before, "{label}"),
             _ => assert!(after < before, "{label}: {before} {after}"),
         }
@@ -139,7 +138,7 @@ fn what_is_left_after_removal_has_nothing_to_remove() {
     }
 }
 
-/// Checks that spilled rows are read back unchanged, with more rows than fit within the smallest memory limit.
+/// Checks that spilled rows are read back unchanged if there are more rows than fit within the smallest memory limit.
 #[test]
 fn spilling_does_not_show() {
     let folder = tempfile::tempdir().unwrap();

@@ -266,7 +266,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     }
     check(&done.out(), &docs, &pairs, (&clusters, true));
     let first = evaluation(&done.out());
-    // The same truth as JSON lines, split into two files, with a repeated row and with numbers as strings.
+    // Tests the same truth as JSON lines, split into two files, with a repeated row and with numbers as strings.
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": \"{}\", \"note\": [1]}}\n", docs[at].id, clusters[at]);
     std::fs::write(&one, (0..200).map(line).collect::<String>()).unwrap();

@@ -24,7 +24,7 @@ fn explain(out: &Path, a: i64, b: i64) -> Explanation {
     study::explain(&finished, &options, &asked, true, &progress, &cancel).unwrap()
 }
 
-/// Runs the program itself.
+/// Runs `dupsift explain` as a separate process.
 fn typed(out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg("explain").arg(out).args(more).args(["--no-progress", "--threads", "2"]).output().unwrap())
 }
@@ -39,7 +39,7 @@ fn tables(out: &Path) -> Tables {
     labels(out).iter().map(table).collect()
 }
 
-/// Returns the similarity of the two documents, computed only from their new signatures and their texts.
+/// Returns the similarity of the two documents, computed only from their texts and their recomputed signatures.
 fn today(one: &ExplainedAlgorithm) -> Option<f32> {
     match one.checks.last() {
         Some(check) => check.similarity.filter(|_| one.checks.iter().all(|check| check.passes)),
@@ -55,7 +55,7 @@ fn agrees(found: &Explanation, tables: &Tables) -> BTreeSet<String> {
         let place = format!("{} {docs:?}: {}", one.label, one.why);
         let known = tables[&one.label].get(&(docs[0].min(docs[1]), docs[0].max(docs[1])));
         assert_eq!(one.verdict == Verdict::Pair, known.is_some(), "{place}");
-        // Two documents that are a pair on their own are also a pair in this run, because it skipped nothing.
+        // Two documents that are a pair on their own are also a pair in this run, because the run skipped no comparisons.
         assert_ne!(one.verdict, Verdict::LeftOut, "{place}");
         let Some(known) = known else { continue };
         let pair = one.pair.as_ref().unwrap();
@@ -78,7 +78,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_algorithm() {
     let tables = tables(&out);
     let mut asked = BTreeSet::new();
     for table in tables.values() {
-        // Exact copies have their own test, because they are a pair of every algorithm.
+        // Exact copies have their own test, because every algorithm reports them as a pair.
         let near: Vec<&(i64, i64)> =
             table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
         asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());
@@ -138,7 +138,7 @@ fn documents_that_signs_keep_apart_are_explained() {
 }
 
 /// Checks two texts that occur in three copies each. Their unique words occur in no other text and therefore form no keys in the run,
-/// although its counts include the copies.
+/// although the counts of the run include the copies.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {
     let folder = tempfile::tempdir().unwrap();

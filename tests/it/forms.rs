@@ -201,8 +201,8 @@ fn searches_that_are_cut_short_are_counted() {
     );
 }
 
-/// Checks that `explain` gives the reason for a pair from the same template whose texts have copies, although only one of these pairs is
-/// written.
+/// Checks pairs from the same template whose texts have copies: `explain` gives the reason for every such pair, although only one of them
+/// is written.
 #[test]
 fn explain_reports_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -231,7 +231,7 @@ fn threads_and_memory_change_nothing() {
     }
 }
 
-/// Checks that a verification after the rule can only remove pairs, as after a margin.
+/// Checks that a verification after the rule, like a verification after a margin, removes pairs but never adds any.
 #[test]
 fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
     let pairs = |algorithm: &str| {
@@ -324,7 +324,7 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// Checks that a contained document is removed only if the two documents are a pair of an algorithm that decides.
+/// Checks that a contained document is removed only if an algorithm that decides finds the two documents as a pair.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();
@@ -548,7 +548,7 @@ fn numbers_in_words_are_facts() {
     assert_eq!(kept([english(monday), english(["Monday", "41", "March", "seven", "nine"])]), 1);
 }
 
-/// Checks that titles in a batch that is matched with an index are compared in the same way as in a single run.
+/// Checks that titles are compared in the same way in a batch with an index as in a single run.
 #[test]
 fn titles_are_asked_against_an_index() {
     let folder = tempfile::tempdir().unwrap();

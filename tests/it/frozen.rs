@@ -7,8 +7,8 @@ use crate::kit::{
     samples, write_docs,
 };
 
-/// All algorithms, and variants of two algorithms whose pairs depend on other documents. In `three_plus_five`, they depend on the documents
-/// between two documents; in `versions`, the rule of `relate=` depends on all documents.
+/// All algorithms, and variants of two algorithms whose pairs depend on other documents. A pair of `three_plus_five` depends on the
+/// documents between its two documents; in `versions`, the rule of `relate=` depends on all documents.
 const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
 
@@ -68,7 +68,7 @@ fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     }
 }
 
-/// Checks that a run with the counts of another run passes them on, and that `explain` uses them.
+/// Checks that a run with the counts of another run saves these counts for further runs, and that `explain` uses them.
 #[test]
 fn counts_are_handed_on_and_known_afterwards() {
     let docs = sample_docs();
@@ -105,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");
-    // With a different tokenizer, the words differ.
+    // A different tokenizer gives different words.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

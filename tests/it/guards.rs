@@ -52,7 +52,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     place.corpus(20, 6);
     place.run("out", &limits).ends_with(0);
     let before = tree(&place.at("out"));
-    // In this corpus, one more document is removed. With one row fewer, the file would not be guarded.
+    // In this corpus, one more document is removed. A file with one row fewer would not be guarded.
     place.corpus(20, 7);
     place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents in a.parquet would be removed (30.0%)"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");
@@ -91,7 +91,7 @@ fn pairs_are_guarded_against_an_earlier_run() {
     place.run("out", &against).ends_with(0);
     place.corpus(32_857, 1_036);
     place.run("out", &against).ends_with(4);
-    // A number of pairs below 1,000 is not significant.
+    // Fewer than 1,000 pairs do not trigger the guard.
     place.corpus(1_010, 1_000);
     place.run("out", &against).ends_with(0);
     place

@@ -31,7 +31,7 @@ fn the_heavy_join_finds_what_the_exact_one_does() {
         let lost = exact.len() - heavy.len();
         assert!(exact.len() > 800 && lost * 1_000 <= exact.len(), "{threshold}: {lost} of {} lost", exact.len());
         assert!(number(&heavy_run, "candidates") < 4 * heavy.len() as u64, "{heavy_run}");
-        // With a high threshold, the exact join makes few comparisons.
+        // At a high threshold, the exact join makes few comparisons.
         let (exact, heavy) = (number(&exact_run, "compared"), number(&heavy_run, "compared"));
         assert!(threshold > 0.68 || heavy * 2 < exact, "{exact} {heavy}");
     }
@@ -76,8 +76,8 @@ fn template_pages(pages: usize, own: usize) -> Vec<String> {
     all.iter().map(|words| template.clone() + &page(words)).collect()
 }
 
-/// Checks that pages from the same template without eight unique words are not all compared with each other. Counts comparisons instead of
-/// measuring time.
+/// Checks that pages from the same template are not all compared with each other, even if they have fewer than eight unique words. Counts
+/// comparisons instead of measuring time.
 #[test]
 fn pages_of_a_template_cost_in_proportion() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,8 +100,8 @@ fn pages_of_a_template_cost_in_proportion() {
     }
 }
 
-/// Checks pages dominated by their template, whose keys are almost only common words. Two pages are compared only if the template alone
-/// could make them a pair.
+/// Checks pages that consist mostly of their template, so that nearly all of their keys are common words. Two pages are compared only if
+/// the template alone could make them a pair.
 #[test]
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();

@@ -50,7 +50,6 @@ impl Place {
         Ran::of(program().arg("accept").arg(self.at("out.held")).args(more).output().unwrap())
     }
 
-    /// Returns the names in the folder.
     fn names(&self) -> Vec<String> {
         names_in(self.folder.path())
     }
@@ -95,7 +94,7 @@ fn nothing_read_never_replaces_what_stands() {
     assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
     let page = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(page.contains("nothing was read"), "the page tells of it");
-    // Adds a file without rows in a different format, and a file in which all rows are skipped because of their kind.
+    // Replaces the corpus with a web archive whose only record is skipped because of its kind.
     std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
@@ -112,7 +111,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.broken(500, 26);
     let ran = place.held(&[]);
     assert!(ran.stdout.contains("26 rows rejected: 26 not UTF-8; see rejected/"), "{}", ran.stdout);
-    // At the limit, and above it with a raised limit, the result is published and the older held result is removed.
+    // A result at the limit is published, and so is a result within a raised limit. Publication removes the older held result.
     place.broken(500, 25);
     place.run(&[]).ends_with(3);
     assert_eq!(
@@ -407,7 +406,7 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
-/// Checks a path that goes through the folder that is replaced, so it would lead nowhere after a rename.
+/// Checks a path through the folder that is replaced. This path would lead nowhere after the folder is renamed.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! Tests many documents with the same signature and different texts. The work is proportional to their number, and all of it is counted.
-//! The tests use counts rather than seconds, because counts are the same on every machine.
+//! Tests many documents with the same signature and different texts. The work is proportional to the number of documents, and all of it is
+//! counted. The tests use counts rather than seconds, because counts are the same on every machine.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::kit::{done, numbered, record, write_docs};
 
 const CANDIDATES: u64 = 20_000;
 
-/// Returns a text that differs from the others only in letter case, so that all have the same canonical text and signature.
+/// Returns a text that depends on `n` only in letter case, so that all of these texts have the same canonical text and signature.
 fn cased(n: usize) -> String {
     let mut letters: Vec<u8> = b"the quick brown foxes jumped over twenty lazy dogs near river banks".to_vec();
     let places: Vec<usize> = (0..letters.len()).filter(|&at| letters[at] != b' ').collect();
@@ -36,7 +36,7 @@ fn counts(documents: usize) -> Vec<Value> {
 fn a_hot_key_costs_time_in_proportion_to_its_size() {
     for documents in [4_000, 8_000] {
         let all = documents * (documents - 1) / 2;
-        // Above the limit, the number of following documents with which each document is compared is limited.
+        // Above the limit, each document is compared with only this many of the documents after it.
         let reach = CANDIDATES / documents;
         let compared = reach * documents - reach * (reach + 1) / 2;
         for one in counts(documents as usize) {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::kit::{Ran, names_in, numbered, program, record, sample_docs, write_docs};
 
-/// Wraps the program and kills it once, as soon as it has saved something.
+/// Wraps the program, and kills it once as soon as the program has saved something.
 const CRASHES_ONCE: &str = r#"#!/bin/sh
 if [ -e "$CRASH" ]; then
   rm -- "$CRASH"
@@ -49,7 +49,7 @@ impl Runs {
         command
     }
 
-    /// Returns the index information.
+    /// Returns information about the index.
     fn held(&self) -> serde_json::Value {
         held(&self.at("seen"))
     }
@@ -173,7 +173,7 @@ fn a_wrong_clock_deletes_nothing() {
     assert_eq!(run("2000-01-01", "2000-01-01T00:00:00Z"), ["2000-01-01", "2026-11-21", "2026-11-22"]);
     assert_eq!(run("2026-11-24", "2026-11-24T02:30:00Z"), ["2000-01-01", "2026-11-22", "2026-11-24"]);
     assert!(record(&runs.at("out/2026-11-24"))["options"]["previous"].as_str().unwrap().ends_with("2000-01-01"));
-    // In one run, the clock is in the future; further runs follow it.
+    // In one run, the clock shows a date in the future. More runs with the correct date follow.
     assert_eq!(run("2099-01-01", "2099-01-01T00:00:00Z"), ["2000-01-01", "2026-11-24", "2099-01-01"]);
     assert_eq!(run("2026-11-25", "2026-11-25T02:30:00Z"), ["2026-11-24", "2026-11-25", "2099-01-01"]);
     assert_eq!(run("2026-11-26", "2026-11-26T02:30:00Z"), ["2026-11-25", "2026-11-26", "2099-01-01"]);

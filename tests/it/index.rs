@@ -19,7 +19,7 @@ const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerp
 #[test]
 fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
-    // No indexed document is removed, and every removed document has a kept document.
+    // No indexed document is removed, and every document is removed in favor of a kept document.
     let mut for_others = 0;
     for batch in 0..3 {
         let removed = Table::read(&place.out(batch).join("removed"));
@@ -60,8 +60,8 @@ fn every_member_meets_old_documents_as_in_one_run() {
     assert!(law(MEMBERS, dealt(made_docs(500), 3, 4)).met > 1_000);
 }
 
-/// Checks that indexed documents that merely share a key with the batch are ruled out before their texts are read, so that every indexed
-/// document that takes part is in a pair.
+/// Checks that indexed documents that merely share a key with the batch are ruled out before their texts are read. Every indexed document
+/// that takes part is therefore in a pair.
 #[test]
 fn a_document_that_only_shares_a_key_takes_no_part() {
     let batches = dealt(made_docs(400), 2, 17);
@@ -311,7 +311,8 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     }
 }
 
-/// Checks that chains connect the same documents, even though two documents may be a pair only because of the documents between them.
+/// Checks that documents that are connected by the chains of all batches are in the same cluster of a single run, even though two documents
+/// may be a pair only because of the documents between them.
 #[test]
 fn what_batches_connect_is_a_cluster_of_one_run() {
     let mut place = IndexPlace::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");

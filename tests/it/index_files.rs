@@ -180,8 +180,8 @@ fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     chunks
 }
 
-/// Checks flipped bits everywhere in an index. A run that is matched with it either writes the same bytes or ends with an error that
-/// contains the file name. It never writes a different result, and is never ended by a signal.
+/// Checks flipped bits everywhere in an index. A run that uses the index either writes the same bytes or ends with an error that contains
+/// the file name. The run never writes a different result, and is never ended by a signal.
 #[test]
 fn a_flipped_bit_in_an_index_changes_no_result() {
     let batches = dealt(made_docs(200), 2, 12);
@@ -229,7 +229,7 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
         }
         std::fs::write(&path, &whole).unwrap();
     }
-    // Everything that is used is checked: the columns with ids, texts, hashes and fates, and footers, rows and counts.
+    // Flips are detected in all data that is used: the columns with ids, texts, hashes and fates, as well as footers, rows and counts.
     assert!(flips > 200 && found.values().all(|&found| found > 0), "{flips}: {found:?}");
     go().ends_with(0);
     assert!(result_bytes(&out) == whole_result);
@@ -259,7 +259,7 @@ fn merged_rows_are_the_same_rows() {
 #[test]
 fn what_is_forgotten_is_met_no_more() {
     let batches = dealt(made_docs(200), 3, 11);
-    // The counts are from the first batch, with and without the second.
+    // The counts come from the first batch in both places, with and without the second batch.
     let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,versions";
     let mut place = IndexPlace::new(algorithms);
     place.same_batch(&batches[0]).ends_with(0);

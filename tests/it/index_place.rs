@@ -69,7 +69,7 @@ impl IndexPlace {
         self.again(batch, &[])
     }
 
-    /// Runs a batch that contains copies of these documents, to repeat a batch from a different place.
+    /// Runs a batch that contains copies of these documents, to repeat a batch from a different [`IndexPlace`].
     pub fn same_batch(&mut self, docs: &[Doc]) -> Ran {
         self.batch(docs.iter().map(same).collect())
     }
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// Returns, for each document, the smallest document that is connected with it by links.
+/// Returns, for each document, the smallest document to which links connect it.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

@@ -1,5 +1,5 @@
-//! Tests that nothing is lost by reading an index, by refused commands and by repeated commands, with damaged generations, outputs of other
-//! runs, nested folders, and a read-only index.
+//! Tests that reading an index, refused commands and repeated commands lose no data. The cases include damaged generations, outputs of
+//! other runs, nested folders, and a read-only index.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -178,7 +178,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
     place.again(0, &[]).ends_with(2).says(&["followed by n1", "is no longer in", "index forget"]);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is no longer in"]);
-    // Tests a different output folder although the result of the batch exists.
+    // Tests a different output folder while the result of the batch still exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];
     place
@@ -346,7 +346,7 @@ fn a_batch_that_is_given_up_is_reported() {
     assert_eq!(names_in(&index.join("batches")).len(), 2);
 }
 
-/// Checks that the files of a batch are read once if their file system metadata differs.
+/// Checks that repeating a batch reads its files only once if their file system metadata has changed, and not at all otherwise.
 #[test]
 fn a_batch_that_comes_again_is_hashed_once() {
     let place = two_batches(47);

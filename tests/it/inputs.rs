@@ -49,7 +49,7 @@ fn standard_input_is_a_file_of_json_lines() {
     // The folder of temporary files is removed with its content.
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["out"]);
-    // The result equals the result for a file, with any compression.
+    // The result is the same as for a file, with any compression.
     let file = folder.path().join("docs.jsonl");
     std::fs::write(&file, &all).unwrap();
     let of_file = folder.path().join("of_file");
@@ -113,7 +113,7 @@ fn tables_of_every_form_hold_one_corpus() {
     let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv"].map(of).to_vec();
     run(&files.iter().map(|file| file.as_path()).collect::<Vec<_>>(), &out, &[]).ends_with(0);
     assert_eq!(record(&out)["removal"]["removed"], 7);
-    // Separated values are copied with their file names.
+    // Files with separated values are copied under their own names.
     let copied = folder.path().join("copied");
     run(&[&of("b.csv")], &copied, &["--corpus", "keep"]).ends_with(0);
     let expected =

@@ -17,7 +17,7 @@ fn pair(x: usize, y: usize) -> (usize, usize) {
     (x.min(y), x.max(y))
 }
 
-/// Returns the pairs that decide: pairs that at least `needed` of the labels found.
+/// Returns the pairs that decide: pairs that at least `needed` of the algorithms found.
 fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for label in labels {

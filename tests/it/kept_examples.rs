@@ -18,7 +18,7 @@ fn doc(id: &str, words: &[&[String]]) -> Doc {
     Doc { id: id.into(), text: words.concat().join(" "), title: None }
 }
 
-/// Returns thirty documents that are not similar to any others.
+/// Returns thirty documents that are not similar to any other document.
 fn others(batch: usize) -> Vec<Doc> {
     (0..30)
         .map(|at| {

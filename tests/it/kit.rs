@@ -19,7 +19,7 @@ pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/doc
 /// All algorithms, as an argument of `--algorithms`.
 pub const ALL: &str = "all,lsi:dimensions=16,passes=1,as=lsi";
 
-/// Seven algorithms, for tests whose cost grows with their number.
+/// Seven algorithms, for tests whose cost grows with the number of algorithms.
 pub const SEVEN: &str = "exact,long_sent,minhash,simhash,tf,tf_idf,three_plus_five";
 
 /// Holds the result of a process.
@@ -91,7 +91,7 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Holds a run over one input, in a temporary folder.
+/// Holds the output of a run over one input, in a temporary folder.
 pub struct Done {
     folder: TempDir,
 }
@@ -103,13 +103,13 @@ impl Done {
     }
 }
 
-/// Runs and expects exit code 0.
+/// Runs over one input in a new temporary folder, and expects exit code 0.
 #[track_caller]
 pub fn done(input: &Path, more: &[&str]) -> Done {
     ended(input, more, 0)
 }
 
-/// Runs and expects this exit code.
+/// Runs over one input in a new temporary folder, and expects this exit code.
 #[track_caller]
 pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     let folder = tempfile::tempdir().unwrap();
@@ -155,7 +155,7 @@ pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc>
     texts.map(|(n, text)| Doc { id: format!("d{n}"), text: text.into(), title: None }).collect()
 }
 
-/// Writes documents as Parquet with the columns id and text, and with the column title if any document has a title.
+/// Writes documents as Parquet with the columns `id` and `text`, and with a `title` column if any document has a title.
 pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
@@ -322,8 +322,8 @@ pub fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
-/// Returns the algorithms of a run that signed every document that was used. Fails unless these are at least half of the algorithms,
-/// because the test would otherwise be meaningless.
+/// Returns the algorithms that signed every used document of a run. Fails unless these are at least half of the algorithms, because the
+/// test would otherwise be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
@@ -380,8 +380,8 @@ pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// Returns the pairs that a run writes for these pairs. Each copy is in a pair with the first document with the same text, and different
-/// texts are represented by their first documents.
+/// Reduces pairs of documents to the pairs that a run writes. Each copy is in a pair with the first document with the same text, and
+/// different texts are represented by their first documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();
     let firsts: Vec<usize> =
@@ -416,7 +416,7 @@ pub fn removed_ids(out: &Path) -> Vec<String> {
     Table::read(&out.join("removed")).texts("id")
 }
 
-/// Generates a fixed sequence of numbers for corpora.
+/// Generates a reproducible sequence of numbers for test corpora.
 pub struct Numbers(pub u64);
 
 impl Numbers {

@@ -1,5 +1,5 @@
-//! Tests that an incremental run can be inspected like any other run, by its page and with `explain`, even if one of the two documents is
-//! not in its corpus.
+//! Tests that an incremental run can be inspected like any other run, on its page and with `explain`, even if one document of a pair is not
+//! in the corpus of the run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -190,7 +190,7 @@ fn a_run_against_a_reference_has_its_page() {
     gone.says(&["a reference whose texts were not saved", "with an index as `--reference`"]);
 }
 
-/// Checks that relative paths in the record are found from any other folder.
+/// Checks that relative paths in the record can be resolved from any other folder.
 #[test]
 fn a_run_is_looked_at_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -220,7 +220,8 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
         place.same_batch(docs).ends_with(0);
     }
     let (out, id) = (place.out(1), Table::read(&place.out(1).join("removed")).texts("id")[0].clone());
-    // If a run was killed after its output had its final name, its batch is not in the index yet, and reading does not change this.
+    // If a run was killed after its output had its final name, its batch is not in the index yet, and commands that only read do not add
+    // it.
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.killed_at(2, "output");
     let there = files_below(&place.at("index"));

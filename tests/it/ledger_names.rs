@@ -115,7 +115,7 @@ fn numbers_of_a_ledger_are_not_believed() {
     assert_same_bytes(&whole.out(), &left.place.out(), "a long ledger");
 }
 
-/// Flips bits everywhere in the saved files, and replaces files with links.
+/// Checks flipped bits everywhere in the saved files, and files that were replaced with links.
 #[test]
 fn flipped_bytes_of_checkpoints_are_reported_and_recomputed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

@@ -1,5 +1,5 @@
 //! Tests texts that are too long to be compared. A pair of these texts is not reported, but every algorithm that compares pairs word by
-//! word counts it.
+//! word counts the pair.
 
 use std::fs::read_to_string;
 

@@ -1,4 +1,4 @@
-//! Tests that commands that only read leave every file, name, time and inode unchanged, regardless of what else is in the folder.
+//! Tests that read-only commands leave every file, name, time and inode unchanged, regardless of what else is in the folder.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Tests inputs that lose much data although no row is invalid. The previous output is kept.
+//! Tests inputs in which much data is missing although no row is invalid. The previous output is kept.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

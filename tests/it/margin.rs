@@ -18,7 +18,7 @@ fn scored(algorithm: &str) -> (Scored, usize) {
     (scored, matched.iter().filter(|matched| *matched == "copy").count())
 }
 
-/// Applies the rule by definition: returns the kept pairs, given all pairs.
+/// Applies the definition of the rule to all pairs, and returns the kept pairs.
 fn rule(all: &Scored, within: f32, either: bool, whole: Option<f32>) -> BTreeSet<(i64, i64)> {
     let mut best: BTreeMap<i64, f32> = BTreeMap::new();
     for (&(a, b), &(similarity, _)) in all {

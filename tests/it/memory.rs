@@ -1,5 +1,5 @@
-//! Tests the memory limit with difficult inputs, scaled down. Measures the peak of the anonymous memory of a child process, for every
-//! command that reads inputs. `make hostile` runs all shapes with more verbs and threads.
+//! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak of the anonymous memory of a child process, for
+//! every command that reads inputs. `make hostile` runs all shapes with more verbs and threads.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Tests that signatures from words that were kept while they were counted equal the signatures from a second pass over the texts.
+//! Tests that signatures are the same whether they are computed from words that were kept during counting or from a second pass over the
+//! texts.
 
 use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, samples};
 

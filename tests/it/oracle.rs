@@ -11,7 +11,7 @@ use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, stars, write_docs};
 
 const DOCUMENTS: usize = 400;
 
-/// Holds the corpus, its words, and its sentences as canonical texts with their numbers of words.
+/// Holds the corpus, its words, and its sentences. Each sentence is a canonical text with its number of words.
 struct Made {
     docs: Vec<Doc>,
     words: Vec<Vec<String>>,
@@ -128,7 +128,7 @@ fn random_projection_pairs_are_all_vectors_within_the_distance() {
     }
 }
 
-/// Returns windows of five units: words, or single characters for Han; a shorter document is one window.
+/// Returns windows of five units. A unit is a word or a single Han character; a shorter document is one window.
 fn windows(words: &[String]) -> BTreeSet<String> {
     let is_han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let mut units: Vec<String> = Vec::new();
@@ -156,7 +156,7 @@ fn minhash_similarities_are_exact_and_pairs_above_the_threshold_are_found() {
         if union == 0 { 0.0 } else { common as f64 / union as f64 }
     };
     for threshold in [0.7, 0.4] {
-        // With 60 bands of 3 rows, one in 50 pairs is missed at the threshold 0.4, and no pair is missed at 0.7.
+        // 60 bands of 3 rows miss one in 50 pairs with a similarity of 0.4, and no pairs with a similarity of 0.7.
         let algorithm = format!("minhash:bands=60,rows=3,verify=jaccard:{threshold},as=x");
         let done = done(made.folder.path(), &["--algorithms", &algorithm]);
         let found = pairs(&done.out(), "x");
@@ -255,7 +255,7 @@ fn idf_hash_pairs_have_the_same_rarest_words_whatever_the_hash() {
     let rarest = |words: &Vec<String>| -> Vec<String> {
         let mut words: Vec<(usize, &str)> = counts(words).keys().map(|word| (df[word], *word)).collect();
         words.sort_unstable();
-        // Keeps seven tenths of the words, computed in whole numbers.
+        // Keeps seven tenths of the words, rounded down.
         words.truncate((words.len() * 7 / 10).max(1));
         words.into_iter().map(|(_, word)| word.to_string()).collect()
     };
@@ -299,7 +299,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     check(made.found("near_page:percentage=0.5,interval=3"), same, "near_page");
 }
 
-/// Checks a naive TF IDF over the complete corpus, or with each text counted once.
+/// Checks the found pairs against a naive TF-IDF. If `each_text_once` is set, each text is counted only once.
 fn check_tf_idf(made: &Made, each_text_once: bool, found: Vec<(usize, usize)>) {
     let mut seen = BTreeSet::new();
     let counted: Vec<usize> =

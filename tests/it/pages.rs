@@ -327,7 +327,7 @@ fn categories_are_learnt_and_said() {
     let categories = Table::read(&out.join("pages")).texts("page_category");
     assert_eq!(categories, (0..20).map(|n| if n % 2 == 0 { "sport" } else { "food" }).collect::<Vec<_>>());
     assert_eq!(record(&out)["model"], record(&model)["model"]);
-    // Tests models that were trained with different words, are damaged, or are not models.
+    // Tests a model that was trained with different words, a damaged model, and a file that is not a model.
     let model_at = model.display().to_string();
     let other = ["--model", &model_at, "--stem", "--overwrite"];
     purify(&input, &out, &other).ends_with(2).says(&["was trained with ", "train again"]);

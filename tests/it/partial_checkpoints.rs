@@ -97,7 +97,7 @@ impl Place {
         self.out("whole")
     }
 
-    /// Kills a run after it has saved this many partial checkpoints of a pass, which is `FIRST`, `SECOND` or `KEPT`.
+    /// Kills a run after it has saved this many partial checkpoints of a pass. `reading` is `FIRST`, `SECOND` or `KEPT`.
     fn killed_after(&self, out: &str, reading: &str, portions: usize) {
         let mut child =
             self.command(out, "0s", "2", "512MiB").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -242,7 +242,8 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     }
 }
 
-/// Checks that no earlier checkpoint is used with the words of a repeated pass, because these are stored in a different order.
+/// Checks that no earlier checkpoint is used with the words of a repeated pass, because a repeated pass stores the words in a different
+/// order.
 #[test]
 fn portions_of_kept_words_are_of_these_words_only() {
     let place = Place::new(&["--algorithms", OF_WORDS]);

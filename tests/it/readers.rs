@@ -1,5 +1,5 @@
-//! Tests files other than tables of documents that a corpus folder may contain: files that are not read, files with one document each,
-//! texts in other encodings, and pipes. Nothing is ignored silently, and nothing stops a run.
+//! Tests files in a corpus folder that are not tables of documents: files that are not read, files with one document each, texts in other
+//! encodings, and pipes. Nothing is ignored silently, and nothing stops a run.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ fn of(done: &Done, label: &str) -> Pairs {
     doc_pairs(&done.out(), label).into_iter().collect()
 }
 
-/// Checks that every pair of the strict setting is a pair of the loose setting, which finds more.
+/// Checks that every pair of the strict setting is a pair of the loose setting, and that the loose setting finds more pairs.
 #[track_caller]
 fn within(done: &Done, strict: &str, loose: &str) {
     let (strict_pairs, loose_pairs) = (of(done, strict), of(done, loose));
@@ -125,7 +125,7 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Checks texts that repeat the same text, which have parallel vectors, and texts of punctuation, which have nothing in common.
+/// Checks texts that repeat the same text and therefore have parallel vectors, and texts of punctuation, which have nothing in common.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

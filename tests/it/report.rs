@@ -260,7 +260,7 @@ fn the_figures_of_the_page_are_those_of_the_tables() {
     assert_eq!(column("By length", 4), next());
     let thresholds = column("Removals by threshold", 1);
     assert_eq!(thresholds[thresholds.len() - 5..], next());
-    // Sources are ordered by loss.
+    // The files are ordered by the number of removed documents.
     let mut by_loss = next();
     by_loss.sort_unstable_by(|a, b| b.cmp(a));
     let mut of_files = column("file", 2);

@@ -20,8 +20,8 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// Holds a folder in which runs write to `out`, and a second folder with their corpus: every third document in the samples, because these
-/// tests run often.
+/// Holds the folder in which runs write their output `out`, and the folder of the corpus. The corpus is every third document in the
+/// samples, because these tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,
     corpus: Rc<tempfile::TempDir>,
@@ -340,12 +340,12 @@ impl Damage {
     }
 }
 
-/// Returns the smallest, a medium and the largest file of each kind: rows, other saved parts, and the ledger.
+/// Returns the smallest, a medium-sized and the largest file of each kind: rows, other saved parts, and the ledger.
 fn kinds_of_work_files(place: &Place) -> Vec<String> {
     let sized = |ending: &str| {
         let names = names_in(&place.work()).into_iter().filter(|name| name.ends_with(ending));
         let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
-        // Files of 16 bytes are empty.
+        // Files of 16 bytes contain no data.
         sized.filter(|(bytes, _)| *bytes > 40).collect::<BTreeSet<(u64, String)>>().into_iter().map(|(_, name)| name)
     };
     let (runs, saved): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".saved").collect());

@@ -70,8 +70,8 @@ fn a_full_disk_loses_no_checkpoint() {
     assert!(went_on > 0);
 }
 
-/// A script that runs a command on a disk of this many KiB in a separate namespace, if the system allows this, and then runs the same
-/// command again with enough space.
+/// A script that runs a command on a disk of `$1` KiB in a separate namespace, if the system allows this, and then runs the same command
+/// again with enough space.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$1k none \"$2\" || exit 77; shift 2; \"$@\"; echo first $?; \
     mount -o remount,size=1g \"$DISK\"; \"$@\"; echo second $?; cp -r \"$DISK/out\" \"$RESULT\"; ls -A \"$DISK\" | sed 's/^/left /'";
 
@@ -114,7 +114,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
     assert!(full > 0, "on no disk was anything kept");
 }
 
-/// Checks that a file whose damage is found while it is read is also skipped by runs that resume.
+/// Checks that a file whose damage is found while the file is read is also skipped when the run resumes.
 #[test]
 fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -176,7 +176,7 @@ fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
         assert_eq!(died.status.code(), None, "{step}: {}", String::from_utf8_lossy(&died.stderr));
         let is_published = place.out().exists();
         place.run("tuesday", &[]).ends_with(0);
-        // Before the output has its final name, the run still has to be finished; after that, it is complete.
+        // The run is complete once the output has its final name; until then, it still has to be finished.
         assert_eq!(resumed(&place.out()).is_empty(), is_published, "{step}");
         place.is_as(&whole, "tuesday", step);
         assert!(!place.at("out/.tuesday.dupsift-work").exists(), "{step}: checkpoints are left");
@@ -221,7 +221,7 @@ fn a_batch_begins_anew_if_the_index_has_changed() {
     place.is_as(&whole, "tuesday", "after wednesday");
 }
 
-/// Returns how many temporary folders of references are next to the output.
+/// Returns the number of temporary folders of references next to the output.
 fn references_left(place: &Place) -> usize {
     let names = place.out().parent().unwrap().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().contains(".dupsift-reference-")).count()

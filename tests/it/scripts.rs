@@ -13,7 +13,6 @@ use crate::kit::{
     write_columns,
 };
 
-/// Runs one of the scripts.
 fn script(name: &str, arguments: &[&str]) -> Ran {
     let output = python(&format!("scripts/{name}.py")).args(arguments).output();
     Ran::of(output.unwrap_or_else(|error| panic!("cannot start Python: {error}; try `make venv`")))

@@ -127,8 +127,8 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
     }
 }
 
-/// Checks folders to which others may write, which they may have prepared regardless of who created the folder. This test needs no second
-/// user.
+/// Checks folders to which other users may write. They may have prepared such a folder regardless of who created it. This test needs no
+/// second user.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {
@@ -151,7 +151,7 @@ fn a_work_folder_that_others_may_write_is_refused() {
     assert!(names_in(&place.at("elsewhere")).is_empty());
 }
 
-/// Checks links in a folder of this user that date from a time when other users could write to the folder.
+/// Checks links in a folder of this user. The links were created while other users could write to the folder.
 #[test]
 fn links_in_a_work_folder_are_not_followed() {
     let place = Place::new();

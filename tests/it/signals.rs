@@ -201,7 +201,7 @@ fn a_run_is_stopped_in_its_first_stages() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(60_000))).unwrap();
     let stopped_in = |stage: &str, algorithms: &str| {
-        // Saving is turned off, because a slow machine would have something to save.
+        // Saving is turned off, because a run on a slow machine would otherwise reach a checkpoint.
         let words = ["run", "docs.jsonl", "--out", "out", "--checkpoint", "never", "--algorithms", algorithms];
         stopped_in(folder.path(), stage, &words);
     };

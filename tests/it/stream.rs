@@ -202,8 +202,8 @@ fn copies_of_texts_without_a_signature_came_before() {
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 
-/// Checks that a document is flagged if a run finds a pair of it and an earlier document because of a band. Any other flagged document is a
-/// false positive of the filter.
+/// Checks that a document is flagged if `run` reports it as a pair with an earlier document because of a common band. Any other flagged
+/// document is a false positive of the filter.
 #[test]
 fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
     let folder = tempfile::tempdir().unwrap();

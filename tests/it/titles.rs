@@ -19,7 +19,7 @@ const TEXTS: [&str; 5] = [
 const TITLES: [Option<&str>; 5] =
     [Some("Погода - Сайт"), Some("Погода | Другой"), Some("погода - сайт"), None, Some("Погода - Сайт")];
 
-/// The titles of two sites, four each, in the order of the texts and of four additional texts.
+/// Titles from two sites, four from each site. The first five values belong to [`TEXTS`], the last four to additional texts.
 const SITES: [Option<&str>; 9] = [
     Some("Погода - Сайт"),
     Some("Погода | Другой"),
@@ -72,8 +72,8 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
     let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
 
-    // Two texts are a pair if all three parts are equal. If the titles of the two texts are equal, they are also a pair if the
-    // last parts differ.
+    // Two texts are a pair if all three parts are equal. If the titles of the two texts are equal, the texts are a pair even if the last
+    // parts differ.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
     let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());

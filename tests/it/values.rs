@@ -1,5 +1,5 @@
-//! Tests that a bad value costs only this value: text that is not UTF-8 in string columns, ids that cannot be read, and values that are not
-//! numbers in a column of `--keep`.
+//! Tests that a bad value causes no other losses: text that is not UTF-8 in string columns, ids that cannot be read, and values that are
+//! not numbers in a column of `--keep`.
 
 use std::path::Path;
 use std::sync::Arc;

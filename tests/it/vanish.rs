@@ -132,7 +132,7 @@ fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
 }
 
-/// Runs each command and removes a file at some point: either all four files are used, or three are used and the fourth is reported.
+/// Checks that if a file is removed while a command runs, the command either uses all four files, or uses three and reports the fourth.
 #[test]
 fn no_moment_of_removal_is_silent_in_any_verb() {
     let folder = tempfile::tempdir().unwrap();

@@ -60,7 +60,7 @@ def main(typed: Sequence[str] | None = None) -> int:
     finally:
         if began:
             spark.stop()
-    # Unlike `print(result)`, this names the next command, not the next call in Python.
+    # Unlike `print(result)`, this shows the next command instead of the next call in Python.
     print(_dupsift.summary(os.fspath(result._typed)))
     report = result.report
     if any(guard["held"] for guard in report["guards"]):

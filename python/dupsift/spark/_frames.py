@@ -33,8 +33,8 @@ class Frames:
 def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text", id: str, **options: Any) -> Frames:
     """Finds the duplicates among the rows of a DataFrame.
 
-    The rows of a DataFrame have no order, so a column ``id`` with unique values is required: documents are numbered in the order of its values.
-    The columns are first written to files next to ``out``, which must be a folder that all machines see under the same path. These files are
+    The rows of a DataFrame have no order, so a column ``id`` with unique values is required: documents are numbered in the order of its
+    values. The columns are first written to files next to ``out``. All machines must see this location under the same path. These files are
     deleted when the result is complete.
 
     Raises ValueError for missing columns and for ids that are null or not unique, and otherwise the same exceptions as ``dupsift.spark.run``.

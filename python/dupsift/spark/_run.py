@@ -61,7 +61,7 @@ def run(
     files = inputs_of(inputs)
     of_tasks = {name: value for name, value in options.items() if name not in _OF_DRIVER}
     of_tasks |= {"threads": 1, "memory": task_memory, "out": "task"}
-    # Tasks find files like the driver, which passes them the folder that relative paths start from.
+    # Tasks resolve paths in the same way as the driver, because the driver passes them the folder from which relative paths start.
     cluster = Cluster(spark, files, given_of(of_tasks), task_bytes, buckets)
     with cluster, shown(options.get("no_progress")) as told:
         folder = _dupsift.spark_run(files, given_of({**options, "out": out}), cluster, told)

@@ -42,7 +42,7 @@ class Job:
             folder = tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder())
             path = None if name is None else _files().get(name)
             _opened["known"] = _dupsift.SparkKnown(corpus, path, folder.name)
-            # The files in it are mapped and must live as long as the value.
+            # The files in the folder are memory-mapped and must exist as long as the value.
             _opened["folder"] = folder
             _opened["name"] = name
         known: _dupsift.SparkKnown = _opened["known"]
@@ -65,7 +65,7 @@ def _folder() -> str:
 
 @dataclass(frozen=True)
 class Map:
-    """A step over tasks, which are numbers."""
+    """A step over tasks, each of which is a number."""
 
     job: Job
     step: str

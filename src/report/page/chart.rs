@@ -42,7 +42,7 @@ pub fn label_style<'a>(size: (u32, u32)) -> TextStyle<'a> {
     ("sans-serif", letters(size)).into_font().color(&MUTED)
 }
 
-/// Returns the style of a text that begins or ends at a given point.
+/// Returns the style of text that begins or ends at a given point.
 pub fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
     let place = Pos::new(if at_end { HPos::Right } else { HPos::Left }, VPos::Center);
     ("sans-serif", letters(size)).into_font().color(&INK).pos(place)

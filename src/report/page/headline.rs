@@ -20,7 +20,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
     let documents = counted(report.documents.used, "document");
     match &report.removal {
         Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
-        // Several presets may consist of the algorithms that ran.
+        // More than one preset may consist of the algorithms that ran.
         None => {
             let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
             format!("{documents}, {} compared", comparison.map_or_else(algorithms, contestants))
@@ -96,7 +96,7 @@ pub fn facts(report: &RunReport) -> Markup {
     }
 }
 
-/// Returns the removed documents, characters and bytes, and the documents that are similar but kept.
+/// Returns the numbers of removed documents, characters and bytes, and the number of documents that are similar but kept.
 fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     let Some(removal) = &report.removal else { return Vec::new() };
     let used = report.documents.used;

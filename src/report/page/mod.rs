@@ -49,7 +49,6 @@ const SCRIPT_HASH: &str = "sha256-zm6bm1eHM2KEPmKmkZ7dHu6hwKFKkyN0gSIHfE4AYm8=";
 /// Markers around the remarks, which change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere else.
 const NOTES: (&str, &str) = ("<!--remarks-->", "<!--/remarks-->");
 
-/// Holds a section of the page.
 struct Section {
     /// The anchor for links.
     anchor: &'static str,
@@ -165,8 +164,8 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
     page.into_string()
 }
 
-/// Returns the same page with the remarks of this record, for a held result that is accepted. Returns `None` if the page has no markers
-/// around its remarks. Nothing is read again, because the corpus may no longer exist.
+/// Returns the same page with the remarks of this record. This function is used when a held result is accepted. Returns `None` if the page
+/// has no markers around its remarks. Nothing is read again, because the corpus may no longer exist.
 pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
     let (before, rest) = page.split_once(NOTES.0)?;
     let (_, behind) = rest.split_once(NOTES.1)?;

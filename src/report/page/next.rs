@@ -1,5 +1,5 @@
-//! Renders up to three commands to copy as next steps, only those that work for this run. They do not depend on whether the result is held,
-//! because that may change later.
+//! Renders up to three commands that can be copied as next steps. Only commands that work for this run are shown. The commands do not
+//! depend on whether the result is held, because that may change later.
 
 use std::path::Path;
 

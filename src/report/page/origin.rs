@@ -12,7 +12,7 @@ use dupsift_study::study::{Crossing, Review};
 /// The maximum number of values of the requested column that the page shows.
 const VALUES: usize = 100;
 
-/// Returns the tables by requested column, by source, then by file.
+/// Returns the tables by requested column, by source and by file, in this order.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let (sources, removes) = (&review.sources, report.removal.is_some());
     html! {
@@ -28,7 +28,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
-        // Readers look for sources, and files usually repeat the same information.
+        // The table by file usually repeats the information in the table by source, so it is folded.
         @if sources.crossing.is_some() {
             details { summary { "By input file" } (places(&review.files, "file", removes)) }
         } @else {

@@ -55,7 +55,7 @@ fn is_of_standard_input(report: &RunReport) -> bool {
     report.inputs.iter().any(|file| file.path == "-")
 }
 
-/// Returns whether the run was matched against a reference that is not kept, because it is not an index.
+/// Returns whether the run used a reference that is not an index, so the texts of the reference are not kept.
 fn has_passed(report: &RunReport) -> bool {
     let reference = report.options.get("reference").and_then(|reference| reference.as_str());
     reference.is_some_and(|reference| report.index.as_ref().is_some_and(|index| index.folder != reference))
@@ -65,7 +65,7 @@ fn can_be_typed(id: &str) -> bool {
     !id.starts_with('-') && !id.chars().any(char::is_control) && plain(id) == id
 }
 
-/// Returns whether a document was indexed before the run, in an earlier batch or a reference.
+/// Returns whether a document was indexed before the run, as part of an earlier batch or of a reference.
 fn is_earlier(report: &RunReport, doc: u64) -> bool {
     report.index.as_ref().is_some_and(|index| doc < index.first_doc)
 }
@@ -208,7 +208,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 let of = if is_earlier(report, fate.kept) { from_batch(report, fate.kept) } else { String::new() };
                 html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
-            // If the other document is itself removed, it is not necessary to explain why this document was not removed in favor of it.
+            // No reason is shown if the other document was removed in favor of this document.
             None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
                 Some(reason) => html! { (name) " was kept (" (reason) "). " },
                 None => html! { (name) " was kept. " },

@@ -10,7 +10,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_engine::options::Spelling;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
-/// The number of characters that are shown of a single text.
+/// The number of characters shown from a text that is not compared with another text.
 const ALONE: usize = 300;
 
 /// Returns the largest clusters.
@@ -55,7 +55,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
     }
 }
 
-/// Returns the beginning of a single text.
+/// Returns the beginning of a text, for a text that is not compared with another text.
 fn excerpt(review: &Review, doc: u64) -> Markup {
     let Some(text) = review.texts.get(&doc) else { return html! {} };
     let end = text.text.char_indices().nth(ALONE).map_or(text.text.len(), |(end, _)| end);

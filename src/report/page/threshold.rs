@@ -50,8 +50,8 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }))
 }
 
-/// Returns the number of documents that are removed if the kept document must contain a larger share. The result is empty if
-/// being in a pair is sufficient for removal.
+/// Returns the numbers of documents that are removed if the kept document must contain a larger share of the removed document. The result
+/// is empty if being in a pair is sufficient for removal.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
@@ -72,8 +72,8 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// Returns thresholds, starting with the first threshold that excludes a removal, each with the number of removals with at least this
-/// similarity.
+/// Returns thresholds and, for each of them, the number of removals with at least this similarity. The first threshold includes all
+/// removals; lower thresholds are omitted.
 fn points(scores: &[u64; BINS]) -> Vec<(f64, u64)> {
     let Some(first) = scores.iter().position(|&count| count > 0) else { return Vec::new() };
     (first..BINS).map(|bin| (bin_range(bin).0, scores[bin..].iter().sum())).collect()

@@ -119,7 +119,7 @@ impl Law {
         }
     }
 
-    /// Checks that no two kept documents that are not forgotten have the same text.
+    /// Checks that no text is kept twice. Forgotten documents do not count.
     pub(super) fn no_text_is_kept_twice(&mut self) {
         let mut texts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (at, batch) in self.batches.iter().enumerate() {

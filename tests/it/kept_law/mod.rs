@@ -1,5 +1,5 @@
-//! Tests that every removed document has a kept document, regardless of what is run, forgotten, compacted, recomputed, held, accepted or
-//! killed. Runs random sequences of these steps with an index, and checks the tables of all outputs after every step.
+//! Tests that every removed document is represented by a kept document, regardless of what is run, forgotten, compacted, recomputed, held,
+//! accepted or killed. Runs random sequences of these steps with an index, and checks the tables of all outputs after every step.
 //!
 //! `DUPSIFT_LAW=1000..1200` runs sequences other than the default sequences.
 
@@ -18,13 +18,13 @@ use dupsift::index::{Index, Manifest};
 
 use crate::kit::{Numbers, Ran, Table, files_below, program, record, write_columns};
 
-/// The default sequences: each algorithm with each rule and each order once.
+/// The default sequences, one for each combination of an algorithm, a rule and an order.
 const ALWAYS: Range<u64> = 0..(ALGORITHMS.len() * RULES.len() * ORDERS.len()) as u64;
 /// The number of steps in a sequence.
 const STEPS: usize = 9;
 
 const ALGORITHMS: [Option<&str>; 3] = [Some("exact"), Some("exact,minhash"), None];
-/// `--remove-if` and `--chain`.
+/// The values of `--remove-if` and `--chain`.
 const RULES: [[&str; 2]; 4] =
     [["pair", "keep"], ["pair", "remove"], ["contained:0.8:0.9", "keep"], ["contained:1", "keep"]];
 const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"];
@@ -153,7 +153,6 @@ impl Law {
         index.and_then(|mut index| index.manifest.take())
     }
 
-    /// Executes a step.
     fn step(&mut self, step: Step) {
         let before = self.said.len();
         match step {
@@ -512,8 +511,7 @@ fn every_removed_document_has_a_kept_one_whatever_comes() {
     assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
 }
 
-/// Checks the only exception: with `--keep none`, the documents in favor of which other documents are removed are also removed. There are
-/// no further differences.
+/// Checks the only exception: `--keep none` also removes the documents that would otherwise be kept instead of other documents.
 #[test]
 fn only_keep_none_leaves_removed_documents_without_a_kept_one() {
     let mut represented = 0;

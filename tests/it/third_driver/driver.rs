@@ -163,7 +163,6 @@ impl survive::Relation for Linked {
     }
 }
 
-/// Returns the partners of each document.
 fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Partner>> {
     let mut partners: BTreeMap<u64, Vec<Partner>> = BTreeMap::new();
     for pair in pairs {
@@ -578,7 +577,7 @@ impl<'d> Driver<'d> {
         found
     }
 
-    /// Runs everything: returns the result of every algorithm in the recipe, and the removed documents. `seed` determines the order of
+    /// Runs all stages, and returns the result of every algorithm in the recipe and the removed documents. `seed` determines the order of
     /// buckets and the pieces.
     pub fn run(docs: &'d [Document], recipe: &'d Recipe, asked: Asked, seed: u64) -> (Vec<Said>, Vec<RemovedRow>) {
         let (folder, lengths, headings) = (tempfile::tempdir().unwrap(), vec![0; docs.len()], vec![0; docs.len()]);

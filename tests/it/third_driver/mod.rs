@@ -102,7 +102,7 @@ fn all_members_say_the_same_of_the_samples() {
 }
 
 /// Runs the default preset over the first 6,000 documents of `mixed-100m` in the folder given by `DUPSIFT_CORPORA`; `DUPSIFT_DOCUMENTS`
-/// changes the number of documents. Without that folder, it runs over the samples.
+/// changes the number of documents. Without that folder, the test runs over the samples.
 #[test]
 fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let mixed = std::env::var_os("DUPSIFT_CORPORA").map(|folder| Path::new(&folder).join("mixed-100m/docs"));
