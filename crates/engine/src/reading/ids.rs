@@ -46,6 +46,9 @@ pub struct TakingIds<'s> {
     begins: AtomicCells<u64>,
 }
 
+/// The maximum average size in bytes of ids that are not long. With at most 8,192 rows, two columns of such ids have 4 MiB.
+const MOST_SHORT_BYTES: u64 = 256;
+
 /// The buffers that a thread reuses between batches: the bytes of the ids, and the position of each id.
 pub type IdsOfBatch = (Vec<u8>, Vec<(usize, u64)>);
 
@@ -101,9 +104,9 @@ impl<'s> Ids<'s> {
         self.heap.bytes().len() as u64
     }
 
-    /// Returns the average size of an id in the temporary file, in bytes.
-    pub fn mean_bytes(&self) -> u64 {
-        self.bytes() / self.shown.count().max(1)
+    /// Returns whether the ids are so long on average that a batch of rows is full because of its ids.
+    pub fn are_long(&self) -> bool {
+        self.bytes() / self.shown.count().max(1) > MOST_SHORT_BYTES
     }
 
     /// Returns the type in which ids are written.

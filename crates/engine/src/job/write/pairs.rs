@@ -443,7 +443,7 @@ pub fn write(
     let schema = pair_schema(shown.ids.kind());
     let writer = TableWriter::create(&path, schema.clone())?;
     let columns = Columns { schema, shown, verified: bound.verify().is_some(), rules: bound.scheme.rules };
-    let parts = if shown.ids.mean_bytes() <= MOST_ID_BYTES { PARTS.min(engine.pool.current_num_threads()) } else { 1 };
+    let parts = if shown.ids.are_long() { 1 } else { PARTS.min(engine.pool.current_num_threads()) };
     let (full, rows) = (parts * FULL_ROWS, Vec::with_capacity(parts * FULL_ROWS));
     let mut table = Table { writer, columns, full, rows, templates: 0 };
     let bar = engine.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
@@ -495,7 +495,6 @@ struct Table<'t> {
 
 /// The number of batches built at a time if ids are short on average. A batch may contain 8 MiB of ids.
 const PARTS: usize = 4;
-const MOST_ID_BYTES: u64 = 256;
 /// The number of pairs whose documents a thread compares at a time.
 const AT_ONCE: usize = 128;
 

@@ -77,6 +77,8 @@ pub struct Written {
 /// The number of bytes of `--memory` to reserve for each table that is written concurrently. Encoded pages remain in memory until their row
 /// group is full.
 const A_TABLE: u64 = 64 << 20;
+/// The number of bytes to reserve for each table if ids are long. The encoder holds several copies of a block of ids.
+const A_TABLE_OF_LONG_IDS: u64 = 160 << 20;
 
 impl Tables<'_> {
     /// Writes all tables.
@@ -94,7 +96,8 @@ impl Tables<'_> {
             written.bytes += bytes;
             then(&mut written);
         };
-        let at_once = (session.options.memory / A_TABLE).clamp(1, session.options.threads as u64);
+        let a_table = if self.ids.are_long() { A_TABLE_OF_LONG_IDS } else { A_TABLE };
+        let at_once = (session.options.memory / a_table).clamp(1, session.options.threads as u64);
         // The pair tables come first because writing them takes the longest.
         session.engine.work_on(
             at_once as usize,
