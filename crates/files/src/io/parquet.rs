@@ -38,14 +38,31 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
 const IN_MEMORY: u64 = 14;
 /// The size in the file, in bytes, above which only one footer is held in memory at a time.
 const LARGE_FOOTER: u64 = 256 << 10;
+/// The size in the file, in bytes, above which the memory of a footer is returned to the system. Otherwise, the heap of each thread would
+/// keep the memory of the largest footer that the thread has read.
+const RETURNED_FOOTER: u64 = 1 << 20;
 /// Locked while a large footer is in memory.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Waits until no other large footer is in memory. Returns the lock if this footer is large.
+/// Allows a thread to hold a large footer in memory. Drop the footer first.
+pub(super) struct Turn {
+    is_returned: bool,
+    _lock: MutexGuard<'static, ()>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if self.is_returned {
+            dupsift_core::allocator::release();
+        }
+    }
+}
+
+/// Waits until no other large footer is in memory. Returns the turn if this footer is large.
 ///
 /// # Errors
 /// Returns a message if the footer would take more than `most` bytes of memory.
-pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, ()>>, String> {
+pub(super) fn turn(file: &File, most: u64) -> Result<Option<Turn>, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     let mut length = [0; 4];
     // Read errors are reported when the footer is loaded.
@@ -60,7 +77,8 @@ pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, 
             "the footer of the Parquet file has {length} bytes and would take about {needed} in memory, but only {most} is left; raise `memory`, or use a file with fewer columns or row groups"
         ));
     }
-    Ok(Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)))
+    let lock = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Some(Turn { is_returned: length > RETURNED_FOOTER, _lock: lock }))
 }
 
 /// Loads the complete footer, without statistics.
