@@ -1,16 +1,16 @@
-//! Stores document numbers in an array, with four bytes per number if all numbers fit into four bytes, otherwise with eight.
+//! Stores document numbers in an array, using four bytes per number if all numbers fit and eight bytes otherwise.
 //!
-//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed in random order, so halving the
-//! number of bytes also halves the number of memory pages.
+//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed in random order, so halving their
+//! size also halves the number of memory pages in use.
 
 /// A read-only list of document numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Docs<'d> {
     /// A single document number.
     One(u64),
-    /// Numbers of four bytes.
+    /// Four-byte numbers.
     Narrow(&'d [u32]),
-    /// Numbers of eight bytes.
+    /// Eight-byte numbers.
     Wide(&'d [u64]),
 }
 
@@ -51,9 +51,9 @@ impl<'d> Docs<'d> {
 /// A mutable array of numbers, all of which are usually 0 at first.
 #[derive(Debug)]
 pub enum Slots<'s> {
-    /// Numbers of four bytes.
+    /// Four-byte numbers.
     Narrow(&'s mut [u32]),
-    /// Numbers of eight bytes.
+    /// Eight-byte numbers.
     Wide(&'s mut [u64]),
 }
 

@@ -26,7 +26,7 @@ pub const COPY: &str = "copy";
 /// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// The parts of an algorithm's rows, which are the same for every document of a run.
+/// Describes the parts of an algorithm's rows; it is the same for every document in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
     /// The number of positions (tables, bands, rules), 1 to 65,536. Positions are numbered from 0.
@@ -47,7 +47,7 @@ impl RowShape {
 /// A decoded row, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'r> {
-    /// The number of the key among the algorithm's keys (table, band, rule).
+    /// The index of the key among the algorithm's keys (the number of the table, band or rule).
     pub position: u32,
     /// The key: documents with the same position and key are compared.
     pub key: u128,
@@ -72,7 +72,7 @@ pub struct RowLayout {
 }
 
 impl RowLayout {
-    /// Returns the layout for a corpus with this many rows; all document numbers are below this number.
+    /// Returns the layout for a corpus with this many rows; every document number is less than the number of rows.
     pub fn new(shape: RowShape, documents: u64) -> RowLayout {
         RowLayout {
             shape,
@@ -88,13 +88,13 @@ impl RowLayout {
         }
     }
 
-    /// Returns the layout. If `scoped` is set, rows contain a scope before the key. Rows with the same key then match only if they have the
-    /// same scope.
+    /// Returns the layout with or without scopes. If `scoped` is set, rows contain a scope before the key. Rows with the same key then
+    /// match only if they have the same scope.
     pub fn scoped(self, scoped: bool) -> RowLayout {
         RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
 
-    /// Returns the parts that the rows contain.
+    /// Returns the shape of the rows.
     pub fn shape(&self) -> RowShape {
         self.shape
     }
@@ -238,7 +238,7 @@ impl Signatures {
         self.flags.push(what);
     }
 
-    /// Returns the reason why there is no signature. The reason is a general one if no row was added and no specific reason was given.
+    /// Returns the reason why there is no signature, or a general reason if no row was added and no specific reason was given.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }
@@ -327,7 +327,7 @@ mod tests {
                 .collect();
             assert!(bytes.is_sorted());
         }
-        // The same row in two scopes belongs to two groups, although the key is the same.
+        // A row that occurs in two scopes belongs to two groups, even though the key is the same.
         let layout = RowLayout::new(shape, 10).scoped(true);
         let one = row(3, 7, 9, 3, b"abc");
         let bytes = [1, 2].map(|scope| {

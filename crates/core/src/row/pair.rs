@@ -32,7 +32,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Returns the pair of two different documents, which may be given in any order.
+    /// Creates a pair from two different documents, which may be given in either order.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
@@ -200,7 +200,7 @@ impl<'p> Pairs<'p> {
         self.sketches
     }
 
-    /// Adds a pair. A document that matches itself (two of its keys collided) is not a pair.
+    /// Adds a pair. A document that matches itself (because two of its keys collided) does not form a pair.
     pub fn push(&mut self, pair: Pair) {
         if pair.a != pair.b {
             (self.sink)(pair);
@@ -244,7 +244,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // The neighboring rows and the first documents before this document have already been compared with this document.
+                // This document has already been compared with the neighboring rows and with the first documents that precede it.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -262,7 +262,7 @@ impl<'p> Pairs<'p> {
 
     /// Like [`Pairs::compare_all`], for methods that can rule out pairs based on one eight-byte word per row. `some` appends, in order, the
     /// positions of the words that may form a pair with the first word, and only the rows at these positions are passed to `judge`. The
-    /// counts and the pairs are the same, provided that `some` omits no pair that `judge` would accept.
+    /// counts and pairs do not change, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
         window: &Window<'_>,

@@ -31,7 +31,7 @@ pub enum Why {
     Near,
     /// No other document is similar, but the two documents are not similar enough to be versions.
     Far,
-    /// The text that is contained to a greater degree is about as similar to many other documents, and too little of it is contained.
+    /// Many other documents are about as similar to the text that is contained, and too small a share of this text is contained.
     Crowd,
 }
 

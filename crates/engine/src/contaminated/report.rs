@@ -42,7 +42,7 @@ pub struct ContaminationReport {
     pub rejections: RejectionsReport,
     /// The number of documents that were searched.
     pub documents: u64,
-    /// The size of the texts in bytes.
+    /// The total size of the text in bytes.
     pub text_bytes: u64,
     /// The number of items, including public items and items that are too short.
     pub items: u64,

@@ -1,4 +1,5 @@
-//! Estimates the progress of a whole job from its legs. The work and the number of stages in each leg are known approximately in advance.
+//! Estimates the progress of a whole job from its legs. The amount of work and the number of stages in each leg are known approximately in
+//! advance.
 //!
 //! The name of the current stage determines the current leg. The remaining time is estimated from the work done since the first stage of
 //! this process began. Therefore, if a job is resumed, the work of the earlier process does not count.

@@ -32,7 +32,7 @@ impl Gate {
         Gate { most, held: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until these bytes fit within the limit together with the bytes already held, or until nothing is held.
+    /// Waits until these bytes, together with the bytes already held, fit within the limit, or until no bytes are held.
     ///
     /// # Errors
     /// Returns any error from `go_on`, which is called repeatedly.

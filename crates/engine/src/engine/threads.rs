@@ -219,7 +219,7 @@ impl Engine<'_> {
     /// Checks that no damaged file has been found so far.
     ///
     /// # Errors
-    /// Returns an error for the first damaged file, by path.
+    /// Returns an error for the damaged file whose path sorts first.
     pub fn none_bad(&self) -> Result<()> {
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {

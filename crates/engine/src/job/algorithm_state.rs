@@ -97,7 +97,7 @@ impl<'c> AlgorithmState<'c, SignedRows> {
     }
 }
 
-/// Returns the expected number of pairs of unrelated documents, among this many signed documents, whose signatures are equal by chance.
+/// Returns how many pairs of unrelated documents, among this many signed documents, are expected to have equal signatures by chance.
 pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
     let documents = signed as f64;
     let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
@@ -112,7 +112,7 @@ pub enum Step {
     Met(Met),
     /// The algorithm's pairs were verified.
     Found(Found),
-    /// The rules over all pairs were applied.
+    /// The rules that consider all pairs were applied.
     Near(Found),
 }
 

@@ -27,7 +27,7 @@ pub trait Guarded {
     /// Returns the inputs whose rows were read, except the corpus.
     fn other_inputs(&self) -> &[OtherInputReport];
 
-    /// Returns whether rows or files of an input other than the corpus could not be read.
+    /// Returns whether any rows or files of an input other than the corpus could not be read.
     fn lost_of_others(&self) -> bool {
         self.other_inputs().iter().any(OtherInputReport::is_lossy)
     }
@@ -37,7 +37,7 @@ pub trait Guarded {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
 
-    /// Returns whether the result is held back. A result that is held back is stored next to the output that it does not replace.
+    /// Returns whether the result is held back. A result that is held back is stored next to the existing output.
     fn is_held(&self) -> bool {
         self.guards().iter().any(|guard| guard.held)
     }

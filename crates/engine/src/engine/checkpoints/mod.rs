@@ -1,4 +1,4 @@
-//! Saves checkpoints, that is, the state of a run while it works. If the run is killed, the same command resumes from this state.
+//! Saves checkpoints, that is, the intermediate state of a run. If the run is killed, the same command resumes from this state.
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
@@ -34,7 +34,7 @@ pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
 /// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
-    /// Saves the value, which stays the same even if saving fails. Rows must be saved last, because they may be read from the saved file
+    /// Saves the value, which remains unchanged even if saving fails. Rows must be saved last, because they may be read from the saved file
     /// afterwards.
     ///
     /// # Errors
@@ -227,8 +227,8 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content. Discards checkpoints of runs against different content, and logs a message. Returns
-    /// the number of document numbers to reserve before the corpus: `base`, unless a killed run reserved a different number.
+    /// Begins a run that is matched against an index with this content. Discards checkpoints of runs against different content, and logs a
+    /// message. Returns how many document numbers to reserve ahead of the corpus: `base`, unless a killed run reserved a different number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -249,7 +249,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with a different number of reserved document numbers. No existing checkpoint matches this number.
+    /// Starts over with a different number of reserved document numbers. No existing checkpoint matches the new number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -420,7 +420,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Returns whether an input file has the label and the stamp of a file from which checkpoints were made.
+/// Returns whether an input file has the same label and stamp as a file on which checkpoints depend.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }

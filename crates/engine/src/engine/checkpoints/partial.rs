@@ -19,7 +19,7 @@ use dupsift_spill::shuffle::{AtomicCells, Heap, Shuffle};
 /// The maximum number of bytes in a frame of cells.
 const FRAME: usize = 64 << 10;
 
-/// Records data about documents on many threads. A recorder can be saved while the pass is running.
+/// Records data about documents from many threads at once. A recorder can be saved while the pass is running.
 ///
 /// A recorder that consists of several recorders returns them from [`Recorder::parts`]. Only a recorder with data of its own implements the
 /// remaining methods.
@@ -228,7 +228,7 @@ impl<'r> PartialReader<'r> {
         heap.fresh(&mut |_| Ok(()))
     }
 
-    /// Reads the rows of a shuffle and sends them to `rows` on all threads.
+    /// Reads the rows of a shuffle and sends them to `rows`, using all threads.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
         let mut frames = Vec::new();
         self.each(|frame| {

@@ -200,7 +200,7 @@ impl Contents {
     }
 }
 
-/// Holds the shares of one document that another document contains, as written to tables.
+/// Holds the shares of one document's 3-grams and numbers that another document contains, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     /// The share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.

@@ -34,7 +34,7 @@ pub struct Grouped {
     pub spilled_bytes: u64,
 }
 
-/// Groups the rows of one algorithm. If a check on the texts follows, `met` records the documents of candidate pairs.
+/// Groups the rows of one algorithm. If a check on the texts follows, `met` records the documents in candidate pairs.
 pub fn group(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -88,7 +88,7 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Creates the destinations for the results of this many rows of an algorithm.
+    /// Creates the destinations for the results of an algorithm with this many rows.
     pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
         let tables = bound.scheme.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
@@ -103,7 +103,7 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm for which documents with equal keys are pairs. The classes are built from the links of all groups.
+/// Returns the classes of an algorithm that treats documents with equal keys as pairs. The classes are built from the links of all groups.
 /// `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
@@ -211,7 +211,8 @@ impl Equal for EqualRows<'_> {
 const LARGE_WINDOW: usize = 1000;
 
 /// Records the large windows that were already compared. A window is identified by a hash of its documents. Slightly different copies of a
-/// text share all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
+/// document often share all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same
+/// pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,

@@ -186,7 +186,7 @@ pub trait Earlier: Sync {
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 
-/// The number of bytes in a link row: two documents and a similarity.
+/// The number of bytes in a link row: two document numbers and a similarity.
 pub const LINK: usize = 20;
 
 /// Returns the row for a link found by an earlier run.

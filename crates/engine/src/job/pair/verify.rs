@@ -1,4 +1,4 @@
-//! Checks candidate pairs against the texts. Only documents in candidate pairs are read again, and each document is read once for all
+//! Checks candidate pairs against the texts. Only documents in candidate pairs are reread, and each document is read once for all
 //! algorithms.
 //!
 //! A memory-mapped temporary file holds the document data that a check uses (shingles, characters). Therefore, even a document in a
