@@ -32,7 +32,7 @@ impl<'d> Docs<'d> {
         self.len() == 0
     }
 
-    /// Returns the document at an index, which must be below [`Docs::len`].
+    /// Returns the document at the given index, which must be less than [`Docs::len`].
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         match self {
@@ -58,7 +58,7 @@ pub enum Slots<'s> {
 }
 
 impl Slots<'_> {
-    /// Returns the number at an index.
+    /// Returns the number at the given index.
     #[inline]
     pub fn get(&self, at: u64) -> u64 {
         match self {
@@ -67,7 +67,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Sets the number at an index; the number must fit into an element of the array.
+    /// Sets the number at the given index; the number must fit in an element of the array.
     #[inline]
     pub fn set(&mut self, at: u64, value: u64) {
         match self {

@@ -1,8 +1,8 @@
 //! Defines the plain data that algorithms and tables exchange: signature rows, the window of rows that share a key, and pairs.
 //!
-//! In the shuffle, a row is a byte string of fixed width that consists of the big-endian numbers position, scope, key, order and doc,
-//! followed by the sketch. Comparing the bytes of two rows compares these numbers in this order, so the shuffle sorts bytes and does not
-//! depend on algorithms.
+//! In the shuffle, a row is a fixed-width byte string that consists of the big-endian numbers position, scope, key, order and doc, followed
+//! by the sketch. Comparing the bytes of two rows compares these numbers in this order, so the shuffle sorts bytes and does not depend on
+//! algorithms.
 //!
 //! ```text
 //! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
@@ -26,7 +26,7 @@ pub const COPY: &str = "copy";
 /// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// Describes the parts of an algorithm's rows; it is the same for every document in a run.
+/// The parameters that determine the layout of an algorithm's rows, which are the same for every document in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
     /// The number of positions (tables, bands, rules), 1 to 65,536. Positions are numbered from 0.

@@ -39,7 +39,7 @@ impl RelationKind {
     /// All values, in the order of their codes in temporary files.
     pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Template];
 
-    /// Returns the name in tables.
+    /// Returns the name used in tables.
     pub fn name(self) -> &'static str {
         match self {
             RelationKind::Version => "version",
@@ -54,7 +54,7 @@ impl Why {
     pub const ALL: [Why; 9] =
         [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far, Why::Crowd];
 
-    /// Returns the name in tables.
+    /// Returns the name used in tables.
     pub fn name(self) -> &'static str {
         match self {
             Why::Same => "same text",

@@ -50,7 +50,7 @@ pub struct ContaminationReport {
     pub item_bytes: u64,
     /// The evaluation sets, by name.
     pub suites: Vec<SuiteReport>,
-    /// The number of documents with an item whose score reaches the threshold.
+    /// The number of documents that contain an item whose score reaches the threshold.
     pub contaminated: u64,
     /// The number of rows in `contaminated/`.
     pub found: u64,
@@ -71,7 +71,7 @@ pub struct ContaminationReport {
     pub seconds: f64,
     /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The peak anonymous memory use, as sampled, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -47,7 +47,7 @@ pub struct Budget {
     pub memory: u64,
     /// The number of threads that share the budget.
     pub threads: usize,
-    /// The maximum memory, in bytes, for the rows in all shuffles of the job together.
+    /// The maximum memory, in bytes, for the rows of all shuffles in the job.
     pub rows: usize,
     /// The number of bytes per thread for sorting or counting.
     pub a_thread: usize,

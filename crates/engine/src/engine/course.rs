@@ -45,7 +45,7 @@ impl Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
-    /// Returns the progress of the job if this share of the stage is done. `now` is the time since an arbitrary fixed moment.
+    /// Returns the progress of the job when this share of the stage is done. `now` is the time since an arbitrary fixed moment.
     pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! Stores evidence, that is, the document data that comparisons use, in a memory-mapped temporary file. Even a document in a thousand pairs
-//! is read and split into words only once, and memory use does not grow with the number of pairs.
+//! Stores evidence, that is, the document data that comparisons use, in a memory-mapped temporary file. Even a document that occurs in a
+//! thousand pairs is read and split into words only once, and memory use does not grow with the number of pairs.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Checks the output path, the temporary folder and the memory limit before an input is opened.
+//! Checks the output path, the temporary folder and the memory limit before any input is opened.
 
 use std::path::Path;
 

@@ -392,8 +392,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records the skipped input files and the reasons, for runs that resume this run. The recorded stamp is the stamp that the file had
-    /// when it was opened, because an undamaged file may have replaced the skipped file in the meantime.
+    /// Records the skipped input files and the reasons why they were skipped, for runs that resume this run. The recorded stamp is the
+    /// stamp that the file had when it was opened, because an undamaged file may have replaced the skipped file in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.

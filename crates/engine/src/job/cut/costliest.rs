@@ -32,7 +32,7 @@ pub struct Costly {
 #[derive(Debug, Default)]
 pub struct Costliest {
     by_hash: HashMap<u128, Costly>,
-    /// The lowest cost that can still be reported. Enough passages with higher costs are already known.
+    /// The lowest cost that can still be reported. Enough passages with a higher cost are already known.
     least: u64,
     folded: Folded,
 }

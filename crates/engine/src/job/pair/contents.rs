@@ -275,7 +275,7 @@ pub struct Compared {
 
 impl Compared {
     /// Returns the shares of `a` that `b` contains, and the shares of `b` that `a` contains. The result is known for copies, for pairs
-    /// compared during removal, and for pairs that passed a check on the texts.
+    /// compared during removal, and for pairs that passed verification.
     pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
         if self.copies.representative(a) == self.copies.representative(b) {
             return Some([Shares::COPY; 2]);
