@@ -48,7 +48,7 @@ impl<'d> Docs<'d> {
     }
 }
 
-/// A mutable array of numbers, all of which are usually 0 at first.
+/// A mutable array of numbers that are usually all 0 at first.
 #[derive(Debug)]
 pub enum Slots<'s> {
     /// Four-byte numbers.

@@ -29,11 +29,11 @@ pub type Reason = &'static str;
 /// The parameters that determine the layout of an algorithm's rows, which are the same for every document in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
-    /// The number of positions (tables, bands, rules), 1 to 65,536. Positions are numbered from 0.
+    /// The number of positions (tables, bands, rules), from 1 to 65,536. Positions are numbered from 0.
     pub positions: u32,
     /// The number of key bits that are stored: 64 or 128.
     pub key_bits: u32,
-    /// Whether rows with the same key are sorted by a value, such as a length, and only then by document number.
+    /// Whether rows with the same key are sorted first by a value, such as a length, and then by document number.
     pub ordered: bool,
     /// The size in bytes of the sketch that is stored with a row, at most 256.
     pub sketch: usize,
@@ -156,7 +156,7 @@ pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
 }
 
-/// Returns the number of bytes in a document number in a corpus with this many rows.
+/// Returns the number of bytes that a document number takes in a corpus with this many rows.
 pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }
@@ -186,7 +186,7 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// Returns an empty list that can be used while a document is signed. If the list is passed to [`Signatures::leave_numbers`]
+    /// Returns an empty list that can be used while a document is being signed. If the list is passed to [`Signatures::leave_numbers`]
     /// afterwards, its memory is reused for the next document.
     pub fn take_numbers(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.numbers)
@@ -211,7 +211,7 @@ impl Signatures {
         self.of_document.clear();
     }
 
-    /// Adds a row. The position must be below [`RowShape::positions`], and the sketch must have the size that the shape requires.
+    /// Adds a row. The position must be less than [`RowShape::positions`], and the sketch must have the size that the shape requires.
     pub fn push(&mut self, position: u32, key: u128, order: u32, sketch: &[u8]) {
         self.rows.push((position, key, order));
         self.sketches.extend_from_slice(sketch);
@@ -228,7 +228,7 @@ impl Signatures {
         &self.of_document
     }
 
-    /// Records that the document has no signature, with the reason.
+    /// Records that the document has no signature, and the reason why.
     pub fn none(&mut self, reason: Reason) {
         self.none = Some(reason);
     }
@@ -287,7 +287,7 @@ impl<'w> Window<'w> {
         self.bytes.is_empty()
     }
 
-    /// Returns the row at index `at`, which must be below [`Window::len`].
+    /// Returns the row at index `at`, which must be less than [`Window::len`].
     pub fn row(&self, at: usize) -> Row<'w> {
         let width = self.layout.width();
         self.layout.decode(&self.bytes[at * width..(at + 1) * width])

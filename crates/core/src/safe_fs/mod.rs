@@ -165,7 +165,7 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mode = folder.metadata()?.mode() & 0o7777;
     if is_new && mode & 0o002 != 0 {
-        // Setting permissions fails on file systems without permissions.
+        // Setting permissions fails on file systems that do not support them.
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(mode & !0o002));
     }
     Ok(())

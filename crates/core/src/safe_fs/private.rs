@@ -24,7 +24,7 @@ use rustix::process::geteuid;
 /// The write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// The private folders on file systems that do not record owners, identified by device and inode number.
+/// The private folders on file systems that do not record owners; each folder is identified by its device and inode numbers.
 static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
 fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {

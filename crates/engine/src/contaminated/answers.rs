@@ -79,8 +79,8 @@ impl Given {
 }
 
 impl Meaning {
-    /// Decides how to interpret the answers of a set: as positions if most answers of items with choices can be positions, otherwise as
-    /// text.
+    /// Decides how to interpret the answers in a set: as positions if most answers to items with choices can be positions, and as text
+    /// otherwise.
     pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {

@@ -23,7 +23,7 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The evaluation set may use the memory limit divided by this number.
+/// The evaluation set may use at most the memory limit divided by this number.
 const SHARE: u64 = 4;
 
 /// The number of bytes that a name or other string takes in addition to its characters.

@@ -9,7 +9,7 @@ use crate::job::Guarded;
 use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
 use crate::reading::RejectionsReport;
 
-/// Holds the contents of `run.json` for a search for contamination.
+/// Holds the contents of `run.json` for a contamination search.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ContaminationReport {
     /// The version of this record and of the tables next to it.

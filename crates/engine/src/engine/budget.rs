@@ -37,7 +37,7 @@ const A_VALUE_IN_A_TABLE: u64 = 5;
 /// (in the batch, in a page, in the compressed page).
 const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
 
-/// The guaranteed maximum number of bytes in memory for each byte of the longest document.
+/// The guaranteed maximum number of bytes of memory used per byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
 /// Holds the shares of the budget.
@@ -87,7 +87,7 @@ impl Budget {
     }
 
     /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the memory
-    /// for rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
+    /// for rows and part of the remaining guaranteed memory. The longest document in the page is processed after the compressed bytes are
     /// freed.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
         bytes <= self.room_for_page(longest)

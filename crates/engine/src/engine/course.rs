@@ -72,7 +72,7 @@ impl Course {
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {
             Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
-            // This is the first stage of a job that has started over without a damaged file.
+            // This is the first stage of a job that has started over to exclude a damaged file.
             None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
                 (self.at, self.entered, self.before) = (0, 1, None);
             }

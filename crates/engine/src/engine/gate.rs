@@ -53,7 +53,7 @@ impl Gate {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        // A long document leaves fragmented memory in the heap of its thread, and each thread has its own heap.
+        // A long document leaves fragmented memory in the heap of the thread that processed it, and each thread has its own heap.
         if self.bytes >= RELEASED {
             dupsift_core::allocator::release();
         }

@@ -54,7 +54,7 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
+    /// The inputs, other than the corpus, whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// The number of unread files in the input folders, by file extension.
@@ -451,7 +451,7 @@ pub struct RelationsReport {
     /// The number of pairs whose next-best search ended early because too many documents are near both documents. The best document found
     /// before the end counts as the next best.
     pub cut_short: u64,
-    /// The number of pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
+    /// The number of `version` and `contained` pairs in which both documents are kept because their titles refer to different things.
     pub other_titles: u64,
 }
 

@@ -88,7 +88,7 @@ struct State {
 pub struct Kept {
     /// The CPU seconds spent on this work.
     pub cpu_seconds: f64,
-    /// The size of this work in the temporary folder, in bytes.
+    /// The size of the saved work in the temporary folder, in bytes.
     pub bytes: u64,
 }
 
@@ -341,8 +341,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Saves the parts that `save` writes as a checkpoint, as part of the current stage. Returns the number of bytes saved, or `None` if
-    /// the disk had no room.
+    /// Saves the parts that `save` writes as a checkpoint, within the current stage. Returns the number of bytes saved, or `None` if the
+    /// disk had no room.
     ///
     /// # Errors
     /// See [`Checkpoints::save`].

@@ -183,7 +183,7 @@ impl<'r> PartialReader<'r> {
     fn frame(&mut self) -> Result<Option<&'r [u8]>> {
         let next = self.0.split_first_chunk::<4>();
         let next = next.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
-        // The checksums are correct, so this is a bug, or a different build wrote the file.
+        // The checksums are correct, so either this is a bug or a different build wrote the file.
         let (frame, rest) = next.ok_or_else(|| Error::Internal("a partial checkpoint is truncated".into()))?;
         self.0 = rest;
         Ok((!frame.is_empty()).then_some(frame))

@@ -42,7 +42,7 @@ pub struct Wanted<'w> {
     pub documents: Option<Arc<AtomicBits>>,
 }
 
-/// Runs the checks of algorithms that verify pairs only after a rule that considers all pairs.
+/// Runs the checks of algorithms that verify pairs only after applying a rule that considers all pairs.
 pub fn verify_last<'c>(
     session: &Session<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,
@@ -148,7 +148,7 @@ pub fn take_evidence(
     Ok((evidence, contents))
 }
 
-/// Returns whether a later step uses the contents of documents in pairs.
+/// Returns whether a later step uses the contents of documents that occur in pairs.
 pub fn asks_contents(session: &Session<'_>) -> bool {
     let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
     removal_asks || session.options.recipe.relates()

@@ -47,7 +47,7 @@ pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
     Ok(classes)
 }
 
-/// Finds copies in a separate pass, for statistics that count each text once.
+/// Finds copies in a separate pass, for statistics that count exact copies only once.
 pub fn read(session: &Session<'_>) -> Result<Sorted> {
     let running = session.engine.clock.stage("find copies");
     let hashes = shuffle(session)?;

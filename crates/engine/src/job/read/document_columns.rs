@@ -70,7 +70,7 @@ impl<'j> ColumnRecorders<'j> {
         SourceRecorder::want(session, KeepRecorder::want(session, want))
     }
 
-    /// Records the shape of a text; indexed documents have no shape.
+    /// Records the shape of a document's text; indexed documents have no shape.
     pub fn shape(&self, doc: u64, shape: u64) {
         self.shapes.store(doc as usize, shape);
     }

@@ -170,7 +170,7 @@ impl<'j> Intake<'j> {
         RowRecorder { indexed: true, ..self.recorder() }
     }
 
-    /// Records all data about a row of a batch except the text. Returns the text if it is usable.
+    /// Records all data about a row in a batch, except the text. Returns the text if it is usable.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.indexed) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;

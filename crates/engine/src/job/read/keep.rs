@@ -1,4 +1,4 @@
-//! Defines the order of preference (`--keep`), which determines the better of two documents.
+//! Defines the order of preference (`--keep`), which decides which of two documents is better.
 //!
 //! If only length matters, the order takes four bytes per document. If the order uses corpus columns, their recorded values
 //! ([`crate::reading::keep_column`]) are in a temporary file. A column is compared as numbers or as text; this choice is made after all

@@ -132,7 +132,7 @@ pub struct Keys {
     pub copy_keys: Key,
     /// The key of the participating indexed documents.
     pub indexed: Key,
-    /// The key of the contents of documents in pairs.
+    /// The key of the contents of documents that occur in pairs.
     pub contained: Key,
     /// The key of the repeated passages.
     pub cut: Key,
@@ -264,7 +264,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
 }
 
 /// Returns a description that is cheap to compute and distinguishes the opened file from other files: the size, a hash of both ends, and
-/// the number of rows. The stamp or, if the stamp differs, the contents determine whether the rest of the file is the same
+/// the number of rows. The stamp or, if the stamp differs, the contents determine whether the rest of the file is unchanged
 /// (`job/read/saved_inputs.rs`).
 ///
 /// # Errors
