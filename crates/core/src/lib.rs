@@ -1,8 +1,8 @@
 //! Provides errors, hash functions, rows and pairs, and safe access to files.
 //!
-//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
+//! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
-// Tests write files to folders of their own and use the platform's math functions.
+// Tests write files to their own folders and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod allocator;

@@ -13,7 +13,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Formats a count followed by a noun: `2 files`, `1 file`. The plural of the noun must end in "s".
+/// Formats a count followed by a noun: `2 files`, `1 file`. The noun must form its plural by adding "s".
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }

@@ -11,8 +11,8 @@ pub enum Use {
     Write,
 }
 
-/// Returns an error for a remote address and explains how to copy the files. Accepts paths, and any string that is the path of an existing
-/// file.
+/// Returns an error for a remote address and explains how to copy the files. Accepts local paths, and any string that is the path of an
+/// existing file.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the command that copies files between the address and a local folder.

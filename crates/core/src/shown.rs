@@ -3,7 +3,7 @@
 use crate::number::counted;
 use std::borrow::Cow;
 
-/// The maximum number of characters of a value in a message.
+/// The maximum number of characters that a message shows of a value.
 const SHOWN: usize = 200;
 
 /// Formats a value for a message, a log line or a record; a long value is truncated and followed by its length in characters.

@@ -1,16 +1,16 @@
-//! Stores document numbers in an array, with four bytes per number if all numbers fit into four bytes, otherwise with eight.
+//! Stores document numbers in an array, using four bytes per number if all numbers fit and eight bytes otherwise.
 //!
-//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed in random order, so halving the
-//! number of bytes also halves the number of memory pages.
+//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed in random order, so halving their
+//! size also halves the number of memory pages in use.
 
 /// A read-only list of document numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Docs<'d> {
     /// A single document number.
     One(u64),
-    /// Numbers of four bytes.
+    /// Four-byte numbers.
     Narrow(&'d [u32]),
-    /// Numbers of eight bytes.
+    /// Eight-byte numbers.
     Wide(&'d [u64]),
 }
 
@@ -32,7 +32,7 @@ impl<'d> Docs<'d> {
         self.len() == 0
     }
 
-    /// Returns the document at an index, which must be below [`Docs::len`].
+    /// Returns the document at the given index, which must be less than [`Docs::len`].
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         match self {
@@ -48,17 +48,17 @@ impl<'d> Docs<'d> {
     }
 }
 
-/// A mutable array of numbers, all of which are usually 0 at first.
+/// A mutable array of numbers that are usually all 0 at first.
 #[derive(Debug)]
 pub enum Slots<'s> {
-    /// Numbers of four bytes.
+    /// Four-byte numbers.
     Narrow(&'s mut [u32]),
-    /// Numbers of eight bytes.
+    /// Eight-byte numbers.
     Wide(&'s mut [u64]),
 }
 
 impl Slots<'_> {
-    /// Returns the number at an index.
+    /// Returns the number at the given index.
     #[inline]
     pub fn get(&self, at: u64) -> u64 {
         match self {
@@ -67,7 +67,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Sets the number at an index; the number must fit into an element of the array.
+    /// Sets the number at the given index; the number must fit in an element of the array.
     #[inline]
     pub fn set(&mut self, at: u64, value: u64) {
         match self {

@@ -2,8 +2,8 @@
 
 use super::{doc_width, number};
 
-/// The layout of the two document numbers in a row: four bytes each if all document numbers in the corpus fit into four bytes, otherwise
-/// eight bytes each.
+/// The layout of the two document numbers in a row: four bytes each if all document numbers in the corpus fit in four bytes, and eight
+/// bytes each otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkLayout {
     doc_width: usize,

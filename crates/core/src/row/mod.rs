@@ -1,8 +1,8 @@
 //! Defines the plain data that algorithms and tables exchange: signature rows, the window of rows that share a key, and pairs.
 //!
-//! In the shuffle, a row is a byte string of fixed width that consists of the big-endian numbers position, scope, key, order and doc,
-//! followed by the sketch. Comparing the bytes of two rows compares these numbers in this order, so the shuffle sorts bytes and does not
-//! depend on algorithms.
+//! In the shuffle, a row is a fixed-width byte string that consists of the big-endian numbers position, scope, key, order and doc, followed
+//! by the sketch. Comparing the bytes of two rows compares these numbers in this order, so the shuffle sorts bytes and does not depend on
+//! algorithms.
 //!
 //! ```text
 //! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
@@ -26,14 +26,14 @@ pub const COPY: &str = "copy";
 /// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// The parts of an algorithm's rows, which are the same for every document of a run.
+/// The parameters that determine the layout of an algorithm's rows, which are the same for every document in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
-    /// The number of positions (tables, bands, rules), 1 to 65,536. Positions are numbered from 0.
+    /// The number of positions (tables, bands, rules), from 1 to 65,536. Positions are numbered from 0.
     pub positions: u32,
     /// The number of key bits that are stored: 64 or 128.
     pub key_bits: u32,
-    /// Whether rows with the same key are sorted by a value, such as a length, and only then by document number.
+    /// Whether rows with the same key are sorted first by a value, such as a length, and then by document number.
     pub ordered: bool,
     /// The size in bytes of the sketch that is stored with a row, at most 256.
     pub sketch: usize,
@@ -47,7 +47,7 @@ impl RowShape {
 /// A decoded row, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'r> {
-    /// The number of the key among the algorithm's keys (table, band, rule).
+    /// The index of the key among the algorithm's keys (the number of the table, band or rule).
     pub position: u32,
     /// The key: documents with the same position and key are compared.
     pub key: u128,
@@ -72,7 +72,7 @@ pub struct RowLayout {
 }
 
 impl RowLayout {
-    /// Returns the layout for a corpus with this many rows; all document numbers are below this number.
+    /// Returns the layout for a corpus with this many rows; every document number is less than the number of rows.
     pub fn new(shape: RowShape, documents: u64) -> RowLayout {
         RowLayout {
             shape,
@@ -88,13 +88,13 @@ impl RowLayout {
         }
     }
 
-    /// Returns the layout. If `scoped` is set, rows contain a scope before the key. Rows with the same key then match only if they have the
-    /// same scope.
+    /// Returns the layout with or without scopes. If `scoped` is set, rows contain a scope before the key. Rows with the same key then
+    /// match only if they have the same scope.
     pub fn scoped(self, scoped: bool) -> RowLayout {
         RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
 
-    /// Returns the parts that the rows contain.
+    /// Returns the shape of the rows.
     pub fn shape(&self) -> RowShape {
         self.shape
     }
@@ -156,7 +156,7 @@ pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
 }
 
-/// Returns the number of bytes in a document number in a corpus with this many rows.
+/// Returns the number of bytes that a document number takes in a corpus with this many rows.
 pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }
@@ -186,7 +186,7 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// Returns an empty list that can be used while a document is signed. If the list is passed to [`Signatures::leave_numbers`]
+    /// Returns an empty list that can be used while a document is being signed. If the list is passed to [`Signatures::leave_numbers`]
     /// afterwards, its memory is reused for the next document.
     pub fn take_numbers(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.numbers)
@@ -211,7 +211,7 @@ impl Signatures {
         self.of_document.clear();
     }
 
-    /// Adds a row. The position must be below [`RowShape::positions`], and the sketch must have the size that the shape requires.
+    /// Adds a row. The position must be less than [`RowShape::positions`], and the sketch must have the size that the shape requires.
     pub fn push(&mut self, position: u32, key: u128, order: u32, sketch: &[u8]) {
         self.rows.push((position, key, order));
         self.sketches.extend_from_slice(sketch);
@@ -228,7 +228,7 @@ impl Signatures {
         &self.of_document
     }
 
-    /// Records that the document has no signature, with the reason.
+    /// Records that the document has no signature, and the reason why.
     pub fn none(&mut self, reason: Reason) {
         self.none = Some(reason);
     }
@@ -238,7 +238,7 @@ impl Signatures {
         self.flags.push(what);
     }
 
-    /// Returns the reason why there is no signature. The reason is a general one if no row was added and no specific reason was given.
+    /// Returns the reason why there is no signature, or a general reason if no row was added and no specific reason was given.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }
@@ -287,7 +287,7 @@ impl<'w> Window<'w> {
         self.bytes.is_empty()
     }
 
-    /// Returns the row at index `at`, which must be below [`Window::len`].
+    /// Returns the row at index `at`, which must be less than [`Window::len`].
     pub fn row(&self, at: usize) -> Row<'w> {
         let width = self.layout.width();
         self.layout.decode(&self.bytes[at * width..(at + 1) * width])
@@ -327,7 +327,7 @@ mod tests {
                 .collect();
             assert!(bytes.is_sorted());
         }
-        // The same row in two scopes belongs to two groups, although the key is the same.
+        // A row that occurs in two scopes belongs to two groups, even though the key is the same.
         let layout = RowLayout::new(shape, 10).scoped(true);
         let one = row(3, 7, 9, 3, b"abc");
         let bytes = [1, 2].map(|scope| {

@@ -5,7 +5,7 @@ use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 /// The similarity of two documents according to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The similarity from 0 to 1; 1 for equal signatures.
+    /// The similarity, from 0 to 1; 1 for equal signatures.
     pub similarity: f32,
     /// The method's own distance, if the method defines one (for fingerprints, the number of different bits).
     pub distance: Option<f32>,
@@ -16,7 +16,7 @@ impl Score {
     pub const EQUAL: Score = Score { similarity: 1.0, distance: None };
 }
 
-/// Two documents that a method reports as duplicates or, before verification, a candidate pair.
+/// Two documents that a method reports as duplicates or, before verification, as a candidate pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// The smaller document number.
@@ -32,7 +32,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Returns the pair of two different documents, which may be given in any order.
+    /// Creates a pair from two different documents, which may be given in either order.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
@@ -152,7 +152,7 @@ pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
 /// The number of documents in a large window that are compared with all other documents in the window. These are the documents with the
-/// smallest numbers. Therefore, a document that is similar to many others is compared with a document that is kept.
+/// smallest numbers. Therefore, even a document that is similar to many others is compared with a document that is kept.
 pub const FIRST: usize = 4;
 
 /// Returns the number of following rows with which [`Pairs::compare_nearest`] compares each row in a window of this many rows. In a large
@@ -161,7 +161,7 @@ pub fn reach(rows: u64) -> u64 {
     if rows <= WHOLE { rows } else { (WHOLE * WHOLE / 2 / rows).max(NEAREST) }
 }
 
-/// Returns the positions of the (at most [`FIRST`]) documents with the smallest numbers in a window, ordered by number.
+/// Returns the positions of the [`FIRST`] documents (or fewer) with the smallest numbers in a window, ordered by number.
 pub fn firsts(window: &Window<'_>) -> Vec<usize> {
     let mut firsts: Vec<(u64, usize)> = Vec::with_capacity(FIRST + 1);
     for at in 0..window.len() {
@@ -200,7 +200,7 @@ impl<'p> Pairs<'p> {
         self.sketches
     }
 
-    /// Adds a pair. A document that matches itself (two of its keys collided) is not a pair.
+    /// Adds a pair. A document that matches itself (because two of its keys collided) does not form a pair.
     pub fn push(&mut self, pair: Pair) {
         if pair.a != pair.b {
             (self.sink)(pair);
@@ -244,7 +244,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // The neighboring rows and the first documents before this document have already been compared with this document.
+                // This document has already been compared with the neighboring rows and with the first documents that precede it.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -262,7 +262,7 @@ impl<'p> Pairs<'p> {
 
     /// Like [`Pairs::compare_all`], for methods that can rule out pairs based on one eight-byte word per row. `some` appends, in order, the
     /// positions of the words that may form a pair with the first word, and only the rows at these positions are passed to `judge`. The
-    /// counts and the pairs are the same, provided that `some` omits no pair that `judge` would accept.
+    /// counts and pairs do not change, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
         window: &Window<'_>,
@@ -322,7 +322,7 @@ impl<'p> Pairs<'p> {
             let furthest = rows.clone().map(&end).max().unwrap_or(0);
             for second in (first..furthest).step_by(BLOCK) {
                 let followers = second..furthest.min(second + BLOCK);
-                // The first following documents are in the same block.
+                // The documents that follow immediately are in the same block.
                 let right = if second == first {
                     left
                 } else {
@@ -453,8 +453,8 @@ mod tests {
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
         let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
-        // The three cases are: no limit in a short list, a limit of ten following documents for each document, and individual limits, some
-        // of which precede the document itself.
+        // The three cases are a short list without a limit, a limit of ten following documents for each document, and individual limits,
+        // some of which precede the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
         for (last, most, docs) in [
             (lasts[0], u64::MAX, &docs[..40]),

@@ -31,7 +31,7 @@ pub enum Why {
     Near,
     /// No other document is similar, but the two documents are not similar enough to be versions.
     Far,
-    /// The text that is contained to a greater degree is about as similar to many other documents, and too little of it is contained.
+    /// Many other documents are about as similar to the text that is contained, and too small a share of this text is contained.
     Crowd,
 }
 
@@ -39,7 +39,7 @@ impl RelationKind {
     /// All values, in the order of their codes in temporary files.
     pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Template];
 
-    /// Returns the name in tables.
+    /// Returns the name used in tables.
     pub fn name(self) -> &'static str {
         match self {
             RelationKind::Version => "version",
@@ -54,7 +54,7 @@ impl Why {
     pub const ALL: [Why; 9] =
         [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far, Why::Crowd];
 
-    /// Returns the name in tables.
+    /// Returns the name used in tables.
     pub fn name(self) -> &'static str {
         match self {
             Why::Same => "same text",

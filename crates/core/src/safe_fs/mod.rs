@@ -1,9 +1,9 @@
-//! Creates and opens files in such a way that a name prepared by another user cannot redirect the access to a different file.
+//! Creates and opens files safely: a name prepared by another user cannot redirect access to a different file.
 //!
 //! In a folder to which other users may write, a name can be a link to any file. Therefore, functions that write never follow a link at the
 //! end of a path. They create new files exclusively (`O_EXCL`), replacing any file or link with the same name, and they open only regular
-//! files. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this user alone; the
-//! functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of file
+//! files. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to the current user alone;
+//! the functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of file
 //! (`clippy.toml`).
 
 pub mod private;
@@ -23,7 +23,7 @@ pub const MOST_JSON: u64 = 1 << 30;
 /// Creates a new file for reading and writing, replacing a file or link with the same name.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the name is a folder.
+/// Returns the operating system's error, or an error if the name is a folder.
 pub fn create(path: &Path) -> io::Result<File> {
     loop {
         match create_new(path) {
@@ -39,7 +39,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// Creates a new file for reading and writing.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the name exists, even if it is a dangling link.
+/// Returns the operating system's error, or an error if the name exists, even if it is a dangling link.
 pub fn create_new(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).open(path)
 }
@@ -65,10 +65,10 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> error::Result<()> {
 /// Makes the names in a folder durable.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// Returns the operating system's error.
 pub fn sync_folder(folder: &Path) -> error::Result<()> {
     match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems make folders durable in their own way and refuse this call.
+        // Some file systems make folders durable in their own way and reject this call.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         other => other.map_err(Error::io("write the folder", folder)),
     }
@@ -89,7 +89,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
 /// Opens a regular file for reading. Does not follow a link and does not wait for a pipe.
 ///
 /// # Errors
-/// Returns the error of the system, or an error for anything but a regular file.
+/// Returns the operating system's error, or an error for anything but a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     private::regular(File::options().read(true).custom_flags(flags).open(path)?)
@@ -99,7 +99,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// wait for a pipe.
 ///
 /// # Errors
-/// Returns the error of the system, or an error for anything but a regular file.
+/// Returns the operating system's error, or an error for anything but a regular file.
 pub fn open_behind_link(path: &Path) -> io::Result<File> {
     private::regular(File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?)
 }
@@ -159,13 +159,13 @@ pub fn all_of(file: &File, most: u64) -> io::Result<Vec<u8>> {
 /// Creates a folder and its parents if they do not exist; a new folder is not world-writable, regardless of the umask.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// Returns the operating system's error.
 pub fn make_folder(folder: &Path) -> io::Result<()> {
     let is_new = !folder.is_dir();
     fs::create_dir_all(folder)?;
     let mode = folder.metadata()?.mode() & 0o7777;
     if is_new && mode & 0o002 != 0 {
-        // Setting permissions fails on file systems without permissions.
+        // Setting permissions fails on file systems that do not support them.
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(mode & !0o002));
     }
     Ok(())
@@ -175,7 +175,7 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
 /// which assigns their contents to the parent's group.
 ///
 /// # Errors
-/// Returns the error of the system; a file system without permissions may refuse to change them.
+/// Returns the operating system's error; a file system without permissions may refuse to change them.
 pub fn share(folder: &Path) -> io::Result<()> {
     let above = folder.parent().map_or(Ok(0), |above| Ok::<u32, io::Error>(above.metadata()?.mode() & 0o2777))?;
     share_as(folder, above)
@@ -200,7 +200,7 @@ fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
 /// `None` if the folder may be used or if the file system does not support permissions.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// Returns the operating system's error.
 pub fn open_to_all(folder: &Path) -> io::Result<Option<String>> {
     let mode = folder.metadata()?.mode();
     if mode & 0o002 == 0 || private::keeps_no_rights(folder)? {

@@ -24,7 +24,7 @@ use rustix::process::geteuid;
 /// The write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
-/// The private folders on file systems that do not record owners, identified by device and inode number.
+/// The private folders on file systems that do not record owners; each folder is identified by its device and inode numbers.
 static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
 fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
@@ -34,7 +34,7 @@ fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
 /// Creates a folder that only this user may read.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the name exists.
+/// Returns the operating system's error, or an error if the name exists.
 pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
@@ -43,7 +43,7 @@ pub fn make(folder: &Path) -> io::Result<()> {
 /// if the folder is private.
 ///
 /// # Errors
-/// Returns the error of the system.
+/// Returns the operating system's error.
 pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     let handle = match open_folder(folder) {
         Ok(handle) => handle,
@@ -73,7 +73,7 @@ pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
 /// Creates a new file for reading and writing.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the folder is not private or the name exists.
+/// Returns the operating system's error, or an error if the folder is not private or the name exists.
 pub fn create_new(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     Ok(openat(&folder, name, NEW, OWNER)?.into())
@@ -109,7 +109,7 @@ pub fn create_nameless(path: &Path) -> io::Result<File> {
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the folder is not private or the file is not a regular file.
+/// Returns the operating system's error, or an error if the folder is not private or the file is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
@@ -208,8 +208,8 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// Returns the owner and mode that a new folder gets in this folder. Briefly creates a folder, because a new file may get a different owner
-/// and mode.
+/// Returns the owner and mode that a new folder inside this folder gets. Briefly creates a folder, because a new file may get a different
+/// owner and mode.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));

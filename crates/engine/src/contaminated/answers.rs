@@ -1,4 +1,4 @@
-//! Interprets the answers of items. An answer is a text or a position in a list of choices.
+//! Interprets the answers of items. An answer is either text or a position in a list of choices.
 //!
 //! ```text
 //! choices              answer           text
@@ -26,7 +26,7 @@ pub struct Given {
 /// Specifies how to interpret the answers of an evaluation set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The answers are texts.
+    /// The answers are text.
     Texts,
     /// The answers are letters, or positions in the list of choices. Positions are counted from this number.
     PositionsFrom(usize),
@@ -50,12 +50,12 @@ impl Given {
         Given { values, choices }
     }
 
-    /// Returns the total size of all texts in bytes.
+    /// Returns the total size of all answers and choices in bytes.
     pub fn bytes(&self) -> u64 {
         self.values.iter().chain(&self.choices).map(|text| text.len() as u64).sum()
     }
 
-    /// Returns the texts of the answers.
+    /// Returns the answers as text.
     pub fn texts(&self, meaning: Meaning) -> Vec<&str> {
         let text = |value: &'_ String| -> Option<&str> {
             if let (Meaning::PositionsFrom(first), Some(position)) = (meaning, position(value)) {
@@ -79,8 +79,8 @@ impl Given {
 }
 
 impl Meaning {
-    /// Decides how to interpret the answers of a set: as positions if most answers of items with choices can be positions, otherwise as
-    /// texts.
+    /// Decides how to interpret the answers in a set: as positions if most answers to items with choices can be positions, and as text
+    /// otherwise.
     pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(texts(&[("C", colors), ("(d)", colors), ("B.", colors)]), some(&["blue", "black", "green"]));
         assert_eq!(texts(&[("A", colors), ("4", colors)]), some(&["red", "black"]), "ARC has both");
         assert_eq!(texts(&[("green", colors), ("red", colors)]), some(&["green", "red"]));
-        // Most answers in this set are texts, so this answer is also a text.
+        // Most answers in this set are text, so this answer is also interpreted as text.
         assert_eq!(texts(&[("12", &["1", "12"]), ("40", &["40", "2"]), ("2", &["2", "5", "7"])])[2], Some("2".into()));
     }
 

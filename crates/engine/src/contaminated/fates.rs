@@ -75,7 +75,7 @@ impl Fates {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns the text of a document without the ranges to cut, or `None` if the text differs from the searched text.
+    /// Returns the text of a document without the ranges to cut, or `None` if the text differs from the text that was searched.
     pub fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | usize::from(byte));

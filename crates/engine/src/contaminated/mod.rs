@@ -56,7 +56,7 @@ pub struct ContaminatedOptions {
     pub run: RunOptions,
     /// The files, folders or globs of the evaluation set.
     pub against: Vec<String>,
-    /// The column with the texts to search for.
+    /// The column with the text to search for.
     pub item: ItemColumn,
     /// The column with the item ids.
     pub item_id: ItemColumn,

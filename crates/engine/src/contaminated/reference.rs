@@ -23,10 +23,10 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The evaluation set may use the memory limit divided by this number.
+/// The evaluation set may use at most the memory limit divided by this number.
 const SHARE: u64 = 4;
 
-/// The number of bytes that a name or text takes in addition to its characters.
+/// The number of bytes that a name or other string takes in addition to its characters.
 const A_TEXT: u64 = 64;
 
 /// Holds the opened files of an evaluation set.
@@ -87,14 +87,14 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let opened = run.clone();
     let inputs = interruptible(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
-        // If none of the file formats has named columns, each text is an item, and no column is required.
+        // If none of the file formats has named columns, each document is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.names_columns());
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })
     })?;
     Ok(Against { options: run, inputs })
 }
 
-/// Returns the names of the columns. Several columns either form one text or hold one choice each.
+/// Returns the names of the columns. Several columns are either joined into one text or hold one choice each.
 fn names_of(column: &ItemColumn) -> Vec<String> {
     let names = several(&column.name);
     if names.is_empty() { vec![column.name.clone()] } else { names }
@@ -265,7 +265,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                     suite: value(&suites, row).unwrap_or_else(|| name_of(inputs, doc)),
                     text: text.chars().take(SHOWN).collect(),
                 };
-                // The tokens of answers are counted later, when the texts of the answers are known.
+                // The tokens of answers are counted later, when the text of each answer is known.
                 let own = item.bytes() + Builder::bytes_of(item.tokens.len(), 0, session.options.threads);
                 let all = bytes.fetch_add(own, Relaxed) + own;
                 within(all, session.options.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;

@@ -9,7 +9,7 @@ use crate::job::Guarded;
 use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
 use crate::reading::RejectionsReport;
 
-/// Holds the contents of `run.json` for a search for contamination.
+/// Holds the contents of `run.json` for a contamination search.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ContaminationReport {
     /// The version of this record and of the tables next to it.
@@ -42,7 +42,7 @@ pub struct ContaminationReport {
     pub rejections: RejectionsReport,
     /// The number of documents that were searched.
     pub documents: u64,
-    /// The size of the texts in bytes.
+    /// The total size of the text in bytes.
     pub text_bytes: u64,
     /// The number of items, including public items and items that are too short.
     pub items: u64,
@@ -50,7 +50,7 @@ pub struct ContaminationReport {
     pub item_bytes: u64,
     /// The evaluation sets, by name.
     pub suites: Vec<SuiteReport>,
-    /// The number of documents with an item whose score reaches the threshold.
+    /// The number of documents that contain an item whose score reaches the threshold.
     pub contaminated: u64,
     /// The number of rows in `contaminated/`.
     pub found: u64,
@@ -71,7 +71,7 @@ pub struct ContaminationReport {
     pub seconds: f64,
     /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The peak anonymous memory use, as sampled, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -22,7 +22,7 @@ pub struct Searched {
     pub rejected: Rejected,
     /// The number of documents that were searched.
     pub documents: u64,
-    /// The size of the texts in bytes.
+    /// The total size of the text in bytes.
     pub text_bytes: u64,
     /// The kinds of ids that occur in the corpus.
     pub ids_seen: IdsSeen,

@@ -56,8 +56,7 @@ pub fn tables(
     let mut builder = ContaminatedBuilder::new(places.ids.kind());
     let mut suites = suites(reference, verdicts);
     let mut examples = Examples { session, reference, verdicts, best: vec![Vec::new(); reference.suites.len()] };
-    // The evaluation sets with items that score at least 0.8 in the current document, and the evaluation sets with items that score at
-    // least 0.5.
+    // The evaluation sets with items that score at least 0.8 in the current document, and those with items that score at least 0.5.
     let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new()]);
     let mut count = |of_doc: &mut [BTreeSet<usize>; 2]| {
         let [nearly, listed] = of_doc;
@@ -201,7 +200,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns the byte ranges of the covered tokens in the beginning of an item.
+/// Returns the byte ranges of the covered tokens within the beginning of an item.
 fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
     let document = session.pipeline.analyse(text);
     let is_covered = |at: usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);

@@ -22,7 +22,7 @@ const CACHED: u64 = 2 << 20;
 /// The maximum size, in bytes, of the pages that readers may hold before rows are spilled to make room.
 const PAGES: u64 = 32 << 20;
 
-/// The part of the 150 MB that a page may use, in bytes, if no other page is being read. The rest is for the program itself.
+/// The part of the fixed 150 MB, in bytes, that a page may use if no other page is being read. The rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
 /// The memory, in bytes, that is used while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the
@@ -37,7 +37,7 @@ const A_VALUE_IN_A_TABLE: u64 = 5;
 /// (in the batch, in a page, in the compressed page).
 const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
 
-/// The guaranteed maximum number of bytes in memory for each byte of the longest document.
+/// The guaranteed maximum number of bytes of memory used per byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
 /// Holds the shares of the budget.
@@ -47,7 +47,7 @@ pub struct Budget {
     pub memory: u64,
     /// The number of threads that share the budget.
     pub threads: usize,
-    /// The maximum memory, in bytes, for the rows in all shuffles of the job together.
+    /// The maximum memory, in bytes, for the rows of all shuffles in the job.
     pub rows: usize,
     /// The number of bytes per thread for sorting or counting.
     pub a_thread: usize,
@@ -70,8 +70,8 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// Returns the maximum size, in bytes, of the pages that all readers together hold. A page that exceeds this size is read while no
-    /// other page is held.
+    /// Returns the maximum total size, in bytes, of the pages that all readers hold. A page that exceeds this size is read while no other
+    /// page is held.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
@@ -87,7 +87,7 @@ impl Budget {
     }
 
     /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the memory
-    /// for rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
+    /// for rows and part of the remaining guaranteed memory. The longest document in the page is processed after the compressed bytes are
     /// freed.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
         bytes <= self.room_for_page(longest)
@@ -107,7 +107,7 @@ impl Budget {
     }
 
     /// Returns the number of tables of pages that are written at the same time if a reader holds at most `a_reader` bytes of its file and
-    /// values have `a_value` bytes. The tables share the part of the budget that the readers leave free.
+    /// values are `a_value` bytes long. The tables share the part of the budget that the readers leave free.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
@@ -151,7 +151,7 @@ impl Budget {
     /// partitions suffice, each partition also fits in the CPU cache of the thread.
     pub fn partitions(&self, bytes: u64) -> usize {
         let cached = bytes.div_ceil(CACHED).clamp(1, 256);
-        // Half of a thread's share is for the records. Half of that half is a reserve in case there are more records than expected.
+        // Half of a thread's share is for the records; half of this amount is reserved in case there are more records than expected.
         let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
         cached.max(in_memory) as usize
     }
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
         // The page takes 100 MB in addition to its bytes in the file: 168 MB - (205 - 110) leaves room for two tables.
         assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
-        // If lines have 16 MB, two tables would hold ten lines in addition to the fixed size of the tables.
+        // With 16 MB lines, two tables would hold ten lines in addition to the fixed size of the tables.
         let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
         assert_eq!([long(144), long(2048)], [1, 8]);
     }
@@ -214,7 +214,7 @@ mod tests {
             assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes, 0), "{bytes}");
         }
         assert_eq!(budget.least_for_row(99_000_000, 0), 179 << 20);
-        // The page contains ten values of 30 MB. Memory holds the page and two copies of one value.
+        // The page contains ten 30 MB values. Memory holds the page and two copies of one value.
         assert!(!budget.fits_row(30_000_000, 300_000_000) && budget.fits_row(30_000_000, 190_000_000));
         assert_eq!(budget.least_for_row(30_000_000, 300_000_000), 239 << 20);
     }

@@ -37,7 +37,7 @@ pub struct StageReport {
     pub seconds: f64,
     /// The user and system CPU seconds.
     pub cpu_seconds: f64,
-    /// The highest anonymous memory sampled while the stage ran, in bytes.
+    /// The peak anonymous memory use sampled while the stage ran, in bytes.
     pub peak_memory_bytes: u64,
 }
 

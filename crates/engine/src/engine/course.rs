@@ -1,4 +1,5 @@
-//! Estimates the progress of a whole job from its legs. The work and the number of stages in each leg are known approximately in advance.
+//! Estimates the progress of a whole job from its legs. The amount of work and the number of stages in each leg are known approximately in
+//! advance.
 //!
 //! The name of the current stage determines the current leg. The remaining time is estimated from the work done since the first stage of
 //! this process began. Therefore, if a job is resumed, the work of the earlier process does not count.
@@ -44,7 +45,7 @@ impl Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
-    /// Returns the progress of the job if this share of the stage is done. `now` is the time since an arbitrary fixed moment.
+    /// Returns the progress of the job when this share of the stage is done. `now` is the time since an arbitrary fixed moment.
     pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
@@ -71,7 +72,7 @@ impl Course {
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {
             Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
-            // This is the first stage of a job that has started over without a damaged file.
+            // This is the first stage of a job that has started over to exclude a damaged file.
             None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
                 (self.at, self.entered, self.before) = (0, 1, None);
             }

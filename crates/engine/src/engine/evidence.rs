@@ -1,5 +1,5 @@
-//! Stores evidence, that is, the document data that comparisons use, in a memory-mapped temporary file. Even a document in a thousand pairs
-//! is read and split into words only once, and memory use does not grow with the number of pairs.
+//! Stores evidence, that is, the document data that comparisons use, in a memory-mapped temporary file. Even a document that occurs in a
+//! thousand pairs is read and split into words only once, and memory use does not grow with the number of pairs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -29,8 +29,8 @@ impl Taking {
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// Starts recording evidence, in files in the folder `dir`, for the documents whose bits are set in `met`. Messages call these files
-    /// `name`.
+    /// Starts recording evidence, in files in the folder `dir`, for the documents whose bits are set in `met`. Messages refer to these
+    /// files as `name`.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;

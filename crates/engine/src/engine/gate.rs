@@ -32,7 +32,7 @@ impl Gate {
         Gate { most, held: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until these bytes fit within the limit together with the bytes already held, or until nothing is held.
+    /// Waits until these bytes, together with the bytes already held, fit within the limit, or until no bytes are held.
     ///
     /// # Errors
     /// Returns any error from `go_on`, which is called repeatedly.
@@ -53,7 +53,7 @@ impl Gate {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        // A long document leaves fragmented memory in the heap of its thread, and each thread has its own heap.
+        // A long document leaves fragmented memory in the heap of the thread that processed it, and each thread has its own heap.
         if self.bytes >= RELEASED {
             dupsift_core::allocator::release();
         }

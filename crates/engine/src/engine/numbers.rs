@@ -17,8 +17,8 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// Creates an array of `len` numbers in a file in the folder `dir`. The largest number is at most `most`. Messages call the array
-    /// `name`.
+    /// Creates an array of `len` numbers in a file in the folder `dir`. The largest number is at most `most`. Messages refer to the array
+    /// as `name`.
     pub fn new(dir: &Path, name: &str, len: usize, most: u64) -> Result<Numbers> {
         Ok(if most <= u32::MAX.into() {
             Numbers::Narrow(Mapped::new(dir, name, len)?)

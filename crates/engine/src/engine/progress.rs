@@ -1,4 +1,4 @@
-//! Reports how much of the work of each stage is done.
+//! Reports how much of each stage's work is done.
 //!
 //! A [`Sink`] displays the progress: as bars for a person, as log lines for a machine, or through a callback in another language. Progress
 //! never affects results: a run writes the same bytes whether or not it reports progress.

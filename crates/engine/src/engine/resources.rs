@@ -16,7 +16,7 @@ use dupsift_spill::shuffle::Memory;
 
 /// The number of attempts to start a single thread after an attempt to start several threads has failed.
 const ATTEMPTS: usize = 3;
-/// A delay that is more than long enough for threads to end.
+/// A delay that gives threads more than enough time to end.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// Holds the machine resources that the options request. These resources are created once.

@@ -18,7 +18,7 @@ pub struct WorkScratch<'d> {
 }
 
 impl<'d> WorkScratch<'d> {
-    /// Returns scratch memory whose files are in this folder.
+    /// Returns scratch memory whose temporary files are in this folder.
     pub fn new(dir: &'d Path) -> WorkScratch<'d> {
         WorkScratch { dir, memory: Vec::new(), file: None }
     }

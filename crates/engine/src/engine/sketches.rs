@@ -17,7 +17,7 @@ pub struct SketchFile {
 }
 
 impl SketchFile {
-    /// Creates a file with room for this many words per document. Messages call the file `name`.
+    /// Creates a file with room for this many words per document. Messages refer to the file as `name`.
     pub fn new(dir: &Path, name: &str, documents: u64, words: usize) -> Result<SketchFile> {
         let cells = AtomicCells::new(dir, &format!("{name}-sketches"), documents as usize * words)?;
         Ok(SketchFile { words, cells })

@@ -40,7 +40,7 @@ pub struct Engine<'e> {
     pub clock: &'e Clock,
     /// The gate that limits work on long documents.
     pub long_documents: &'e Gate,
-    /// Whether a damaged input file ends the work immediately.
+    /// Whether a damaged input file stops the work immediately.
     pub strict: bool,
     /// The files that turned out to be damaged while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
@@ -111,9 +111,9 @@ impl Engine<'_> {
         (A_THREAD * threads).min(MANY).max(threads)
     }
 
-    /// Performs `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the
-    /// state. Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a
-    /// single pass finds all damaged files.
+    /// Performs `count` pieces of work on all threads. `init` creates the state of a thread, `each` processes one piece, and `end` closes
+    /// the state. Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that
+    /// a single pass finds all damaged files.
     pub fn work<S, T: Send>(
         &self,
         count: usize,
@@ -125,7 +125,7 @@ impl Engine<'_> {
     }
 
     /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the number of the
-    /// first piece that was not begun.
+    /// first piece that was not started.
     pub fn work_while<S, T: Send>(
         &self,
         pieces: Range<usize>,
@@ -219,7 +219,7 @@ impl Engine<'_> {
     /// Checks that no damaged file has been found so far.
     ///
     /// # Errors
-    /// Returns an error for the first damaged file, by path.
+    /// Returns an error for the damaged file whose path sorts first.
     pub fn none_bad(&self) -> Result<()> {
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {
@@ -236,7 +236,7 @@ impl Engine<'_> {
         if self.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Returns a progress bar for a stage over partitions.
+    /// Returns a progress bar for a stage that processes partitions.
     pub fn bar(&self, name: &str, total: usize) -> Bar {
         self.progress.stage(name, total as u64, Unit::Items)
     }

@@ -39,7 +39,7 @@ impl<'c, S> AlgorithmState<'c, S> {
     }
 }
 
-/// Runs the next stage of all algorithms, one after the other.
+/// Runs the next stage for all algorithms, one after the other.
 pub fn each<'c, S, T>(
     algorithms: Vec<AlgorithmState<'c, S>>,
     mut stage: impl FnMut(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
@@ -97,7 +97,7 @@ impl<'c> AlgorithmState<'c, SignedRows> {
     }
 }
 
-/// Returns the expected number of pairs of unrelated documents, among this many signed documents, whose signatures are equal by chance.
+/// Returns how many pairs of unrelated documents, among this many signed documents, are expected to have equal signatures by chance.
 pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
     let documents = signed as f64;
     let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
@@ -108,11 +108,11 @@ pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
 pub enum Step {
     /// The algorithm has signed all documents.
     Rows(SignedRows),
-    /// The algorithm's rows were compared, but the documents for the check have not been read yet.
+    /// The algorithm's rows were compared, but the documents that the check uses have not been read yet.
     Met(Met),
     /// The algorithm's pairs were verified.
     Found(Found),
-    /// The rules over all pairs were applied.
+    /// The rules that consider all pairs were applied.
     Near(Found),
 }
 
@@ -153,7 +153,7 @@ impl Step {
 pub struct Met {
     /// The algorithm's classes, and the pairs of their representatives.
     pub grouped: Grouped,
-    /// The documents in candidate pairs that must still be read for the check.
+    /// The documents in candidate pairs that the check must still read.
     pub documents: Arc<AtomicBits>,
 }
 
@@ -163,6 +163,6 @@ pub struct Found {
     pub pairs: PairList,
     /// The algorithm's own classes, if documents with equal keys are duplicates.
     pub classes: Option<Classes>,
-    /// The evidence by document, if a check collected evidence.
+    /// The evidence for each document, if a check collected evidence.
     pub evidence: Option<Evidence>,
 }

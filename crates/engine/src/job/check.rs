@@ -1,4 +1,4 @@
-//! Checks the output path, the temporary folder and the memory limit before an input is opened.
+//! Checks the output path, the temporary folder and the memory limit before any input is opened.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     check_resources(options)
 }
 
-/// Returns a note if removal compares the texts of pages that were matched by web address, because such texts rarely contain each other.
+/// Returns a note if removal compares the text of pages that were matched by URL, because such pages rarely contain each other's text.
 pub fn address_note(options: &RunOptions) -> Option<String> {
     let one = options.recipe.algorithms.iter().find(|one| one.compares_addresses())?;
     let compares_texts = options.removes && options.remove_if != RemoveIf::Pair;

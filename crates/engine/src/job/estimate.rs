@@ -1,4 +1,4 @@
-//! Estimates the cost of a run before it starts, from the schema, the file sizes and the recipe. Reads footers but no documents.
+//! Estimates the cost of a run before it starts, from the schema, the file sizes and the recipe. Reads file footers but no documents.
 
 use bytesize::ByteSize;
 

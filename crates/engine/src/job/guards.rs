@@ -24,10 +24,10 @@ pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
 
-    /// Returns the inputs whose rows were read, except the corpus.
+    /// Returns the inputs, other than the corpus, whose rows were read.
     fn other_inputs(&self) -> &[OtherInputReport];
 
-    /// Returns whether rows or files of an input other than the corpus could not be read.
+    /// Returns whether any rows or files of an input other than the corpus could not be read.
     fn lost_of_others(&self) -> bool {
         self.other_inputs().iter().any(OtherInputReport::is_lossy)
     }
@@ -37,7 +37,7 @@ pub trait Guarded {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
 
-    /// Returns whether the result is held back. A result that is held back is stored next to the output that it does not replace.
+    /// Returns whether the result is held back. A result that is held back is stored next to the existing output.
     fn is_held(&self) -> bool {
         self.guards().iter().any(|guard| guard.held)
     }
@@ -58,8 +58,8 @@ impl Guarded for RunReport {
     }
 }
 
-/// Returns the folder that holds the result of a job with this `--out`. The result is in `out`, or in a folder next to `out` if the result
-/// is held back.
+/// Returns the folder that holds the result of a job with this `--out` folder. The result is in `out`, or in a folder next to `out` if the
+/// result is held back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }

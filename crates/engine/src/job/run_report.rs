@@ -54,7 +54,7 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// The input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
+    /// The inputs, other than the corpus, whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// The number of unread files in the input folders, by file extension.
@@ -68,8 +68,8 @@ pub struct RunReport {
     /// The counts of extracted HTML pages, if the corpus has such pages.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// The values, other than texts, that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not
-    /// a number` or `not text`.
+    /// The values outside the text column that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns,
+    /// `not a number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
@@ -82,7 +82,7 @@ pub struct RunReport {
     /// One entry per algorithm, in recipe order.
     pub algorithms: Vec<AlgorithmReport>,
     /// The number of Han characters segmented with the dictionary. If the corpus is counted first, each character is segmented at most
-    /// once. Texts whose words were restored from an earlier run are not segmented a second time.
+    /// once. Documents whose words were restored from an earlier run are not segmented a second time.
     pub segmented_characters: u64,
     /// The index against which the run was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub struct RunReport {
     /// The files of the corpus that were written; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
-    /// The texts of removed documents and of the documents kept instead, in `texts/`; null without `--keep-texts`.
+    /// The text of removed documents and of the documents kept instead, in `texts/`; null without `--keep-texts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_texts: Option<FolderReport>,
     /// The repeated passages that were found; null without `--cut`.
@@ -121,7 +121,7 @@ pub struct RunReport {
     pub seconds: f64,
     /// The user and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The peak anonymous memory use, as sampled, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -153,7 +153,7 @@ impl GuardReport {
 pub struct AcceptedReport {
     /// The time when the result was accepted, in RFC 3339 format.
     pub time: String,
-    /// The reason that you gave for accepting the result.
+    /// The reason given for accepting the result.
     pub reason: Option<String>,
     /// The name of the folder that holds the accepted result.
     pub output: String,
@@ -191,8 +191,8 @@ pub struct InputReport {
     /// file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
-    /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file is the
-    /// same. The hash is null if no process read the complete file.
+    /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file counts as
+    /// unchanged. The hash is null if no process read the complete file.
     #[serde(default)]
     pub contents: Option<String>,
     /// The encoding of the file, if `--encoding auto` had to detect it.
@@ -245,7 +245,7 @@ pub struct CutReport {
     pub characters_kept: u64,
     /// The number of documents that were removed because too little text remained.
     pub emptied: u64,
-    /// The passages with the largest product of bytes and copies, each text only once.
+    /// The passages with the largest product of bytes and copies; passages with the same text are listed only once.
     pub costliest: Vec<CostlyPassage>,
 }
 
@@ -279,7 +279,7 @@ pub struct FolderReport {
     pub bytes: u64,
 }
 
-/// Holds the numbers of documents. `rows = used + rejected`.
+/// Holds the document counts. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
     /// The number of rows in all usable files, or in the sample.
@@ -287,7 +287,7 @@ pub struct DocumentsReport {
     /// The number of rows in all usable files, if only a sample was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled_from: Option<u64>,
-    /// The number of rows with a text.
+    /// The number of rows that contain text.
     pub used: u64,
     /// The rejected rows.
     #[serde(flatten)]
@@ -349,7 +349,7 @@ pub struct AlgorithmReport {
     pub label: String,
     /// The name of the algorithm with all parameters.
     pub recipe: String,
-    /// The check on the texts, if any.
+    /// The verification method, if any.
     pub verify: Option<String>,
     /// The number of documents with a signature.
     pub signed: u64,
@@ -357,8 +357,8 @@ pub struct AlgorithmReport {
     pub unsigned: BTreeMap<String, u64>,
     /// The number of notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
-    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading and splitting into
-    /// words are excluded, because all algorithms share this work.
+    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading documents and
+    /// splitting them into words are excluded, because all algorithms share this work.
     pub sign_seconds: f64,
     /// The CPU seconds spent on learning and on grouping, checking and writing the pairs of this algorithm.
     pub pair_cpu_seconds: f64,
@@ -378,7 +378,7 @@ pub struct AlgorithmReport {
     /// template.
     #[serde(default)]
     pub left_out_of_large_groups: u64,
-    /// The number of distinct candidate pairs, before the check on the texts.
+    /// The number of distinct candidate pairs before verification.
     pub candidates: u64,
     /// The number of candidates that the check left undecided, because comparing such long and different texts would take more than about a
     /// second. These candidates do not count as pairs.
@@ -388,7 +388,8 @@ pub struct AlgorithmReport {
     pub beyond_margin: u64,
     /// The number of pairs by relation, with exact copies counted once; null for algorithms that do not classify pairs.
     pub relations: Option<RelationsReport>,
-    /// The number of pairs, written or not. Each exact copy counts once, as a pair with the best document of its text.
+    /// The number of pairs, including pairs that were not written. Each exact copy counts once, as a pair with the best document that has
+    /// the same text.
     pub pairs: u64,
     /// The number of pairs without an indexed document; null if the run uses no index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -401,7 +402,8 @@ pub struct AlgorithmReport {
     /// The number of written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// The number of groups with more texts than `--max-group`. Only the pairs of such a group that contain its best document are written.
+    /// The number of groups with more distinct texts than `--max-group` allows. For such a group, only the pairs that include its best
+    /// document are written.
     pub large_groups: u64,
     /// The number of clusters of two or more documents.
     pub clusters: u64,
@@ -409,8 +411,8 @@ pub struct AlgorithmReport {
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest_cluster: u64,
-    /// The expected number of pairs of unrelated documents whose signatures are equal by chance, computed from the number of bits. This
-    /// number is present only for algorithms that compare signatures for equality.
+    /// The number of pairs of unrelated documents that are expected to have equal signatures by chance, computed from the number of bits.
+    /// This number is present only for algorithms that test signatures for equality.
     pub expected_chance_collisions: Option<f64>,
     /// A hash of the learned model, in hexadecimal; null for algorithms that learn nothing.
     pub model: Option<String>,
@@ -449,7 +451,7 @@ pub struct RelationsReport {
     /// The number of pairs whose next-best search ended early because too many documents are near both documents. The best document found
     /// before the end counts as the next best.
     pub cut_short: u64,
-    /// The number of pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
+    /// The number of `version` and `contained` pairs in which both documents are kept because their titles refer to different things.
     pub other_titles: u64,
 }
 
@@ -460,7 +462,7 @@ pub struct RemovalReport {
     pub decide: String,
     /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// The way in which each `keep` column is compared: as `numbers` or as `text`.
+    /// How each `keep` column is compared: as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
     /// The number of removed documents.
@@ -481,13 +483,13 @@ pub struct RemovalReport {
     /// The condition for removing a document; `pair` in records before version 3.
     #[serde(default)]
     pub remove_if: String,
-    /// The number of documents that are kept although they form a pair with a kept document, by reason.
+    /// The number of documents that are kept although they form a pair with another kept document, by reason.
     #[serde(default)]
     pub stays: BTreeMap<String, u64>,
     /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     #[serde(default)]
     pub not_looked_at: u64,
-    /// The number of bytes in the removed texts that are exact copies.
+    /// The number of bytes of text in removed exact copies.
     #[serde(default)]
     pub copied_bytes: u64,
 }

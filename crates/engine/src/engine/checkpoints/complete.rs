@@ -104,7 +104,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves the rows of a shuffle that is ordered by hash to a file. Later reads of the rows use this file.
+    /// Saves the rows of a hash-ordered shuffle to a file. Later reads of the rows use this file.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();

@@ -38,7 +38,7 @@ pub struct Data {
 }
 
 impl Entry {
-    /// Converts an entry of the ledger; returns `None` if this program did not write the entry in this format.
+    /// Converts an entry of the ledger; returns `None` if the entry does not have the format that this program writes.
     pub fn read(entry: &LedgerEntry) -> Option<Entry> {
         let file = |file: &LedgerFile| SavedFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = Data::deserialize(&entry.data).ok()?;

@@ -1,4 +1,4 @@
-//! Saves checkpoints, that is, the state of a run while it works. If the run is killed, the same command resumes from this state.
+//! Saves checkpoints, that is, the intermediate state of a run. If the run is killed, the same command resumes from this state.
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
@@ -34,7 +34,7 @@ pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
 /// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
-    /// Saves the value, which stays the same even if saving fails. Rows must be saved last, because they may be read from the saved file
+    /// Saves the value, which remains unchanged even if saving fails. Rows must be saved last, because they may be read from the saved file
     /// afterwards.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ struct State {
 pub struct Kept {
     /// The CPU seconds spent on this work.
     pub cpu_seconds: f64,
-    /// The size of this work in the temporary folder, in bytes.
+    /// The size of the saved work in the temporary folder, in bytes.
     pub bytes: u64,
 }
 
@@ -227,8 +227,8 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content. Discards checkpoints of runs against different content, and logs a message. Returns
-    /// the number of document numbers to reserve before the corpus: `base`, unless a killed run reserved a different number.
+    /// Begins a run that is matched against an index with this content. Discards checkpoints of runs against different content, and logs a
+    /// message. Returns how many document numbers to reserve ahead of the corpus: `base`, unless a killed run reserved a different number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -249,7 +249,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with a different number of reserved document numbers. No existing checkpoint matches this number.
+    /// Starts over with a different number of reserved document numbers. No existing checkpoint matches the new number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -341,8 +341,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Saves the parts that `save` writes as a checkpoint, as part of the current stage. Returns the number of bytes saved, or `None` if
-    /// the disk had no room.
+    /// Saves the parts that `save` writes as a checkpoint, within the current stage. Returns the number of bytes saved, or `None` if the
+    /// disk had no room.
     ///
     /// # Errors
     /// See [`Checkpoints::save`].
@@ -392,8 +392,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records the skipped input files and the reasons, for runs that resume this run. The recorded stamp is the stamp that the file had
-    /// when it was opened, because an undamaged file may have replaced the skipped file in the meantime.
+    /// Records the skipped input files and the reasons why they were skipped, for runs that resume this run. The recorded stamp is the
+    /// stamp that the file had when it was opened, because an undamaged file may have replaced the skipped file in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -420,7 +420,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Returns whether an input file has the label and the stamp of a file from which checkpoints were made.
+/// Returns whether an input file has the same label and stamp as a file on which checkpoints depend.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }

@@ -19,7 +19,7 @@ use dupsift_spill::shuffle::{AtomicCells, Heap, Shuffle};
 /// The maximum number of bytes in a frame of cells.
 const FRAME: usize = 64 << 10;
 
-/// Records data about documents on many threads. A recorder can be saved while the pass is running.
+/// Records data about documents from many threads at once. A recorder can be saved while the pass is running.
 ///
 /// A recorder that consists of several recorders returns them from [`Recorder::parts`]. Only a recorder with data of its own implements the
 /// remaining methods.
@@ -183,7 +183,7 @@ impl<'r> PartialReader<'r> {
     fn frame(&mut self) -> Result<Option<&'r [u8]>> {
         let next = self.0.split_first_chunk::<4>();
         let next = next.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
-        // The checksums are correct, so this is a bug, or a different build wrote the file.
+        // The checksums are correct, so either this is a bug or a different build wrote the file.
         let (frame, rest) = next.ok_or_else(|| Error::Internal("a partial checkpoint is truncated".into()))?;
         self.0 = rest;
         Ok((!frame.is_empty()).then_some(frame))
@@ -228,7 +228,7 @@ impl<'r> PartialReader<'r> {
         heap.fresh(&mut |_| Ok(()))
     }
 
-    /// Reads the rows of a shuffle and sends them to `rows` on all threads.
+    /// Reads the rows of a shuffle and sends them to `rows`, using all threads.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
         let mut frames = Vec::new();
         self.each(|frame| {

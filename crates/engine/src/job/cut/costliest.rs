@@ -11,7 +11,7 @@ use dupsift_passages::{Folded, Template};
 const REPORTED: usize = 20;
 /// The number of passages that are kept during the search.
 const KEPT: usize = 64 * REPORTED;
-/// The number of characters reported for each text.
+/// The number of characters reported for each passage.
 const SHOWN: usize = 500;
 
 /// Holds a passage and its cost.
@@ -27,12 +27,12 @@ pub struct Costly {
     first_doc: u64,
 }
 
-/// Holds the costliest passages, each text only once. The cost depends only on the text of a passage, so it does not matter which documents
-/// the dropped passages came from.
+/// Holds the costliest passages; passages with the same text are held only once. The cost depends only on the text of a passage, so it does
+/// not matter which documents the dropped passages came from.
 #[derive(Debug, Default)]
 pub struct Costliest {
     by_hash: HashMap<u128, Costly>,
-    /// The lowest cost that can still be reported. Enough passages with higher costs are already known.
+    /// The lowest cost that can still be reported. Enough passages with a higher cost are already known.
     least: u64,
     folded: Folded,
 }
@@ -43,7 +43,7 @@ impl Costliest {
         bytes as u64 * u64::from(copies) >= self.least
     }
 
-    /// Adds a part of a document's text. Texts that differ only in white space count as equal.
+    /// Adds a part of a document's text. Passages that differ only in white space count as equal.
     pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
         if !self.may_take(part.bytes.len(), part.copies) {
             return;

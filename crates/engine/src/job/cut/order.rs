@@ -21,7 +21,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// Sorts the documents that have a text and are not removed.
+    /// Sorts the documents that have text and are not removed.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -67,7 +67,7 @@ impl Order {
         self.characters
     }
 
-    /// Returns the request for a pass over the texts of the kept documents.
+    /// Returns the request for a pass over the text of the kept documents.
     pub fn want(&self, session: &Session<'_>) -> Want {
         let kept = self.kept.clone();
         let rows = Some(RowFilter::Where(Arc::new(move |doc| kept.get(doc as usize))));

@@ -79,7 +79,7 @@ impl Cuts {
         Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
     }
 
-    /// Returns the same cuts with the number of characters that remain in each document.
+    /// Returns the same cuts after setting the number of characters that remain in each document.
     fn measured(self, session: &Session<'_>) -> Result<Cuts> {
         let (name, engine, documents) = ("read cut documents", session.engine, self.begins.len());
         let running = engine.clock.stage(name);
@@ -198,7 +198,7 @@ pub fn read_back(
     if measures { cuts.measured(session) } else { Ok(cuts) }
 }
 
-/// Reads the documents that have repeats. Returns the passages that are cut from these documents, and the costliest passages.
+/// Reads the documents that contain repeats. Returns the passages that are cut from these documents, and the costliest passages.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

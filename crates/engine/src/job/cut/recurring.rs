@@ -19,7 +19,7 @@ pub const KEPT_BYTES: usize = 4 << 20;
 /// The number of filter bits per anchor.
 const BITS: u64 = 16;
 
-/// Returns the approximate size in bytes of the anchors in a text of this many bytes, including the filters.
+/// Returns the approximate size, in bytes, of the anchors for this many bytes of text, including the filters.
 pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
     Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
 }

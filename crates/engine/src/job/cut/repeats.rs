@@ -1,4 +1,4 @@
-//! Finds the repeats in each document, that is, rows that equal an earlier row.
+//! Finds the repeats in each document, that is, the rows that repeat an earlier row.
 
 use super::order::Order;
 use super::rows::HASH;
@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Holds a unit that equals an earlier unit; rows are grouped by document and sorted by position.
+/// Holds a unit that repeats an earlier unit; rows are grouped by document and sorted by position.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Row {

@@ -20,7 +20,7 @@ pub const HASH: usize = 16;
 /// The approximate number of bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
-/// Returns the approximate size in bytes of the rows for a text of this many bytes.
+/// Returns the approximate size, in bytes, of the rows for this many bytes of text.
 pub fn expected_bytes(text_bytes: u64) -> u64 {
     text_bytes / BYTES_OF_A_ROW * ROW as u64
 }

@@ -81,8 +81,8 @@ impl Across {
         Ok(left)
     }
 
-    /// Returns the best document with a different scope than `best`, if there is such a document. `better` returns whether one document is
-    /// preferred to another.
+    /// Returns the best document whose scope differs from the scope of `best`, if there is such a document. `better` returns whether one
+    /// document is preferred to another.
     pub fn second(&self, best: u64, docs: Docs<'_>, better: impl Fn(u64, u64) -> bool) -> Option<u64> {
         docs.iter().filter(|&doc| self.differ(doc, best)).reduce(|a, b| if better(b, a) { b } else { a })
     }

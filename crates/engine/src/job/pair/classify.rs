@@ -1,4 +1,4 @@
-//! Classifies the pairs of one algorithm with the rule that distinguishes versions from pages with the same template. The result is the
+//! Classifies the pairs of one algorithm, using the rule that distinguishes versions from pages with the same template. The result is the
 //! relation of each pair and the reason for this relation.
 
 use std::borrow::Cow;

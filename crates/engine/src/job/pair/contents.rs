@@ -1,5 +1,5 @@
-//! Records the contents (3-grams and numbers) of documents in pairs so that any two documents can be compared. Comparisons are used for
-//! removal and for the columns of `pairs/` that distinguish copies with additions from rewrites.
+//! Records the contents (3-grams and numbers) of documents that occur in pairs so that any two documents can be compared. Comparisons are
+//! used for removal and for the columns of `pairs/` that distinguish copies with additions from rewrites.
 //!
 //! Exact copies have the same contents, so the first copy represents all copies. A document that forms pairs only with its copies is not
 //! read.
@@ -119,7 +119,7 @@ impl TakingContents {
         Ok(self.known)
     }
 
-    /// Reads the texts of the documents whose contents are missing.
+    /// Reads the text of the documents whose contents are missing.
     pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
@@ -148,7 +148,7 @@ impl TakingContents {
     }
 }
 
-/// Holds the contents of documents in pairs.
+/// Holds the contents of documents that occur in pairs.
 pub struct Contents {
     copies: Arc<Classes>,
     /// The recorded contents, with one entry for each pass that recorded contents.
@@ -200,7 +200,7 @@ impl Contents {
     }
 }
 
-/// Holds the shares of one document that another document contains, as written to tables.
+/// Holds the shares of one document's 3-grams and numbers that another document contains, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     /// The share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.
@@ -275,7 +275,7 @@ pub struct Compared {
 
 impl Compared {
     /// Returns the shares of `a` that `b` contains, and the shares of `b` that `a` contains. The result is known for copies, for pairs
-    /// compared during removal, and for pairs that passed a check on the texts.
+    /// compared during removal, and for pairs that passed verification.
     pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
         if self.copies.representative(a) == self.copies.representative(b) {
             return Some([Shares::COPY; 2]);

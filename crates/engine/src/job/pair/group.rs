@@ -1,4 +1,4 @@
-//! Groups rows by key with `stage/group.rs`. Each thread processes one partition at a time.
+//! Groups rows by key, using `stage/group.rs`. Each thread processes one partition at a time.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 pub struct Grouped {
     /// The algorithm's own classes, which include the exact copies, if equal keys are duplicates.
     pub classes: Option<Classes>,
-    /// The pairs of class representatives, or candidate pairs if a check on the texts follows. A pair may occur several times.
+    /// The pairs of class representatives, or candidate pairs if verification follows. A pair may occur several times.
     pub pairs: Sorted,
     /// The layout of the pairs.
     pub layout: PairLayout,
@@ -34,7 +34,7 @@ pub struct Grouped {
     pub spilled_bytes: u64,
 }
 
-/// Groups the rows of one algorithm. If a check on the texts follows, `met` records the documents of candidate pairs.
+/// Groups the rows of one algorithm. If verification follows, `met` records the documents in candidate pairs.
 pub fn group(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -88,7 +88,7 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// Creates the destinations for the results of this many rows of an algorithm.
+    /// Creates the destinations for the results of an algorithm with this many rows.
     pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
         let tables = bound.scheme.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
@@ -103,7 +103,7 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm for which documents with equal keys are pairs. The classes are built from the links of all groups.
+/// Returns the classes of an algorithm that treats documents with equal keys as pairs. The classes are built from the links of all groups.
 /// `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
@@ -127,7 +127,7 @@ pub fn classes(
     Ok((Some(Classes::build(session, &bound.label, &equal)?), equal.spilled_bytes()))
 }
 
-/// Turns groups of equal keys into second-round rows and, unless a check on the texts must examine each pair, into classes.
+/// Turns groups of equal keys into second-round rows and, unless each pair must be verified, into classes.
 pub fn fold(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -210,8 +210,9 @@ impl Equal for EqualRows<'_> {
 /// The minimum number of rows in a window that is looked up among earlier windows; see [`Met`].
 const LARGE_WINDOW: usize = 1000;
 
-/// Records the large windows that were already compared. A window is identified by a hash of its documents. Slightly different copies of a
-/// text share all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
+/// Records the large windows that have already been compared. A window is identified by a hash of its documents. Slightly different copies
+/// of a document can share all bands of `minhash`. If the result of a comparison depends only on the documents, every band yields the same
+/// pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,
@@ -223,7 +224,7 @@ impl Met {
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
         // The order of the documents in a window determines which rows are near, and the hash of a window depends on this order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
-        // A check on the texts replaces the algorithm's score with the similarity of the texts.
+        // Verification replaces the algorithm's score with the similarity of the texts.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
         Met { seen: Mutex::default(), asked }
     }

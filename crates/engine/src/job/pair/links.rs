@@ -1,4 +1,4 @@
-//! Provides random access to a list of pairs by document.
+//! Provides random access, by document, to a list of pairs.
 //!
 //! All data is stored and sorted in temporary files, because a document may form pairs with every other document and memory must not grow
 //! with the number of partners.
@@ -52,7 +52,7 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        // Partners that do not take part in this run have numbers above the numbers of all documents.
+        // Partners that do not take part in this run have higher numbers than any document.
         let beyond = earlier.map_or(0, |_| session.number(session.base));
         let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
@@ -104,7 +104,7 @@ impl Links {
 }
 
 /// Holds an array of documents with similarities in a temporary file. An entry consists of the document number and the bits of the
-/// similarity. The number takes one word if the largest number fits, and otherwise two words, the lower word first.
+/// similarity. The number takes one word if the largest number fits in one word, and two words (lower word first) otherwise.
 enum Linked {
     Narrow(Mapped<[u32; 2]>),
     Wide(Mapped<[u32; 3]>),
@@ -160,7 +160,7 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
 
 /// Provides the results of earlier runs to a run that uses an index, and records results for later runs.
 pub trait Earlier: Sync {
-    /// Records the accepted pairs of an algorithm. Pairs of two indexed documents were already recorded by the runs that found them.
+    /// Records the accepted pairs of an algorithm. Pairs of two indexed documents have already been recorded by the runs that found them.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
     /// Removes and returns the rows that [`Earlier::note`] recorded for an algorithm, for example to save them. [`Earlier::add_noted`] puts
@@ -171,8 +171,8 @@ pub trait Earlier: Sync {
     fn add_noted(&self, label: &str, rows: Sorted);
 
     /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
-    /// this run. A partner that does not take part has a number above the numbers of all documents. Returns `None` if no indexed documents
-    /// take part. If the text of an indexed document occurs in the batch, this run finds the document's pairs a second time.
+    /// this run. A partner that does not take part has a higher number than any document. Returns `None` if no indexed documents take part.
+    /// If the text of an indexed document occurs in the batch, this run finds the document's pairs a second time.
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
     /// Records first lines, each with a document of the batch.
@@ -186,7 +186,7 @@ pub trait Earlier: Sync {
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 
-/// The number of bytes in a link row: two documents and a similarity.
+/// The number of bytes in a link row: two document numbers and a similarity.
 pub const LINK: usize = 20;
 
 /// Returns the row for a link found by an earlier run.

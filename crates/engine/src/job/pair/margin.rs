@@ -1,5 +1,5 @@
-//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. First computes the best similarity of each document on all
-//! threads, then filters the pairs.
+//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. First computes the best similarity of each document, using
+//! all threads; then filters the pairs.
 
 use super::links::each_link;
 use super::pair_list::PairList;

@@ -97,7 +97,7 @@ impl PairList {
         self.revise(engine, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
     }
 
-    /// Returns the results of `revise` for each pair. `revise` also receives the position of the pair in [`PairList::iter`].
+    /// Returns the result of `revise` for each pair. `revise` also receives the position of the pair in [`PairList::iter`].
     pub fn revise(
         &self,
         engine: &Engine<'_>,

@@ -215,7 +215,8 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
     Ok(pairs)
 }
 
-/// Classifies the pairs of each algorithm that classifies pairs. The texts of their documents are read once for all algorithms.
+/// Classifies the pairs of each algorithm for which classification is enabled. The texts of their documents are read once for all
+/// algorithms.
 fn classify_all<'c>(
     session: &Session<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,

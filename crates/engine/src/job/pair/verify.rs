@@ -1,8 +1,8 @@
-//! Checks candidate pairs against the texts. Only documents in candidate pairs are read again, and each document is read once for all
-//! algorithms.
+//! Verifies candidate pairs by comparing the text of the documents. Only documents in candidate pairs are reread, and each document is read
+//! once for all algorithms.
 //!
-//! A memory-mapped temporary file holds the document data that a check uses (shingles, characters). Therefore, even a document in a
-//! thousand candidate pairs is split into words only once, and memory use does not grow with the number of candidates.
+//! A memory-mapped temporary file holds the document data that a check uses (shingles, characters). Therefore, even a document that occurs
+//! in a thousand candidate pairs is split into words only once, and memory use does not grow with the number of candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,7 +22,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds the candidates of one algorithm that passed the check on the texts.
+/// Holds the candidates of one algorithm that passed verification.
 pub struct Verified {
     /// The pairs that passed.
     pub pairs: PairList,
@@ -42,7 +42,7 @@ pub struct Wanted<'w> {
     pub documents: Option<Arc<AtomicBits>>,
 }
 
-/// Runs the checks that follow a rule over all pairs.
+/// Runs the checks of algorithms that verify pairs only after applying a rule that considers all pairs.
 pub fn verify_last<'c>(
     session: &Session<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,
@@ -107,7 +107,8 @@ pub fn take_evidence(
             .map(|documents| Taking::new(session.engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
-    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading the texts a second time.
+    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading these documents a second
+    // time.
     let asks = asks_contents(session);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
     let contents = TakingContents::new(session, known, docs)?;
@@ -147,7 +148,7 @@ pub fn take_evidence(
     Ok((evidence, contents))
 }
 
-/// Returns whether a later step uses the contents of documents in pairs.
+/// Returns whether a later step uses the contents of documents that occur in pairs.
 pub fn asks_contents(session: &Session<'_>) -> bool {
     let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
     removal_asks || session.options.recipe.relates()

@@ -14,7 +14,7 @@ pub fn shuffle(session: &Session<'_>) -> Result<Shuffle> {
     session.engine.shuffle("copies", copies::ROW, copies::GROUP, session.documents())
 }
 
-/// Writes the hash of a text if the text can have copies.
+/// Writes the hash of a document's text if the document can have copies.
 pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
     copies::row(doc, document).map_or(Ok(()), |row| writer.push(&row))
 }
@@ -47,7 +47,7 @@ pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
     Ok(classes)
 }
 
-/// Finds copies in a separate pass, for statistics that count each text once.
+/// Finds copies in a separate pass, for statistics that count exact copies only once.
 pub fn read(session: &Session<'_>) -> Result<Sorted> {
     let running = session.engine.clock.stage("find copies");
     let hashes = shuffle(session)?;

@@ -24,7 +24,7 @@ pub struct Counted {
     pub stats: CorpusStats,
     /// The word boundaries of Chinese text.
     pub cuts: Option<Cuts>,
-    /// The words of each document, if the second pass can use them instead of the texts.
+    /// The words of each document, if the second pass can use them instead of the text.
     pub forward: Option<Forward>,
     /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,

@@ -20,7 +20,7 @@ use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::AtomicCells;
 use dupsift_text::Analysis;
 
-/// Records the values of all documents, on many threads.
+/// Records the values of all documents from many threads at once.
 pub struct ColumnRecorders<'j> {
     session: &'j Session<'j>,
     keep: KeepRecorder<'j>,
@@ -37,7 +37,7 @@ pub struct DocumentColumns {
     pub scopes: Option<Noted>,
     /// The [`shape`](dupsift_algorithms::stage::parts::shape) of each document.
     pub shapes: AtomicCells<u64>,
-    /// The first lines of all texts, if an algorithm needs them.
+    /// The first lines of all documents, if an algorithm needs them.
     pub headings: Option<Headings>,
     /// The values of `--source-column`, if it is given.
     pub sources: Option<SourceValues>,
@@ -70,12 +70,12 @@ impl<'j> ColumnRecorders<'j> {
         SourceRecorder::want(session, KeepRecorder::want(session, want))
     }
 
-    /// Records the shape of a text; indexed documents have no shape.
+    /// Records the shape of a document's text; indexed documents have no shape.
     pub fn shape(&self, doc: u64, shape: u64) {
         self.shapes.store(doc as usize, shape);
     }
 
-    /// Records the values found in a text.
+    /// Records the values found in the text of a document.
     pub fn text(&self, doc: u64, document: &Analysis<'_>) {
         if let Some(headings) = &self.headings {
             headings.take(doc, document);

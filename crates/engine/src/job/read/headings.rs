@@ -64,8 +64,8 @@ impl Headings {
         earlier.note_lines(session.engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
     }
 
-    /// Returns the documents whose first line occurs in more than `most` texts. Copies count as one text. Texts from earlier runs are
-    /// included.
+    /// Returns the documents whose first line occurs in more than `most` documents. Exact copies count as one document. Documents from
+    /// earlier runs are included.
     pub fn common(
         &self,
         session: &Session<'_>,

@@ -51,13 +51,13 @@ pub struct RowRecorder<'w> {
 pub struct Took {
     /// The kinds of ids that occur.
     pub ids_seen: IdsSeen,
-    /// The number of documents with a text.
+    /// The number of documents that contain text.
     pub used: u64,
-    /// The size of the texts in bytes.
+    /// The total size of the text in bytes.
     pub text_bytes: u64,
     /// The document counts by script and length.
     pub parts: Parts,
-    /// The values, other than texts, that count as null.
+    /// The values outside the text column that count as null.
     pub lost: LostValues,
 }
 
@@ -77,17 +77,17 @@ pub struct Taken {
     pub columns: DocumentColumns,
     /// The rejected rows.
     pub rejected: Rejected,
-    /// The hashes of all texts, if copies were not known before the pass.
+    /// The text hashes of all documents, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
     /// The kinds of ids that occur.
     pub ids_seen: IdsSeen,
     /// The number of rows with the same id as an earlier row.
     pub duplicate_ids: u64,
-    /// The values, other than texts, that count as null.
+    /// The values outside the text column that count as null.
     pub lost: LostValues,
-    /// The number of documents with a text.
+    /// The number of documents that contain text.
     pub used: u64,
-    /// The size of the texts in bytes.
+    /// The total size of the text in bytes.
     pub text_bytes: u64,
     /// The document counts by script and length.
     pub parts: Parts,
@@ -98,7 +98,7 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Returns the values, other than texts, that count as null. These include values of `--keep` columns.
+    /// Returns the values outside the text column that count as null. These include values of `--keep` columns.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.columns.keep.lost());
@@ -170,7 +170,7 @@ impl<'j> Intake<'j> {
         RowRecorder { indexed: true, ..self.recorder() }
     }
 
-    /// Records all data about a row of a batch except the text. Returns the text if it is usable.
+    /// Records all data about a row in a batch, except the text. Returns the text if it is usable.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.indexed) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;
@@ -190,7 +190,7 @@ impl<'j> Intake<'j> {
         }
     }
 
-    /// Records the properties of a text.
+    /// Records the properties of a document's text.
     pub fn text(
         &self,
         recorder: &mut RowRecorder<'_>,

@@ -1,4 +1,4 @@
-//! Defines the order of preference (`--keep`), which determines the better of two documents.
+//! Defines the order of preference (`--keep`), which decides which of two documents is better.
 //!
 //! If only length matters, the order takes four bytes per document. If the order uses corpus columns, their recorded values
 //! ([`crate::reading::keep_column`]) are in a temporary file. A column is compared as numbers or as text; this choice is made after all
@@ -31,7 +31,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
-/// Records, on many threads, the data that determines each document's place in the order.
+/// Records, from many threads at once, the data that determines each document's place in the order.
 pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -280,7 +280,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns the recorded bytes of a document. These bytes hold one value per column; [`parts`] takes the values from the bytes.
+    /// Returns the recorded bytes of a document. These bytes hold one value per column; [`parts`] extracts the values from the bytes.
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -398,7 +398,7 @@ impl KeepOrder {
         Ordering::Equal
     }
 
-    /// Sorts documents by preference, best first, on all threads.
+    /// Sorts documents by preference, best first, using all threads.
     pub fn sort(&self, engine: &Engine<'_>, mut documents: Slots<'_>) -> Result<()> {
         if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.batches.is_empty()) {
             return self.sort_by_length(engine, documents);

@@ -1,8 +1,9 @@
 //! Trains the models of algorithms before any signatures are computed. A single pass samples documents for all algorithms, and then each
 //! algorithm trains its model.
 //!
-//! Notes on the sampled documents are in a memory-mapped temporary file. The notes are ordered by a hash of the texts so that a model does
-//! not depend on document order. A note counts once for each exact copy of its document, unless copies are excluded from the statistics.
+//! Notes on the sampled documents are stored in a memory-mapped temporary file. The notes are ordered by a hash of each document's text so
+//! that a model does not depend on document order. A note counts once for each exact copy of its document, unless copies are excluded from
+//! the statistics.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -194,7 +195,7 @@ pub fn learn_from(
     learners.iter().zip(pads).map(learn).collect()
 }
 
-/// Returns the notes ordered by the hash of their texts.
+/// Returns the notes, ordered by the hash of the document's text.
 fn in_order<'p>(session: &'p Session<'p>, pad: Pad) -> Result<Pages<'p>> {
     let sorted = pad.order.finish()?;
     let mut begins: Mapped<u64> = Mapped::new(session.engine.dir, "note-begins", sorted.rows() as usize)?;

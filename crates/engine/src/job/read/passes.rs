@@ -106,7 +106,7 @@ pub struct Waiting<'c> {
     pub words: Option<Forward>,
     /// The learned model of each algorithm. The model is empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],
-    /// The total size of all texts in bytes.
+    /// The total size of the text in bytes.
     pub text_bytes: u64,
     /// The number of documents for which table schemes are chosen.
     pub documents_planned: u64,
@@ -183,7 +183,7 @@ impl<'n> FirstStates<'n> {
             Some(noted) => session.scopes.know(noted),
             None => session.scopes.begin(session.engine, &session.options.recipe, session.documents())?,
         }
-        // If statistics and models count each text once, the copies must be known before counting.
+        // If statistics and models count exact copies only once, the copies must be known before counting.
         let copies = if plan.copies_first {
             Some(saved.step(|keys| &keys.copies, || copies::fold(session, &copies::read(session)?))?)
         } else {

@@ -1,4 +1,4 @@
-//! Runs the extra pass of `--prefilter`. Before any rows are written, this pass counts the groups of all rows in filters.
+//! Runs the extra pass of `--prefilter`. Before any rows are written, this pass records the groups of all rows in filters.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
-/// Computes all signatures an additional time to fill the filters, which take at most half of the memory for rows.
+/// Computes all signatures one extra time to fill the filters, which take at most half of the memory for rows.
 pub fn prefilter(
     session: &Session<'_>,
     bound: &[Bound<'_>],

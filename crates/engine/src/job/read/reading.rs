@@ -151,7 +151,7 @@ struct Resting<'r> {
 struct SoFar {
     /// The number of the next partial checkpoint.
     partial: u64,
-    /// The first document of that partial checkpoint.
+    /// The first document of the next partial checkpoint.
     doc: u64,
     /// Whether the disk had no room for a partial checkpoint. In that case, later partial checkpoints would be useless.
     is_full: bool,

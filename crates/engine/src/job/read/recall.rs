@@ -64,7 +64,7 @@ pub fn sign(
     Ok(tallies)
 }
 
-/// Returns the words of these parts, each with the position of the part.
+/// Returns the words of each of these parts, with the position of the part.
 fn words<'w>(
     from: &'w Forward,
     engine: &Engine<'_>,

@@ -1,4 +1,4 @@
-//! Checks whether saved work was made from the input files of this run.
+//! Checks whether saved work is based on the input files of this run.
 //!
 //! A file counts as unchanged if its size, times, device and inode match. A copy that preserves the size and the modification time has a
 //! different ctime. However, a backup, a new name or new permissions also change the ctime. Therefore, if anything differs, the rows that

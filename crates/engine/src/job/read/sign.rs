@@ -63,7 +63,7 @@ impl Merge for SignTallies {
     }
 }
 
-/// Returns the number of rows of several algorithms.
+/// Returns the total number of rows of several algorithms.
 pub fn rows(signed: &[SignedRows]) -> u64 {
     signed.iter().map(|one| one.rows.rows()).sum()
 }

@@ -1,5 +1,5 @@
-//! Saves and restores data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and the
-//! indexed documents that take part in the run.
+//! Saves and restores data about the corpus: row records, copies, statistics, words, models, the contents of documents that occur in pairs,
+//! and the indexed documents that take part in the run.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Counts {
     pub cuts: Option<Cuts>,
 }
 
-/// Holds the contents of documents in pairs, with one entry for each pass that recorded contents.
+/// Holds the contents of documents that occur in pairs, with one entry for each pass that recorded contents.
 pub struct Said(pub Vec<Evidence>);
 
 impl Checkpoint for Said {

@@ -1,4 +1,4 @@
-//! Computes the keys of checkpoints. A key is a hash of a text that lists everything that affects the checkpoint.
+//! Computes the keys of checkpoints. A key is a hash of a string that lists everything that affects the checkpoint.
 //!
 //! ```text
 //! purified pages  copies, words
@@ -111,7 +111,7 @@ pub struct AlgorithmKeys {
     pub noted: Key,
     /// The key of the verified pairs.
     pub pairs: Key,
-    /// The key of the pairs that remain after the rules over all pairs.
+    /// The key of the pairs that remain after the rules that consider all pairs.
     pub near: Key,
 }
 
@@ -126,13 +126,13 @@ pub struct Keys {
     pub counts: Key,
     /// The key of the documents' words.
     pub words: Key,
-    /// The key of the texts extracted from HTML pages.
+    /// The key of the text extracted from HTML pages.
     pub pages: Key,
     /// The key of the exact-copy keys that an index stores.
     pub copy_keys: Key,
     /// The key of the participating indexed documents.
     pub indexed: Key,
-    /// The key of the contents of documents in pairs.
+    /// The key of the contents of documents that occur in pairs.
     pub contained: Key,
     /// The key of the repeated passages.
     pub cut: Key,
@@ -235,7 +235,7 @@ struct Lines<'l> {
 
 fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> AlgorithmKeys {
     let label = &chosen.label;
-    // A parameter that the algorithm itself declares affects the signatures.
+    // Parameters declared by the algorithm itself affect the signatures.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
     let given =
         |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
@@ -253,7 +253,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     let rows = Key::new(format!("rows {label}"), &rows);
     let bound = options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
-    // If a rule over all pairs must run before verification, verification is part of the same stage as the rule.
+    // If a rule that considers all pairs must run before verification, verification is part of the same stage as the rule.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
     let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
     let headings = if chosen.relates() { lines.headings } else { "" };
@@ -264,7 +264,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
 }
 
 /// Returns a description that is cheap to compute and distinguishes the opened file from other files: the size, a hash of both ends, and
-/// the number of rows. The stamp or, if the stamp differs, the contents determine whether the rest of the file is the same
+/// the number of rows. The stamp or, if the stamp differs, the contents determine whether the rest of the file is unchanged
 /// (`job/read/saved_inputs.rs`).
 ///
 /// # Errors
