@@ -9,7 +9,7 @@ const HEAD: &str = "# The algorithms
 parameters and cost; `dupsift algorithms NAME` prints the parameters. All algorithms also accept these parameters
 ([details](methods/common.md)):
 
-* `verify=none|jaccard:T|lcs:T|cosine:T` checks its pairs on the texts.
+* `verify=none|jaccard:T|lcs:T|cosine:T` checks each pair by comparing the two texts.
 * `margin=M` keeps only pairs whose similarity is at most M below the best similarity of each of their documents.
 * `as=NAME` sets the name of the output folder.
 ";
