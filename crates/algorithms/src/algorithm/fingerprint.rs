@@ -3,9 +3,9 @@
 //! Source: the "information fingerprint" method in a Chinese survey of page deduplication. Cost: O(words), one row per document; with
 //! `weight=tf_over_df`, also a first pass for the corpus counts.
 //!
-//! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy. This is much stricter than comparing
-//! the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips
-//! such documents.
+//! Limitations: counts are part of the signature, so a copy in which one of these words occurs once more is missed. This is much stricter
+//! than comparing the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them;
+//! `min_distinct` skips such documents.
 //!
 //! ```text
 //! "网页" 12 times, "搜索" 10, "引擎" 7, words=3 -> "网页 12 搜索 10 引擎 7"

@@ -9,9 +9,9 @@
 //!   0.4, 1.3, 0.0  ->  "кот спит" + "птица улетела"
 //! ```
 //!
-//! Limits: longer sentences weigh more, so the results are close to the results of `long_sent`. The risks are the same: notices and
-//! licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing.
-//! Signatures are comparable only within one statistics snapshot.
+//! Limitations: longer sentences weigh more, so the results are close to those of `long_sent`. The risks are the same: notices and licenses
+//! (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing. Signatures
+//! are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};

@@ -1,4 +1,4 @@
-//! `lex_rand` (A7): extends I-Match to several lexicons. Each lexicon except the first lacks a random part of the words.
+//! `lex_rand` (A7): extends I-Match to several lexicons. Each lexicon except the first lacks a random subset of the words.
 //!
 //! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon randomization;
 //! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort
@@ -12,7 +12,7 @@
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
 //! The 2004 paper uses 10 random lexicons and the complete lexicon; the `seed` preset follows a summary that mentions 11 random lexicons
-//! and 30%. Limits: an edit of a long document always changes at least one lexicon word. Documents that only share a template have few
+//! and 30%. Limitations: an edit of a long document always changes at least one lexicon word. Documents that only share a template have few
 //! words in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text

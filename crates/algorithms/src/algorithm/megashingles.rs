@@ -5,16 +5,16 @@
 //! evaluation per shingle and minimum, 15 rows per document.
 //!
 //! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle. Each pair of
-//! supershingles, together with its number, is hashed to a megashingle. Two documents are duplicates if they have at least one equal
-//! megashingle, that is, if they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with
-//! probability p^r:
+//! supershingles, together with its number, is hashed to a megashingle. Two documents are duplicates if they share at least one
+//! megashingle, that is, if they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with probability
+//! p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 6 groups of 6 (default) | 0.004 | 0.029 | 0.151 | 0.495 | 0.730 | 0.917 | 0.994 | 1.0 |
 //! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | 0.001 | 0.026 | 0.120 | 0.415 | 0.879 | 1.0 |
 //!
-//! Limits: very short documents have few distinct shingles, so they match or miss at random; `min_words=5` skips documents
+//! Limitations: very short documents have few distinct shingles, so they match or miss at random; `min_words=5` skips documents
 //! without a complete shingle. In Han text, each character counts as a word, as in all shingles.
 //!
 //! If more than 256 documents share a megashingle, such as pages with the same template, they are not compared exhaustively. Each

@@ -9,9 +9,9 @@
 //! N = 500,000:  df 1 -> 0.8764, 5 -> 0.9989, 50 -> 0.8949, 5,000 -> 0.6328, 250,000 -> 0.2455
 //! ```
 //!
-//! The optimum of 11.5 corresponds to a word that occurs in one of 98,716 documents. In a smaller corpus, no word is that rare, so
-//! the rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its
-//! size. Limits: signatures are comparable only within one statistics snapshot.
+//! The optimum of 11.5 corresponds to a word that occurs in one in 98,716 documents. In a smaller corpus, no word is that rare, so the
+//! rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its size.
+//! Limitations: signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::by_count::ByCount;

@@ -2,9 +2,9 @@
 //! block tables find all such pairs.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
-//! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts produce both false and missed
-//! pairs, so a document with fewer than `min_features` distinct features has no signature; 3 bits of 64 correspond to a cosine of 0.989, so
-//! only slightly changed texts are found; near pairs form chains.
+//! feature, one row per document, then one row per table for each distinct fingerprint. Limitations: short texts produce both false and
+//! missed pairs, so a document with fewer than `min_features` distinct features has no signature; 3 of 64 bits correspond to a cosine of
+//! 0.989, so only slightly changed texts are found; near pairs form chains.
 //!
 //! ```text
 //! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0

@@ -1,7 +1,7 @@
 //! `tf` (A1): compares the six most frequent words.
 //!
 //! Source: Zelenkov, Segalovich 2007, the TF method. Recall 0.60, precision 0.94 in that study. Cost: O(words), one row per document.
-//! Limits: if no stop words are given, the six words are mostly function words. Many words tie at one occurrence, so the order of ties
+//! Limitations: if no stop words are given, the six words are mostly function words. Many words tie at one occurrence, so the order of ties
 //! (by code points) decides. A document with fewer than `min_distinct` distinct words has no signature, because tiny pages would
 //! otherwise be merged. The study has no such bound; `min_distinct=1` reproduces it.
 //!

@@ -1,4 +1,4 @@
-//! Defines a method bound to a corpus: which rows a document has, and how rows become pairs.
+//! Defines a method bound to a corpus: what rows a document has, and how rows become pairs.
 
 use super::{SignatureScheme, TermVectors, Verify};
 use dupsift_core::row::{Pair, Pairs, Row, Score, Signatures, Window};

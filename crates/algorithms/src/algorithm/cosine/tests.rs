@@ -31,7 +31,7 @@ fn worked_values() {
 fn what_has_no_vector_has_no_signature() {
     assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
     assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
-    // Without counts, any term may occur in other documents. After one of four equal terms, 0.87 of the length remains.
+    // Without counts, any term may occur in other documents. After the first of four equally weighted terms, 0.87 of the length remains.
     assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
     assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
 }

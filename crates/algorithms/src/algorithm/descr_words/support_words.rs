@@ -218,7 +218,7 @@ impl Set {
 
     /// Adds words with at least this quality until no word helps another document. Words are ranked by the number of documents that they
     /// help (descending), by quality (descending), then by word (ascending). Adding a word can only lower the number of documents that
-    /// another word helps. So a word is added if it still ranks first after its number is recomputed.
+    /// another word helps. So a word is added if it still ranks first after this number is recomputed for it.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];

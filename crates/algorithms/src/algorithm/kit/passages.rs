@@ -4,8 +4,8 @@
 //! line, each line is a paragraph.
 //!
 //! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotation marks and spacing do not
-//! count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word.
-//! Counting half words requires no dictionary.
+//! count. The length is counted in half-words, because a character of a script without spaces (Han, kana, Thai) is about half a word.
+//! Counting half-words requires no dictionary.
 
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
 /// The maximum number of characters in the readable form of a passage.
 const MOST_SHOWN: usize = 200;
 
-/// Returns a text in readable form. A long text is cut, and an ellipsis is appended.
+/// Returns a text in readable form. A long text is truncated and ends with an ellipsis.
 pub fn beginning(text: &str) -> String {
     let text = text.trim();
     text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))

@@ -38,7 +38,7 @@ pub struct LatentLearner<'c> {
 }
 
 impl Learner for LatentLearner<'_> {
-    /// Appends words and weights alternately. The vector of weights has unit length.
+    /// Appends words and weights in alternation. The vector of weights has unit length.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if !self.sample.has(document) {
             return;

@@ -60,8 +60,8 @@ impl Signs {
 /// The number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
-/// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries the
-/// document's vector rounded to bytes, which rules out nearly all pairs without the exact vectors.
+/// Compares all pairs of documents. Documents are divided into blocks by the hash of their text, and each pair of blocks is a group. A row
+/// carries the document's vector rounded to bytes, which rules out nearly all pairs without the exact vectors.
 pub struct AllPairs {
     blocks: u64,
     dimensions: usize,

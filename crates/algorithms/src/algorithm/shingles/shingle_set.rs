@@ -42,11 +42,11 @@ pub enum Measure {
     Resemblance,
     /// |A n B| / |A| and |A n B| / |B|.
     Containment,
-    /// The code of the article that this algorithm follows: Dice, without the last shingle, and with repetitions counted.
+    /// The measure in the article's code: Dice, without the last shingle, and with repetitions counted.
     SeedCode,
 }
 
-/// Defines the shingles into which a text is cut.
+/// Defines the shingles into which a text is split.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
     /// The number of units in a shingle.
@@ -138,7 +138,7 @@ impl ShingleSets {
         short
     }
 
-    /// Returns the text that is cut into windows of characters or graphemes.
+    /// Returns the text that is split into windows of characters or graphemes.
     fn characters<'t>(&self, document: &'t Analysis<'_>) -> Cow<'t, str> {
         if self.spaces { document.text().into() } else { document.text().replace(' ', "").into() }
     }
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(PLAIN.compare(&a, &b), Some((0.4, 0.4)));
         let contained = ShingleSets { measure: Measure::Containment, ..PLAIN };
         assert_eq!(contained.compare(&a, &b), Some((0.5, 2.0 / 3.0)));
-        // The three smallest elements of both sets are 1, 2 and 3. One of them is in both sets.
+        // The three smallest elements of the union are 1, 2 and 3. One of them is in both sets.
         let smallest = ShingleSets { sketch: Sketch::MinS(3), ..PLAIN };
         assert_eq!(smallest.compare(&a, &b), Some((1.0 / 3.0, 1.0 / 3.0)));
         assert_eq!(PLAIN.compare(&[], &b), None);
