@@ -25,7 +25,7 @@ use kit::{median, thread_cpu_seconds};
 
 /// The maximum size of the sample in megabytes.
 const SAMPLE: usize = 24;
-/// The number of documents that are prepared together, which keeps both clock reads and memory use low.
+/// The number of documents prepared at a time. This number keeps both clock reads and memory use low.
 const AT_A_TIME: usize = 64;
 /// The number of rows to sort, which is also the number of nodes in the union-find structure.
 const ROWS: u64 = 4_000_000;

@@ -18,7 +18,7 @@ use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
 use kit::THREADS;
 
 const WIDTH: usize = 24;
-/// The argument that starts a measured process, which runs this same program.
+/// The argument with which this program starts itself as a measured process.
 const SORT: &str = "--sort";
 const MAKE: &str = "--make";
 

@@ -1,4 +1,4 @@
-//! Contains code that the benchmarks share: it runs processes, measures their cost and the CPU time of a thread, and reads the texts of a
+//! Contains code that the benchmarks share: it runs processes, measures their cost and the CPU time of a thread, and reads the text of a
 //! corpus.
 
 // Each benchmark is a separate program, and none uses all of this module.

@@ -1,7 +1,7 @@
 //! `exact` (A0): finds exact copies by a digest of the whole text.
 //!
 //! Source: Zelenkov, Segalovich 2007, the "MD5" baseline. Cost: O(bytes), one row per document. Limitations: a copy is missed if even one
-//! character differs, or the template around the text; markup must be removed first. The digest has 128 bits, so chance collisions are
+//! character or the template around the text differs; markup must be removed first. The digest has 128 bits, so chance collisions are
 //! negligible at any size. A text without a visible character has no signature.
 //!
 //! ```text

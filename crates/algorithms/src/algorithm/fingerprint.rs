@@ -13,7 +13,7 @@
 //! ```
 //!
 //! GBK lacks many letters (most accented Latin letters, and all scripts except Chinese, Japanese kana, Greek and Russian). Such a letter
-//! appears in the signature as its number, such as `&#233;`, and the document is counted under a flag.
+//! appears in the signature as a character reference, such as `&#233;`, and the document is counted under a flag.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};

@@ -106,7 +106,7 @@ struct IdfHashSigner {
 impl IdfHashSigner {
     /// Returns the rarest words, rarest first, joined with single spaces. Returns `None` if there is no word.
     fn string(&self, document: &Analysis<'_>) -> Option<String> {
-        // idf decreases as df grows, so sorting by df gives its order.
+        // idf decreases as df grows, so ascending order of df is descending order of idf.
         let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(document.counted().len());
         let words = document.counted().iter().zip(document.frequencies()).filter(|(one, _)| !one.word.stop);
         rarest.extend(words.map(|(one, frequency)| (frequency.df, document.word(&one.word))));

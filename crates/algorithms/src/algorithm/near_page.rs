@@ -1,5 +1,5 @@
-//! `near_page`: compares the most frequent keywords of each document. The number of these keywords is a share of all keywords,
-//! rounded down to whole intervals.
+//! `near_page`: compares the most frequent keywords of each document. The number of keywords compared is a share of all keywords, rounded
+//! down to whole intervals.
 //!
 //! Source: the "near page discovery" method in a Chinese survey of page deduplication. Cost: O(words), one sort of the distinct
 //! words, one row per document.

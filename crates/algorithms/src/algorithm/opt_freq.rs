@@ -1,6 +1,6 @@
 //! `opt_freq` (A10): compares the six words whose frequency in the corpus is closest to the optimum.
 //!
-//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall 0.59, precision 0.94 in that study. Cost: a first pass for the counts, O(words) and
+//! Source: Zelenkov, Segalovich 2007, Opt Freq (recall 0.59, precision 0.94 in that study). Cost: a first pass for the counts, O(words) and
 //! one lookup per distinct word, one row per document.
 //!
 //! ```text
@@ -77,8 +77,8 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// Returns the IDF of a word in five documents. If the corpus has at most ten documents, returns the IDF of a word in half of the
-/// documents, because no lower optimum is meaningful.
+/// Returns the IDF of a word that occurs in five documents. If the corpus has at most ten documents, returns the IDF of a word that occurs
+/// in half of them, because no lower optimum is meaningful.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
 }

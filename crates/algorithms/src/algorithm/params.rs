@@ -47,7 +47,7 @@ pub struct Shorthand {
     pub kind: Kind,
     /// The help text, which is one sentence.
     pub help: &'static str,
-    /// The parameters that the shorthand determines. None of them may be given together with the shorthand.
+    /// The parameters that the shorthand determines. None of these parameters may be given together with the shorthand.
     pub decides: &'static [&'static str],
     /// Returns the parameters that the shorthand stands for, with their values. Parameters that are not in `decides` can be given
     /// explicitly, and then take precedence.

@@ -4,12 +4,13 @@
 //! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature for every 64
 //! bits, one row of 68 bytes per document, then one row per block for each distinct vector.
 //!
-//! Each token has a random vector of +1 and -1. The vector is the output of a generator seeded with the token's hash, so no table of
-//! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the
-//! document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported once.
+//! Each token has a random vector of +1 and -1 components. The vector is the output of a generator seeded with the token's hash, so no
+//! table of vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits
+//! of the document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported
+//! once.
 //!
-//! Limitations: this algorithm is a wide variant of `simhash`, so the limits are similar. Short texts produce both false and missed pairs,
-//! and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! Limitations: this algorithm is a wider variant of `simhash`, so its limitations are similar. Short texts produce both false and missed
+//! pairs, and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1

@@ -13,8 +13,8 @@
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limitations: with `equal`, one insertion shifts all boundaries. Navigation text shared by many pages produces false pairs, and the cost
-//! of its long lists grows with the square of their length; `max_df` drops such segments.
+//! Limitations: with `equal`, one insertion shifts all boundaries. Navigation text shared by many pages produces false pairs at a cost that
+//! grows with the square of the number of pages; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};
@@ -392,7 +392,7 @@ mod tests {
         assert!(signer("segment=words").is_none());
     }
 
-    /// Returns documents with random paragraphs from a small set, some common, some rare.
+    /// Returns documents made of random paragraphs from a small set. Some paragraphs are common, some are rare.
     fn made(count: u64) -> (Vec<String>, Vec<BTreeSet<u64>>) {
         let mut at = 0;
         let mut random = |below: u64| {

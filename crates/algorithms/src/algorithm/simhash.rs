@@ -169,8 +169,8 @@ impl SimHashSigner<'_> {
         Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
     }
 
-    /// Returns the fingerprint of words that are weighted by the corpus. Weights are whole thousandths, so the order of addition does not
-    /// matter.
+    /// Returns the fingerprint of words that are weighted by corpus statistics. Weights are integers in units of 0.001, so the order of
+    /// addition does not matter.
     fn weighed(&self, document: &Analysis<'_>) -> u128 {
         let weigh = |tf: u32, term: u64| {
             let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);

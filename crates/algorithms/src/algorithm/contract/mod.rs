@@ -37,7 +37,7 @@ pub use verify::Verify;
 /// Holds the corpus-wide statistics that a signer may use.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// An upper bound on the number of documents (rows of all input files). Search tables are planned for this number.
+    /// An upper bound on the number of documents (rows of all input files). The search tables are planned for this number of documents.
     pub documents: u64,
     /// The counts from the first pass, if [`Algorithm::needs`] requests them.
     pub stats: &'c CorpusStats,

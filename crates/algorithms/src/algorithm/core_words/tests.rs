@@ -90,7 +90,8 @@ fn worked_segments() {
         passage.fingerprint()
     };
     let text = "a b c\n\nd e\n\nf\n\ng h i j k l\n\nm n\n\n网页搜索引擎\n\no";
-    // Paragraph f is joined with the next one. Paragraph m n and three Chinese words form a segment, to which the remainder o is added.
+    // Paragraph `f` is joined with the next one. Paragraph `m n` and three Chinese words form a segment, to which the remainder `o` is
+    // added.
     let expected = ["f g h i j k l", "m n 网页搜索引擎 o", "a b c d e"].map(whole);
     assert_eq!(segments("seg_words=5", text), expected);
     assert_eq!(segments("seg_words=5,segments=2", text), expected[..2]);
@@ -98,7 +99,7 @@ fn worked_segments() {
     assert_eq!(segments("", text), [whole(&text.replace('\n', " "))]);
     assert_eq!(segments("seg_words=2", "a b\n\nA B!\n\nc d"), ["a b", "c d"].map(whole));
     assert!(segments("", "?!").is_empty());
-    // Pages with the same large paragraph differ if the title and 49 words before it, too few for a segment, differ.
+    // The title and 49 words form a segment of 50 words, so pages that differ in these words differ in their segments.
     let words = |from: usize, count: usize| (from..from + count).map(|n| format!("w{n} ")).collect::<String>();
     let page = |own: usize| format!("title\n\n{}\n\n{}", words(own, 49), words(0, 60));
     assert_ne!(segments("", &page(1000)), segments("", &page(2000)));

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The number of a term is its rank in the corpus, which also determines its document frequency. Terms that were not counted come after all
-//! ranks, ordered by their hashes. Weights are recomputed with the same operations as in signing and rounded to Float32.
+//! ranked terms, ordered by their hashes. Weights are recomputed with the same operations as in signing and rounded to Float32.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,8 @@
 //! Computes keys that two texts share if they have two of their heaviest terms in common.
 //!
 //! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
-//! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one
-//! heavy term.
+//! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if its texts share at most
+//! one heavy term.
 //!
 //! Versions share most of their heaviest terms, and some of the less heavy terms. So only pairs of terms with a small sum of ranks are
 //! keys. With the same number of keys, this choice misses half as many pairs as a shorter list in which all pairs of terms are keys.
@@ -49,7 +49,7 @@ pub struct HeavyTerms {
 /// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms: first the rarer terms, then the common terms, each group by descending weight.
+    /// The terms: first the rarer terms, then the common terms, each group sorted by descending weight.
     pub terms: Vec<u64>,
     /// The keys, each made of one or two terms.
     pub keys: Vec<u64>,
@@ -121,7 +121,7 @@ impl HeavyTerms {
     }
 }
 
-/// [`words_of`] skips texts with more distinct words.
+/// [`words_of`] skips texts with more distinct words than this.
 const MOST_WORDS: usize = 4000;
 
 /// Returns the one or two words that make up each key, or `None` if they are not words of the text.

@@ -108,7 +108,8 @@ impl HeavyJoin {
         Some(format!("{apart} of {BITS} random-projection signs differ, but at most {most} may differ"))
     }
 
-    /// Returns the reason why two documents with these sketches are not compared although they share a key, which `rows` documents have.
+    /// Returns the reason why two documents with these sketches are not compared although they share a key. `rows` is the number of
+    /// documents with this key.
     pub fn why_not_compared(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
         let (x, y) = (self.numbers_in(a), self.numbers_in(b));
         match Kind::of(key) {
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!((windows, compared), (4 * 50, 5 * 50));
     }
 
-    /// A window whose list of third terms does not fit into memory is processed in parts.
+    /// A window whose list of third terms does not fit in memory is processed in parts.
     #[test]
     fn parts_of_a_large_window_find_what_the_whole_does() {
         let count = 1_000;
@@ -354,7 +355,7 @@ mod tests {
         let vectors: Vec<Vec<Term>> = (0..count).map(|doc| vector(&terms(doc))).collect();
         let whole = join(&bound(15, 0.9), &vectors);
         let parts = join(&HeavyJoin { entries: 1_000, ..bound(15, 0.9) }, &vectors);
-        // Fewer than one pair in ten is compared; the fingerprints of some terms are equal.
+        // Fewer than one in ten pairs is compared; some are compared only because different terms have equal fingerprints.
         assert!(whole == parts && whole.1 < count * count / 20, "{} comparisons", whole.1);
         let found = parts.0;
         let expected: BTreeSet<(u64, u64)> = (0..count / 2).map(|n| (2 * n, 2 * n + 1)).collect();

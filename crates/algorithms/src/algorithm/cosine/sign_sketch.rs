@@ -51,7 +51,7 @@ pub fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
 /// Rotates vectors at random and takes the signs of the coordinates.
 pub struct SignSketch {
     seed: u64,
-    /// 0 or -1: whether the sign of a coordinate is flipped before each of the two transforms.
+    /// For each of the two transforms: -1 for coordinates whose sign is flipped before the transform, 0 for other coordinates.
     flips: [Box<[i16]>; 2],
 }
 
@@ -67,7 +67,7 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // The sums are integers, so sums that overflow wrap around and are the same on every machine.
+        // The sums are integers that wrap around on overflow, so they are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
             // These bits select four coordinates and four signs.
@@ -129,8 +129,8 @@ fn transform<const N: usize>(values: &mut [i16; N]) {
 mod tests {
     use super::*;
 
-    /// Returns two vectors of length 1 with this cosine. They share `terms` terms, and each has the same number of unique terms, with
-    /// uneven weights.
+    /// Returns two vectors of length 1 with this cosine. The vectors share `terms` terms, each vector also has `terms` unique terms, and
+    /// the weights are uneven.
     fn pair(cosine: f64, terms: u64, number: u64) -> [Vec<Term>; 2] {
         let random = |at: u64| (splitmix64(number, at) >> 11) as f64 / 2f64.powi(53);
         let part = |first: u64, square: f64| -> Vec<Term> {

@@ -42,7 +42,8 @@ pub fn idf(stats: &CorpusStats) -> ByCount {
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
 
-/// Separates the terms of first lines from the terms of texts. The lowest bit of a hash shows whether the term belongs to the first line.
+/// Separates the terms of the first line from the terms of the text. The lowest bit of a hash shows whether the term belongs to the first
+/// line.
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
 /// Returns whether a term belongs to the first line.
@@ -145,7 +146,7 @@ impl Weighing<'_> {
     pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
-        // Each scale is the inverse length of the part that represents the text, because a gap refers to texts with length 1.
+        // Each scale is the inverse length of the part that represents the text, because the gap is defined for text vectors with length 1.
         let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
         let (mut cosine, mut gap) = (0.0f64, 0.0f64);
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // There are four words with weight 1, and three of them are shared. Each of the remaining two words occurs in only one text, with
+        // Each text has four words with weight 1, three of which are shared. Each of the remaining two words occurs in only one text, with
         // weight 1/2.
         assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
         assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
@@ -224,7 +225,7 @@ mod tests {
         // Decorative and blank lines do not count as first lines. A text with one line is its own first line.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
-        // A text with one line, and a text whose first line has the same words.
+        // Compares a text with one line and a text whose first line has the same words.
         let e = 1.0 + 2f64.ln();
         let length = (4.0 + e * e).sqrt();
         assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));

@@ -13,8 +13,8 @@
 //!
 //! The page's own description is used if the corpus has the column and the description contains a letter or a digit; otherwise, the
 //! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule; this
-//! choice is an interpretation. Limitations: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken
-//! by the words themselves.
+//! choice is an interpretation. Limitations: words with equal weight may swap places at rank N, which prevents matches under rules 2 to 5;
+//! ties are broken alphabetically.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};

@@ -159,7 +159,7 @@ mod tests {
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
         assert_eq!(Blocks::<u128>::new(64, 0, 1 << 31, 0).tables(), 1);
-        // Twelve blocks of 32 bits find all pairs with distance 11 in 384 bits (Henzinger 2006), for a corpus of any size.
+        // Twelve blocks of 32 bits find all pairs within distance 11 in 384 bits (Henzinger 2006), for a corpus of any size.
         assert_eq!(Blocks::<Wide>::new(384, 11, 1 << 31, 0).tables(), 12);
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }

@@ -1,4 +1,4 @@
-//! Contains parts that several algorithms share. An algorithm imports these parts and the contract, but never another algorithm.
+//! Contains code that several algorithms share. An algorithm imports this code and the contract, but never another algorithm.
 
 pub mod address;
 pub mod bits;

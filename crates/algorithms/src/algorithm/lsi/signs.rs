@@ -102,8 +102,8 @@ impl AllPairs {
         };
         let rows = window.len();
         let lower = (0..rows).take_while(|&at| window.row(at).order == 0).count();
-        // All rows of a block paired with itself have order 0. Rows of two different blocks have both orders. If one of these blocks is
-        // empty, the rows of the other block have no partner.
+        // All rows of a block paired with itself have order 0. Among the rows of two different blocks, both orders occur. If one of these
+        // blocks is empty, the rows of the other block have no partner.
         let alone = |row: Row<'_>| self.key_of_one_block(row.key);
         if rows > 0 && alone(window.row(0)) {
             return out.compare_all(window, judge);

@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(signer.words_of_keys(&pipeline.analyse("one. two."), &[0]), [None]);
     }
 
-    /// Checks the pairs of the example with modified parts and titles, by document number.
+    /// Checks which documents form pairs in the example if parts and titles are modified.
     #[test]
     fn worked_scores() {
         let changed = |part: &str, by: &str| EXAMPLE.replace(part, by);
@@ -332,8 +332,8 @@ mod tests {
         };
         let same = title("Погода - Сайт")[0];
         let near = |a, b| (a, b, 3.5 / 4.5, 2);
-        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth differs from the first in
-        // all parts, but from the third only in part 1. The fifth differs in part 1.
+        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth text differs from the
+        // first in all parts, but from the third only in part 1. The fifth text differs in part 1.
         assert_eq!(find("", [Null; 5]), [(0, 1, 1.0, 1)]);
         assert_eq!(find("", [same; 5]), [(0, 1, 1.0, 3), near(0, 4), near(1, 4), near(2, 3)]);
         let other = title("погода | другой")[0];

@@ -1,7 +1,7 @@
 //! Compares every pair of documents once, in blocks of bounded size. Methods use this join if their threshold is so low that lists of rare
 //! features would rule out few pairs.
 //!
-//! Documents are distributed to blocks by the hash of their text. A document emits rows for each pair of blocks that includes its own
+//! Documents are distributed among blocks by the hash of their text. A document emits rows for each pair of blocks that includes its own
 //! block. The rows of a pair of blocks are compared with each other, so any two documents are compared in exactly one window. The rows
 //! carry the [`bitmap`] of the document's set, split into pieces that fit in a row.
 //!

@@ -3,9 +3,9 @@
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with a threshold of 0.2, as in a Chinese article on
 //! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
-//! every pair before the text check. This takes n^2 / 2 comparisons of a few hundred bytes, and the rows take the size of the text once for
-//! every 1,500 documents in the corpus. In a larger corpus, the minima of `bands` x `rows` hash functions find the candidates. Contained
-//! texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
+//! every pair before the text check. For n documents, this takes n^2 / 2 comparisons of a few hundred bytes, and the rows are n / 1,500
+//! times as large as the text. In a larger corpus, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are
+//! found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3

@@ -1,7 +1,7 @@
 //! Implements the exact join for sets that are contained in other sets. The rarest elements of the smaller set find the candidates.
 //!
-//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
-//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
+//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. The elements
+//! of all documents are in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
 //! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
 //! the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair probes; if both
 //! have the same size, the document that comes first probes.
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // The template has sixty elements. Each page lacks one of them, and has a few elements that only two other pages share.
+        // The template has sixty elements. Each page lacks one of these elements, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()

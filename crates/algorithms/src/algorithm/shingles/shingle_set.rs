@@ -1,5 +1,5 @@
-//! Computes the fingerprints that represent a text in `shingles`. They are the hashes of windows of characters, graphemes or words: either
-//! all of them, or a sketch.
+//! Computes the fingerprints that represent a text in `shingles`. The fingerprints are the hashes of windows of characters, graphemes or
+//! words: either all hashes or a sketch.
 //!
 //! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m; their
 //! number grows with the text and may be zero for a short text.
@@ -170,7 +170,7 @@ impl ShingleSets {
             self.each_window(&self.characters(document), |window| texts.push(Cow::Owned(window.to_owned())));
             texts
         };
-        // `seed_code` drops the last shingle, and a sketch does not keep all of them.
+        // `seed_code` drops the last shingle, and a sketch does not keep all shingles.
         all.into_iter().zip(texts).filter(|(hash, _)| set.binary_search(hash).is_ok()).collect()
     }
 
