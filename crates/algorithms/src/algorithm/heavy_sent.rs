@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Limitations: longer sentences weigh more, so the results are close to those of `long_sent`. Both algorithms have the same risks: notices
-//! and licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing.
-//! Signatures are comparable only within one statistics snapshot.
+//! and licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words have a weight
+//! of 0. Signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};

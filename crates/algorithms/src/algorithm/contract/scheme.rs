@@ -32,12 +32,12 @@ pub struct SignatureScheme {
     /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
     /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
-    /// The number of signature bits that determine the probability of a chance collision. It is written to run.json. `None` if pairs are
-    /// compared.
+    /// The number of signature bits that determine the probability of a chance collision. This number is written to run.json. `None` if
+    /// pairs are compared.
     pub signature_bits: Option<u32>,
     /// The bands, if the method uses any.
     pub banding: Option<Banding>,
-    /// Choices that the signer made for this corpus, such as the number of search tables. They are written to run.json.
+    /// Choices that the signer made for this corpus, such as the number of search tables. These choices are written to run.json.
     pub notes: Vec<String>,
     /// Describes the order and sketch of a row for `explain`, such as lengths and counts.
     pub describe_row: Option<fn(&Row<'_>) -> String>,

@@ -18,6 +18,6 @@ pub trait Verify: Send + Sync {
     ///
     /// # Errors
     /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, so that a request to stop
-    /// does not wait for it. Such pairs are counted.
+    /// does not wait for it. Undecided pairs are counted.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair>;
 }

@@ -1,6 +1,6 @@
 //! Computes weighted vectors of documents, and the cosine of two vectors with early termination.
 //!
-//! A vector has length 1. Its terms are in the same order in all documents, rarest first. After each term, the remaining terms add at most
+//! A vector has length 1. The terms of all vectors are in the same order, rarest first. After each term, the remaining terms add at most
 //! the product of the two remaining lengths to the cosine, so the comparison of unrelated texts ends early (the bound of Bayardo, Ma,
 //! Srikant 2007, applied at each step).
 //!

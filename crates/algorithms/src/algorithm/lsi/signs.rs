@@ -11,7 +11,7 @@ pub struct Signs {
     tables: usize,
     bits: usize,
     dimensions: usize,
-    /// The directions, one after the other. Their components are +1 and -1.
+    /// The directions, one after the other. All components are +1 or -1.
     directions: Vec<f32>,
 }
 

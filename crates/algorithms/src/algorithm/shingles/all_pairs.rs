@@ -207,7 +207,8 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         }
     }
 
-    /// Compares two documents if they belong to this window and the bound on comparisons allows it. Returns whether they are similar.
+    /// Compares two documents if they belong to this window and the bound on comparisons allows it. Returns whether the documents are
+    /// similar.
     fn compare(&mut self, x: &Set<'_>, y: &Set<'_>) -> bool {
         if !self.meet(x, y) || self.compared >= self.out.max_candidates {
             return false;
