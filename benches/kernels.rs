@@ -1,8 +1,8 @@
-//! Measures the speed of each part in CPU time on one thread: `cargo bench --bench kernels -- [CORPUS] [RUNS]`.
+//! Measures the speed of each processing step in CPU time on one thread: `cargo bench --bench kernels -- [CORPUS] [RUNS]`.
 //!
-//! Text kernels and signers run over a sample of the corpus. The steps that precede a kernel are not timed: words are timed on texts that
-//! are already normalized, signers on documents that are already segmented. Speeds are shown by script in megabytes of raw UTF-8 per
-//! second, as medians of the runs. The last lines show the speeds of sorting, merging and joining generated rows, in millions per second.
+//! Text kernels and signers run over a sample of the corpus. The steps that precede a kernel are not timed: word splitting is timed on
+//! normalized text, signers on documents that are already segmented. Speeds are medians of the runs, shown for each script in megabytes of
+//! raw UTF-8 per second. The last lines show the speeds of sorting, merging and joining generated rows, in millions per second.
 
 mod kit;
 
@@ -25,7 +25,7 @@ use kit::{median, thread_cpu_seconds};
 
 /// The maximum size of the sample in megabytes.
 const SAMPLE: usize = 24;
-/// The number of documents that are prepared together, which keeps both clock reads and memory use low.
+/// The number of documents prepared at a time. This number keeps both clock reads and memory use low.
 const AT_A_TIME: usize = 64;
 /// The number of rows to sort, which is also the number of nodes in the union-find structure.
 const ROWS: u64 = 4_000_000;
@@ -67,7 +67,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize) -> Result<()> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let jieba = Pipeline::new(&TextOptions { tokenizer: TokenizerKind::Jieba, ..TextOptions::default() })?;
-    // The Chinese dictionary is loaded when it is first used; this is not part of a kernel's cost.
+    // The Chinese dictionary is loaded on first use, so it is used once here: loading it is not part of a kernel's cost.
     let _ = (pipeline.analyse("中文分词").words(), jieba.analyse("中文分词").words());
     let nothing = |_: &Analysis<'_>| 0;
     let text = |analysis: &Analysis<'_>| analysis.text().len();
@@ -219,7 +219,7 @@ fn made<const WIDTH: usize>() -> Vec<[u8; WIDTH]> {
     (0..ROWS).map(row).collect()
 }
 
-/// Measures sorting and grouping in memory: a plain unstable sort, and our shuffle with few and with many partitions.
+/// Measures sorting and grouping in memory: a plain unstable sort, our shuffle with few partitions, and our shuffle with many partitions.
 fn sorts<const WIDTH: usize>(
     folder: &Path,
     runs: usize,

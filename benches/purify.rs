@@ -1,10 +1,10 @@
-//! Measures quality and speed of main text extraction: `cargo bench --bench purify -- CORPUS [ROUNDS] [pages]`.
+//! Measures the quality and speed of main-text extraction: `cargo bench --bench purify -- CORPUS [ROUNDS] [pages]`.
 //!
-//! CORPUS consists of Parquet files with the columns `html` (the bytes of a page) and `text` (its main text; pages where it is null or
-//! empty are timed but not judged). For each method, the words of the extracted body are compared with the words of the text as multisets:
+//! CORPUS consists of Parquet files with the columns `html` (the bytes of a page) and `text` (its main text; if this is null or empty, the
+//! page is timed but not judged). For each method, the words of the extracted body are compared with the words of the text as multisets:
 //! precision, recall and F1, averaged over pages (macro) and computed from the sums (micro). Then the speed is measured on one thread, in
-//! megabytes of HTML per second of CPU time, and compared with html5ever, which only builds the same tree. All methods take turns in each
-//! round, and medians are shown. With `pages` as the third argument, F1 is also listed by page.
+//! megabytes of HTML per second of CPU time, and compared with the speed of html5ever, which only builds the same tree. All methods take
+//! turns in each round, and medians are shown. With `pages` as the third argument, F1 is also listed for each page.
 
 mod kit;
 
@@ -73,7 +73,7 @@ fn body(purifier: &Purifier, page: &Gold) -> String {
     purifier.page(&RawPage { bytes: &page.html, ..RawPage::default() }).body.unwrap_or_default()
 }
 
-/// Holds the numbers of words in the extracted text, in the expected text, and in both.
+/// Holds the word counts of the extracted text, of the expected text, and of their intersection.
 #[derive(Clone, Copy, Default)]
 struct Overlap {
     common: usize,

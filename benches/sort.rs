@@ -1,10 +1,10 @@
 //! Compares how our shuffle and DuckDB sort more rows than fit in memory: `cargo bench --bench sort -- [ROWS] [MEMORY_MB] [DIR]`.
 //!
-//! A row has 24 bytes: two random 64-bit numbers and the row number. Both programs generate their rows with a hash function while they
-//! run, sort them by all three numbers on two threads within the memory limit (by default 512 MiB for 100 million rows), and check that
-//! the result is in order. The cost of generating the rows alone is measured for comparison. Each measurement runs in a separate
-//! process. The system reports the cost of a process when it ends. Temporary files go to DIR; the default is the system's temporary
-//! folder. DUPSIFT_PEERS names a Python interpreter that has DuckDB; without it, only our shuffle is measured.
+//! A row has 24 bytes: two random 64-bit numbers and the row number. Both programs generate their rows with a hash function while they run,
+//! sort them by all three numbers on two threads within the memory limit (by default 512 MiB for 100 million rows), and check that the
+//! result is in order. For comparison, generating the rows without sorting is also measured. Each measurement runs in a separate process.
+//! The system reports the cost of a process when it ends. Temporary files go to DIR; the default is the system's temporary folder.
+//! DUPSIFT_PEERS names a Python interpreter that has DuckDB installed; without it, only our shuffle is measured.
 
 mod kit;
 
@@ -18,7 +18,7 @@ use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
 use kit::THREADS;
 
 const WIDTH: usize = 24;
-/// The argument that starts a measured process, which runs this same program.
+/// The argument with which this program starts itself as a measured process.
 const SORT: &str = "--sort";
 const MAKE: &str = "--make";
 
@@ -88,7 +88,7 @@ fn row(number: u64) -> [u8; WIDTH] {
     row
 }
 
-/// Returns the row numbers of one thread. The ranges of consecutive threads adjoin.
+/// Returns the range of row numbers for one thread. The ranges of consecutive threads are adjacent.
 fn share(rows: u64, thread: usize) -> std::ops::Range<u64> {
     let (thread, threads) = (thread as u64, THREADS as u64);
     rows * thread / threads..rows * (thread + 1) / threads

@@ -1,9 +1,9 @@
-//! Counts collisions of the eight string hashes on real texts: `cargo bench --bench string_hashes -- [CORPUS]`.
+//! Counts collisions of the eight string hashes on real text: `cargo bench --bench string_hashes -- [CORPUS]`.
 //!
-//! Every document is signed by `idf_hash` with each hash. Two documents collide if their hashes are equal and their strings are not.
-//! `idf_hash` also compares the strings, so it does not report these pairs. The survey that describes the method reports hundreds of
-//! collisions for 1,000 files. 32-bit hashes hardly ever collide, so compare the survey's counts with the last column: the number of
-//! strings whose slot is already taken in a table with as many slots as strings.
+//! `idf_hash` signs every document with each hash. Two documents collide if their hashes are equal but their strings differ. `idf_hash`
+//! also compares the strings, so it does not report these pairs. The survey that describes the method reports hundreds of collisions for
+//! 1,000 files. 32-bit hashes hardly ever collide, so compare the survey's counts with the last column: the number of strings whose slot is
+//! already taken in a table with as many slots as strings.
 
 mod kit;
 

@@ -1,10 +1,10 @@
-//! Measures the cost of each algorithm and compares it with its goal: `cargo bench --bench table -- [CORPUS] [RUNS]`.
+//! Measures the cost of each algorithm and compares it with a goal: `cargo bench --bench table -- [CORPUS] [RUNS]`.
 //!
-//! Two units are measured in the same run. U is the CPU time (user and system) of a process that only reads the `text` column of the
-//! corpus with the parquet crate on two threads. T is the CPU time of a process that also computes the normalized text and the words of
-//! every document, once. Every row of the table is a separate process. The system reports its cost, including start-up, when it ends.
-//! The processes take turns, so that a busy machine slows all of them alike; the median of the runs is shown. Ratios vary less between
-//! machines than seconds do.
+//! Two units are measured in the same run. U is the CPU time (user and system) of a process that only reads the `text` column of the corpus
+//! with the parquet crate on two threads. T is the CPU time of a process that also computes the normalized text and the words of every
+//! document, once. Every row of the table is a separate process. When a process ends, the system reports its cost, including start-up. The
+//! processes take turns, so that a busy machine slows all of them alike; the median of the runs is shown. Ratios vary less between machines
+//! than seconds do.
 
 mod kit;
 
@@ -33,7 +33,7 @@ enum Process {
     Algorithms,
 }
 
-/// Describes the goal in a row of the table.
+/// Describes the goal for a row of the table.
 #[derive(Clone, Copy)]
 enum Goal {
     None,
@@ -139,7 +139,7 @@ fn print_table(corpus: &Path, runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns `met`, or a text that states by how much the goal was missed.
+/// Returns `met`, or a message that states by how much the goal was missed.
 fn verdict(came: f64, most: f64) -> String {
     if came <= most { "met".into() } else { format!("{:.2} times the goal", came / most) }
 }

@@ -1,4 +1,4 @@
-//! Contains code that the benchmarks share: it runs processes, measures their cost and the CPU time of a thread, and reads the texts of a
+//! Contains code that the benchmarks share: it runs processes, measures their cost and the CPU time of a thread, and reads the text of a
 //! corpus.
 
 // Each benchmark is a separate program, and none uses all of this module.
@@ -34,7 +34,7 @@ pub fn name_of(corpus: &Path) -> String {
 /// Holds the cost of one process.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
-    /// The user and system time.
+    /// The CPU time, user and system.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
     /// The peak of resident memory, including mapped temporary files.
@@ -50,7 +50,7 @@ pub fn run(command: &mut Command) -> Result<(Cost, String)> {
         std::io::Read::read_to_string(stdout, &mut said)?;
     }
     let (code, usage) = wait(child.id())?;
-    // Exit code 3: done, but rows were rejected or a guard fired.
+    // Exit code 3 means that the run finished, but rows were rejected or a guard was triggered.
     ensure!(code == 0 || code == 3, "{command:?} ended with {code}");
     let cost = Cost {
         cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
@@ -89,7 +89,7 @@ pub fn thread_cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Returns the median. If the number of values is even, this is the mean of the middle two.
+/// Returns the median. If the number of values is even, the result is the mean of the two middle values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -97,7 +97,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
 }
 
-/// Decodes the text column of every file, one row group per task on [`THREADS`] threads, and passes its batches to `each`.
+/// Decodes the text column of every file, one row group per task on [`THREADS`] threads, and passes the batches to `each`.
 pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + Sync) -> Result<()> {
     let pieces = pieces(corpus)?;
     let next = AtomicUsize::new(0);
@@ -116,7 +116,7 @@ pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + S
     })
 }
 
-/// Returns the total size of all texts in a corpus. The texts are decoded, but not processed.
+/// Returns the total size of the text in a corpus, in bytes. The text is decoded but not processed.
 pub fn text_bytes(corpus: &Path) -> Result<usize> {
     let bytes = AtomicUsize::new(0);
     for_each_column(corpus, |column| {
@@ -131,7 +131,7 @@ pub fn text_bytes(corpus: &Path) -> Result<usize> {
     Ok(bytes.into_inner())
 }
 
-/// Returns every n-th text of a corpus, with n chosen so that these texts have about `megabytes` in total.
+/// Returns the text of every n-th document; n is chosen so that the total size is about `megabytes` megabytes.
 pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     let step = (text_bytes(corpus)? / (megabytes * 1_000_000)).max(1);
     let mut texts = Vec::new();
@@ -151,7 +151,7 @@ pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// Returns the texts in a column of any string type.
+/// Returns the strings in a column of any string type.
 pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
     Ok(arrow::compute::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }

@@ -1,8 +1,9 @@
-//! `decomposition` (A11): compares documents that have similar lengths and share a rare word. The measure is their common subsequence.
+//! `decomposition` (A11): compares documents that have similar lengths and share a rare word. Their similarity is measured by the longest
+//! common subsequence of words.
 //!
 //! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates documents well,
-//! that lists of documents with a common feature are found, and that recall and precision are practically complete. The steps in this
-//! file are dupsift's interpretation, and find every pair that reaches the threshold of the following measure:
+//! that lists of documents with a shared feature are found, and that recall and precision are nearly perfect. The steps in this file are
+//! dupsift's interpretation; they find every pair that reaches the threshold of the following measure:
 //!
 //! ```text
 //! sim(a, b) = 2 LCS(a, b) / (|a| + |b|) over words >= tau
@@ -12,10 +13,10 @@
 //! ```
 //!
 //! Cost: a first pass for the counts, one row for each listed word that another document also contains, and a check of each pair that the
-//! positions of the first common word do not rule out. The check is most of the cost, and its work is bounded ([`crate::measure`]): long
-//! texts that are neither clearly similar nor clearly different are left undecided and counted. Limits: a copy with reordered paragraphs is
-//! as dissimilar as an unrelated text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the
-//! expense of completeness.
+//! positions of the first shared word do not rule out. The check accounts for most of the cost, and its work is bounded
+//! ([`crate::measure`]): long texts that are neither clearly similar nor clearly different are left undecided and counted. Limitations: a
+//! copy with reordered paragraphs is as dissimilar as an unrelated text; similarity of words does not imply similarity of characters.
+//! `max_list` limits the cost at the expense of completeness.
 
 use std::cmp::Reverse;
 
@@ -139,8 +140,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Skips pairs that also share the previous list, because they were judged in that list. In the first common list of a pair, only
-    /// later words can be common too. Every pair is found in its first common list.
+    /// Skips pairs that also share the previous list, because they were judged in that list. In the first list that two documents share,
+    /// only later words can also be shared. Every pair is found in the first shared list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;
@@ -153,7 +154,7 @@ impl Signer for DecompositionSigner<'_> {
         (bound >= self.tau).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
     }
 
-    /// Rows are ordered by length, so each row is compared with its followers up to the first row that is too long.
+    /// Rows are ordered by length, so each row is compared with the rows after it, up to the first row that is too long.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let (rows, mut end, mut all) = (window.len(), 0, 0);
         let mut ends = Vec::with_capacity(rows);
@@ -170,7 +171,7 @@ impl Signer for DecompositionSigner<'_> {
             out.left_out += all;
             return;
         }
-        // If the bound on comparisons would be exceeded, each row is compared only with its nearest followers.
+        // If the bound on comparisons would be exceeded, each row is compared only with the rows right after it.
         let reach = if all <= out.max_candidates { rows } else { (out.max_candidates / rows as u64).max(1) as usize };
         let mut compared = 0;
         for (at, &end) in ends.iter().enumerate() {
@@ -198,7 +199,7 @@ impl Verify for DecompositionSigner<'_> {
         format!("lcs:{} of words", self.tau)
     }
 
-    /// Appends the number of words, the words in order, and the words sorted. Each number holds two values.
+    /// Appends the number of words, the words in text order, and the words in sorted order. Each number holds two values.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut words: Vec<u32> = document.words().iter().map(|word| word.hash as u32).collect();
         out.push(words.len() as u64);
@@ -209,7 +210,7 @@ impl Verify for DecompositionSigner<'_> {
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let (Some((a, a_sorted)), Some((b, b_sorted))) = (unpack(a), unpack(b)) else { return Ok(None) };
-        // The number of common words in any order is an upper bound, and much faster to count.
+        // The number of shared words in any order is an upper bound that is much faster to compute.
         let common = common(a_sorted, b_sorted);
         if 2.0 * common as f64 / ((a.len() + b.len()) as f64) < self.tau {
             return Ok(None);
@@ -239,7 +240,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // 31 words: 31 x 0.7391 = 22.9, so 23 must be common and the first nine are listed.
+        // 31 words: 31 x 0.7391 = 22.9, so 23 must be shared, and the first nine are listed.
         let words: Vec<String> = (0..31).map(|n| format!("w{n}")).collect();
         assert_eq!(sign(&Decomposition, "", &words.join(" ")).unwrap().len(), 9);
         assert_eq!(sign(&Decomposition, "tau=1", &words.join(" ")).unwrap().len(), 1);

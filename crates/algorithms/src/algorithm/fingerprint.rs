@@ -3,9 +3,9 @@
 //! Source: the "information fingerprint" method in a Chinese survey of page deduplication. Cost: O(words), one row per document; with
 //! `weight=tf_over_df`, also a first pass for the corpus counts.
 //!
-//! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy. This is much stricter than comparing
-//! the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips
-//! such documents.
+//! Limitations: counts are part of the signature, so a copy in which one of these words occurs once more is missed. This is much stricter
+//! than comparing the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them;
+//! `min_distinct` skips such documents.
 //!
 //! ```text
 //! "网页" 12 times, "搜索" 10, "引擎" 7, words=3 -> "网页 12 搜索 10 引擎 7"
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! GBK lacks many letters (most accented Latin letters, and all scripts except Chinese, Japanese kana, Greek and Russian). Such a letter
-//! appears in the signature as its number, such as `&#233;`, and the document is counted under a flag.
+//! appears in the signature as a character reference, such as `&#233;`, and the document is counted under a flag.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};

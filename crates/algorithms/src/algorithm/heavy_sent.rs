@@ -1,6 +1,6 @@
 //! `heavy_sent` (A5): compares the two heaviest sentences; the weight of a sentence is the sum of TF-IDF over its words.
 //!
-//! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the counts, O(words)
+//! Source: Zelenkov, Segalovich 2007, Heavy Sent (recall 0.62, precision 0.86 in that study). Cost: a first pass for the counts, O(words)
 //! and one lookup per distinct word, one row per document.
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //!   0.4, 1.3, 0.0  ->  "кот спит" + "птица улетела"
 //! ```
 //!
-//! Limits: longer sentences weigh more, so the results are close to the results of `long_sent`. The risks are the same: notices and
-//! licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words weigh nothing.
-//! Signatures are comparable only within one statistics snapshot.
+//! Limitations: longer sentences weigh more, so the results are close to those of `long_sent`. Both algorithms have the same risks: notices
+//! and licenses (set `max_sentence_df`), pages without punctuation, a single typo. Repeated sentences count once. Stop words have a weight
+//! of 0. Signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -126,7 +126,7 @@ mod tests {
     use crate::algorithm::kit::examples::{counted, key_over};
     use dupsift_core::hash::crc32;
 
-    /// Rare words outweigh many common words, whose weight is negative.
+    /// Checks that rare words outweigh many common words, whose weights are negative.
     #[test]
     fn the_heaviest_sentences_are_chosen_and_put_in_order() {
         let common = [("кот", 5), ("спит", 2), ("птица", 1), ("улетела", 1), ("и", 9), ("на", 9), ("окне", 3)];

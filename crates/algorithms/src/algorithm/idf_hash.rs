@@ -4,14 +4,14 @@
 //! DJB and AP. Cost: a first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.
 //!
 //! The distinct words are sorted by descending idf = ln(N / df), then alphabetically. The first 70% of them, at least one, form the string.
-//! Documents with equal hashes are compared by their strings, and only equal strings are duplicates. So the key is the 32-bit hash,
-//! followed by 96 bits of another hash of the string. Therefore the choice among the eight functions does not change any pair. `cargo bench
-//! --bench string_hashes` counts how many different strings each function maps to the same value. The survey reports hundreds of collisions
-//! among a thousand strings. Hashes of 32 bits cannot produce that many, so the survey must have counted after reducing the hashes to the
-//! size of a table.
+//! If two documents have equal hashes, their strings are compared, and only documents with equal strings are duplicates. So the key is the
+//! 32-bit hash followed by 96 bits of another hash of the string, and the choice among the eight functions does not change any pair.
+//! `cargo bench --bench string_hashes` counts how many different strings each function maps to the same value. The survey reports hundreds
+//! of collisions among a thousand strings. 32-bit hashes cannot produce that many, so the survey must have counted after reducing the
+//! hashes to the size of a table.
 //!
-//! Limits: the string contains the rarest words by construction, so any typo changes it. The method is nearly an exact comparison of the
-//! sets of words. Signatures are comparable only within one statistics snapshot.
+//! Limitations: the string contains the rarest words by construction, so any typo changes it. The method is nearly an exact comparison of
+//! the sets of words. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share 0.7 of 4 words is 2  ->  "окно птица"
@@ -106,7 +106,7 @@ struct IdfHashSigner {
 impl IdfHashSigner {
     /// Returns the rarest words, rarest first, joined with single spaces. Returns `None` if there is no word.
     fn string(&self, document: &Analysis<'_>) -> Option<String> {
-        // idf decreases as df grows, so sorting by df gives its order.
+        // idf decreases as df grows, so ascending order of df is descending order of idf.
         let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(document.counted().len());
         let words = document.counted().iter().zip(document.frequencies()).filter(|(one, _)| !one.word.stop);
         rarest.extend(words.map(|(one, frequency)| (frequency.df, document.word(&one.word))));

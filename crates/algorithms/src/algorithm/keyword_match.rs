@@ -8,8 +8,8 @@
 //! N = 3, m = 2:  {a b c} and {b c d} are a pair, {a b c} and {c d e} are none
 //! ```
 //!
-//! Limits: without a list of stop words, the ten most frequent words are the same in every text; `weight=tf_idf` avoids that. The order
-//! and counts of the words do not matter.
+//! Limitations: without a list of stop words, the ten most frequent words are the same in every text; `weight=tf_idf` avoids that. The
+//! order and counts of the words do not matter.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
 use super::kit::top_words::Heaviest;
@@ -115,7 +115,7 @@ impl Signer for KeywordMatchSigner<'_> {
         }
     }
 
-    /// Judges a pair only at its rarest common keyword.
+    /// Judges a pair only at its rarest shared keyword.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let hashes = |row: &Row<'_>| row.sketch.chunks_exact(8).take_while(|bytes| **bytes != [0; 8]).count();
         let key = (a.key as u64).to_le_bytes();

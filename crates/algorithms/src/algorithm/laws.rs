@@ -84,7 +84,7 @@ fn signatures_keep_their_shape_and_ignore_dress() {
         let layout = RowLayout::new(shape, 100);
         let rows = |text: &str| {
             let mut out = Signatures::default();
-            // Algorithms that read titles receive a title, because they sign nothing in a corpus without the column.
+            // Algorithms that read titles receive a title, because they sign nothing in a corpus without a title column.
             let fields = [FieldValue::Text("Ещё одна погода"); Field::ALL.len()];
             signer.sign(&pipeline.analyse(text).with_fields(fields), &mut out);
             let mut bytes = Vec::new();
@@ -186,7 +186,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     assert!(by_words >= 18, "only {by_words} algorithms compute signatures from words alone");
 }
 
-/// The example in docs/dev/add-an-algorithm.md is identical to the compiled code, and it finds pairs in texts without further code.
+/// The example in docs/dev/add-an-algorithm.md is identical to the compiled code, and the algorithm finds pairs without additional code.
 #[test]
 fn the_skeleton_of_a_new_algorithm_works() {
     use super::skeleton::FirstWords;

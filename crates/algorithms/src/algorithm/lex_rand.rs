@@ -1,4 +1,4 @@
-//! `lex_rand` (A7): extends I-Match to several lexicons. Each lexicon except the first lacks a random part of the words.
+//! `lex_rand` (A7): extends I-Match to several lexicons. Each lexicon except the first lacks a random subset of the words.
 //!
 //! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon randomization;
 //! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort
@@ -12,7 +12,7 @@
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
 //! The 2004 paper uses 10 random lexicons and the complete lexicon; the `seed` preset follows a summary that mentions 11 random lexicons
-//! and 30%. Limits: an edit of a long document always changes at least one lexicon word. Documents that only share a template have few
+//! and 30%. Limitations: an edit to a long document always changes at least one lexicon word. Documents that only share a template have few
 //! words in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
@@ -142,7 +142,7 @@ impl Signer for LexRandSigner {
                 (true, true) => &["lexicon"],
                 _ => &["random_lexicon"],
             },
-            // Each lexicon adds its own chance of a collision: sixteen of them cost four bits.
+            // Each lexicon adds its own chance of a collision: sixteen lexicons cost four bits.
             signature_bits: Some(self.key.bits() - shape.positions.next_power_of_two().trailing_zeros()),
             notes: vec![self.lexicon.describe()],
             ..SignatureScheme::new(shape)

@@ -1,9 +1,9 @@
 //! `long_sent` (A4): compares the two longest sentences.
 //!
-//! Source: Zelenkov, Segalovich 2007, Long Sent. Recall 0.84, precision 0.80: the best single signature in that study. Cost: O(words), one
-//! row per document; a first pass only if `max_sentence_df` needs sentence counts. Limits: a license or cookie notice is often the longest
-//! sentence (then set `max_sentence_df`); a page without punctuation is one sentence, so its signature is the whole page; a typo in either
-//! sentence hides a copy. Repeated sentences count once, so that a repeated line is not the whole signature.
+//! Source: Zelenkov, Segalovich 2007, Long Sent (recall 0.84, precision 0.80: the best single signature in that study). Cost: O(words), one
+//! row per document; a first pass only if `max_sentence_df` needs sentence counts. Limitations: a license or cookie notice is often the
+//! longest sentence (then set `max_sentence_df`); a page without punctuation is one sentence, so its signature is the whole page; a typo in
+//! either sentence is enough to miss a copy. Repeated sentences count once, so that the signature is not one repeated line.
 //!
 //! ```text
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела."

@@ -5,21 +5,20 @@
 //! evaluation per shingle and minimum, 15 rows per document.
 //!
 //! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle. Each pair of
-//! supershingles, together with its number, is hashed to a megashingle. Two documents are duplicates if they have at least one equal
-//! megashingle, that is, if they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with
-//! probability p^r:
+//! supershingles, together with its number, is hashed to a megashingle. Two documents are duplicates if they share at least one
+//! megashingle, that is, if they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with probability
+//! p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 6 groups of 6 (default) | 0.004 | 0.029 | 0.151 | 0.495 | 0.730 | 0.917 | 0.994 | 1.0 |
 //! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | 0.001 | 0.026 | 0.120 | 0.415 | 0.879 | 1.0 |
 //!
-//! Limits: very short documents have few distinct shingles, so they match or miss at random; `min_words=5` skips documents
+//! Limitations: very short documents have few distinct shingles, so they match or miss at random; `min_words=5` skips documents
 //! without a complete shingle. In Han text, each character counts as a word, as in all shingles.
 //!
-//! If more than 256 documents share a megashingle, such as pages with the same template, they are not compared exhaustively. Each
-//! document is compared with its nearest documents in the order of the next four megashingles, and with the first documents of the
-//! group.
+//! If more than 256 documents, such as pages with the same template, share a megashingle, they are not compared exhaustively. Each document
+//! is compared with its nearest documents in the order of the next four megashingles, and with the first documents of the group.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
@@ -247,8 +246,8 @@ mod tests {
         assert!(keys("", "нет да").iter().all(|key| !keys("", "да нет").contains(key)));
     }
 
-    /// Checks that the share of random pairs that are found matches the table within four standard deviations plus one hundredth, for
-    /// every resemblance and both presets.
+    /// Checks, for every resemblance and both presets, that the share of random pairs found matches the table to within four standard
+    /// deviations plus 0.01.
     #[test]
     fn pairs_are_found_as_often_as_the_table_says() {
         const UNION: u64 = 200;

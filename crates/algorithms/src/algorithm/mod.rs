@@ -1,8 +1,8 @@
 //! Contains the algorithms (one file or folder each), the contract that they implement, and a list of all algorithms.
 //!
 //! To add an algorithm, write its file and add two lines to this file, both in alphabetical order: its `mod` and its entry in
-//! [`ALGORITHMS`]. Help, checks, property tests, golden files and documentation all use that list. docs/dev/add-an-algorithm.md has the
-//! steps and an example.
+//! [`ALGORITHMS`]. Help, checks, property tests, golden files and documentation all use this list. For the steps and an example, see
+//! docs/dev/add-an-algorithm.md.
 
 pub mod contract;
 pub mod kit;

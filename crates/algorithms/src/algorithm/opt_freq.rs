@@ -1,6 +1,6 @@
 //! `opt_freq` (A10): compares the six words whose frequency in the corpus is closest to the optimum.
 //!
-//! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall 0.59, precision 0.94 in that study. Cost: a first pass for the counts, O(words) and
+//! Source: Zelenkov, Segalovich 2007, Opt Freq (recall 0.59, precision 0.94 in that study). Cost: a first pass for the counts, O(words) and
 //! one lookup per distinct word, one row per document.
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //! N = 500,000:  df 1 -> 0.8764, 5 -> 0.9989, 50 -> 0.8949, 5,000 -> 0.6328, 250,000 -> 0.2455
 //! ```
 //!
-//! The optimum of 11.5 corresponds to a word that occurs in one of 98,716 documents. In a smaller corpus, no word is that rare, so
-//! the rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its
-//! size. Limits: signatures are comparable only within one statistics snapshot.
+//! The optimum of 11.5 corresponds to a word that occurs in one in 98,716 documents. In a smaller corpus, no word is that rare, so the
+//! rarest words weigh the most; `auto` moves the optimum to words that occur in five documents of this corpus, regardless of its size.
+//! Limitations: signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::by_count::ByCount;
@@ -77,8 +77,8 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// Returns the IDF of a word in five documents. If the corpus has at most ten documents, returns the IDF of a word in half of the
-/// documents, because no lower optimum is meaningful.
+/// Returns the IDF of a word that occurs in five documents. If the corpus has at most ten documents, returns the IDF of a word that occurs
+/// in half of them, because no lower optimum is meaningful.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
 }

@@ -47,7 +47,7 @@ pub struct Shorthand {
     pub kind: Kind,
     /// The help text, which is one sentence.
     pub help: &'static str,
-    /// The parameters that the shorthand determines. None of them may be given together with the shorthand.
+    /// The parameters that the shorthand determines. None of these parameters may be given together with the shorthand.
     pub decides: &'static [&'static str],
     /// Returns the parameters that the shorthand stands for, with their values. Parameters that are not in `decides` can be given
     /// explicitly, and then take precedence.
@@ -186,8 +186,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The names of parameters that only set the amount that two documents must have in common. Algorithms with their own check or a
-/// required share use these names.
+/// The names of parameters that only set how much two documents must have in common. Algorithms with their own check or a required share
+/// use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.

@@ -1,15 +1,16 @@
-//! `random_projection`: compares 384 signs of random projections. A few of them may differ.
+//! `random_projection`: compares the signs of 384 random projections, of which a few may differ.
 //!
 //! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates if at least 372 are
 //! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature for every 64
 //! bits, one row of 68 bytes per document, then one row per block for each distinct vector.
 //!
-//! Each token has a random vector of +1 and -1. The vector is the output of a generator seeded with the token's hash, so no table of
-//! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the
-//! document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported once.
+//! Each token has a random vector of +1 and -1 components. The vector is the output of a generator seeded with the token's hash, so no
+//! table of vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits
+//! of the document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported
+//! once.
 //!
-//! Limits: this algorithm is a wide variant of `simhash`, so the limits are similar. Short texts produce both false and missed pairs, and
-//! near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! Limitations: this algorithm is a wider variant of `simhash`, so its limitations are similar. Short texts produce both false and missed
+//! pairs, and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1
@@ -114,7 +115,7 @@ struct RandomProjectionSigner {
 }
 
 impl RandomProjectionSigner {
-    /// Returns the vector of the features. Every occurrence of a feature has one vote.
+    /// Returns the vector of the features. Every occurrence of a feature is one vote.
     fn vector(&self, features: &[u64]) -> Wide {
         let word = |at: u64| majority(features, false, |feature| splitmix64(feature ^ self.seed, at));
         Wide(std::array::from_fn(|at| if (at as u32) < self.bits / 64 { word(at as u64) } else { 0 }))
@@ -123,7 +124,7 @@ impl RandomProjectionSigner {
 
 impl Signer for RandomProjectionSigner {
     fn scheme(&self) -> SignatureScheme {
-        // The key is a hash of the vector, because equal vectors become classes first.
+        // The key is a hash of the vector, because documents with equal vectors are merged into classes first.
         let shape = RowShape { key_bits: 128, sketch: self.bits as usize / 8, ..RowShape::KEY64 };
         let probes = RowShape { positions: self.blocks.tables() as u32, key_bits: 64, ..shape };
         SignatureScheme {

@@ -2,18 +2,18 @@
 //! sentences.
 //!
 //! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is dupsift's
-//! interpretation and remains a parameter. A first pass inserts each feature of a document once into the filter. A document is a suspect
-//! if its share of features with a count of at least 2 reaches `share`. Two suspects are a pair if their common features reach that share
-//! of the larger document's features.
+//! interpretation and remains a parameter. A first pass inserts each feature of a document once into the filter. A document is a suspect if
+//! its share of features with a count of at least 2 reaches `share`. Two suspects are a pair if their shared features reach that share of
+//! the larger document's features.
 //!
 //! ```text
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
 //! ```
 //!
 //! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
-//! rarest features, so that no pair is missed. Limits: a filter that is too small counts some features as repeated that occur only once,
-//! so there are more suspects, but never fewer pairs. A sentence on every page makes a long list; `--max-candidates` limits the
-//! comparisons within this list, and skipped comparisons are counted.
+//! rarest features, so that no pair is missed. Limitations: a filter that is too small counts some features that occur only once as
+//! repeated, so there are more suspects, but never fewer pairs. A sentence that occurs on every page makes a long list; `--max-candidates`
+//! limits the comparisons within this list, and skipped comparisons are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -150,7 +150,7 @@ impl Learner for RepeatsLearner {
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         /// The share of features that occur once but may be counted as repeated, if there is enough memory.
         const RATE: f64 = 1e-3;
-        /// The number of copies of the filter that exist at the same time while the filter is passed on.
+        /// The maximum number of copies of the filter that exist at the same time.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // Three copies briefly exist at the same time: the filter, the numbers that are passed on, and the signer's own filter. The size
@@ -231,7 +231,7 @@ impl Signer for RepeatsSigner {
     }
 }
 
-/// Checks the ratio of common features to the features of the larger document.
+/// Checks the ratio of shared features to the features of the larger document.
 struct CommonShare {
     features: FeaturesOf,
     share: f64,

@@ -1,8 +1,8 @@
-//! `segments`: cuts documents into segments, each with a fingerprint. Documents that share enough fingerprints are duplicates.
+//! `segments`: splits documents into segments, each with a fingerprint. Documents that share enough fingerprints are duplicates.
 //!
 //! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first pass for the
-//! fingerprint counts, O(text) for the cutting, one row for each fingerprint that another document may share, and a second computation
-//! of the candidates' fingerprints.
+//! fingerprint counts, O(text) for splitting, one row for each fingerprint that another document may share, and a second computation of the
+//! candidates' fingerprints.
 //!
 //! The documents of a pair share at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents
 //! order their fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first,
@@ -13,8 +13,8 @@
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and the cost of
-//! its lists grows with the square of their length; `max_df` drops such segments.
+//! Limitations: with `equal`, one insertion shifts all boundaries. Navigation text shared by many pages produces false pairs at a cost that
+//! grows with the square of the number of pages; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};
@@ -109,7 +109,7 @@ impl Algorithm for Segments {
     }
 }
 
-/// Defines how documents are cut.
+/// Defines how documents are split.
 #[derive(Clone, Copy)]
 struct Cutter {
     mode: &'static str,
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(count("min_seg_words=4", text), 3);
         assert_eq!(count("min_seg_words=6", text), 1);
         assert_eq!(count("segment=lines,size=1", text), 3);
-        // 11 words and nine half words.
+        // 11 words and nine half-words.
         assert_eq!(count("segment=lines,size=2", text), 2);
         let words = (0..23).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
         assert_eq!(count("segment=words,size=6", &words), 4);
@@ -392,7 +392,7 @@ mod tests {
         assert!(signer("segment=words").is_none());
     }
 
-    /// Returns documents with random paragraphs from a small set, some common, some rare.
+    /// Returns documents made of random paragraphs from a small set. Some paragraphs are common, some are rare.
     fn made(count: u64) -> (Vec<String>, Vec<BTreeSet<u64>>) {
         let mut at = 0;
         let mut random = |below: u64| {

@@ -2,9 +2,9 @@
 //! block tables find all such pairs.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
-//! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts produce both false and missed
-//! pairs, so a document with fewer than `min_features` distinct features has no signature; 3 bits of 64 correspond to a cosine of 0.989, so
-//! only slightly changed texts are found; near pairs form chains.
+//! feature, one row per document, then one row per table for each distinct fingerprint. Limitations: short texts produce both false and
+//! missed pairs, so a document with fewer than `min_features` distinct features has no signature; 3 of 64 bits correspond to a cosine of
+//! 0.989, so only slightly changed texts are found; near pairs form chains.
 //!
 //! ```text
 //! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0
@@ -169,8 +169,8 @@ impl SimHashSigner<'_> {
         Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
     }
 
-    /// Returns the fingerprint of words that are weighted by the corpus. Weights are whole thousandths, so the order of addition does not
-    /// matter.
+    /// Returns the fingerprint of words that are weighted by corpus statistics. Weights are integers in units of 0.001, so the order of
+    /// addition does not matter.
     fn weighed(&self, document: &Analysis<'_>) -> u128 {
         let weigh = |tf: u32, term: u64| {
             let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);

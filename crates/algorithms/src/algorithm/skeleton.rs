@@ -1,6 +1,6 @@
-//! `first_words`: the first words of the text. The example of docs/dev/add-an-algorithm.md; only tests use it.
+//! `first_words`: compares the first words of the text. This is the example in docs/dev/add-an-algorithm.md; only tests use it.
 //!
-//! Source: none. Cost: O(words), one row per document. Limits: pages that begin with the same menu are all duplicates.
+//! Source: none. Cost: O(words), one row per document. Limitations: pages that begin with the same menu are all duplicates.
 //!
 //! ```text
 //! "Кот, пёс; птица" with words=2 -> "кот пёс"

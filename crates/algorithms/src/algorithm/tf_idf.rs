@@ -1,6 +1,6 @@
 //! `tf_idf` (A2): compares the six words with the highest TF IDF in the BM25 variant.
 //!
-//! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall 0.54, precision 0.96 in that study. Cost: a first pass for the counts, O(words) and
+//! Source: Zelenkov, Segalovich 2007, TF*IDF (recall 0.54, precision 0.96 in that study). Cost: a first pass for the counts, O(words) and
 //! one lookup per distinct word, one row per document.
 //!
 //! ```text
@@ -8,8 +8,8 @@
 //! N = 10, df = 1, avgdl = dl, tf = 2:  TF = 2 / (2 + 2) = 0.5,  IDF = ln(9.5 / 1.5) = 1.8458,  weight 0.9229
 //! ```
 //!
-//! Limits: IDF is negative for words in more than half of the documents, and a larger TF then lowers their rank. This is intended: such
-//! words rank last. The weights depend on N and the mean length, so signatures are comparable only within one statistics snapshot.
+//! Limitations: IDF is negative for words in more than half of the documents, and a larger TF then lowers their rank. This is intended:
+//! such words rank last. The weights depend on N and the mean length, so signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -158,7 +158,7 @@ mod tests {
     use crate::corpus::{TermTable, TermTableWriter};
     use dupsift_core::hash::{crc32, hash64};
 
-    /// Returns statistics of ten documents that have four words on average. `words` lists the document frequencies.
+    /// Returns the statistics of ten documents with an average length of four words. `words` lists the document frequencies.
     fn stats(folder: &std::path::Path, words: &[(&str, u64)]) -> CorpusStats {
         let mut terms: Vec<(u64, u64)> = words.iter().map(|(word, df)| (hash64(word.as_bytes()), *df)).collect();
         terms.sort_unstable();

@@ -10,7 +10,7 @@
 //!
 //! RIDF measures how much lower a word's document frequency is than it would be if its occurrences were distributed at random. A word that
 //! never occurs twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is
-//! intended. Many weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one
+//! intended. Many weights are equal near 0, so alphabetical order often decides. Limitations: signatures are comparable only within one
 //! statistics snapshot. With `bm25_tf`, TF is computed as in `tf_idf`.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};

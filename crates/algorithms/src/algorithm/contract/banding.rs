@@ -31,9 +31,9 @@ pub const LOWEST: f64 = 0.05;
 /// Holds the number of bands and the number of minima per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// The number of bands. Two documents are candidates if they have at least one equal band.
+    /// The number of bands. Two documents are candidates if they agree in at least one band.
     pub bands: usize,
-    /// The number of minima per band. Two bands are equal if all their minima are equal.
+    /// The number of minima per band. Two documents agree in a band if all its minima are equal.
     pub rows: usize,
 }
 
@@ -89,7 +89,7 @@ mod tests {
             let banding = Banding::for_threshold(threshold);
             assert!(banding.bands * banding.rows <= MOST_MINIMA, "{threshold}: {banding:?}");
             assert!(banding.lets_through(threshold) >= 1.0 - MISSED, "{threshold}: {banding:?}");
-            // With one band fewer, too many pairs would be missed.
+            // One band fewer would miss too many pairs.
             let fewer = Banding { bands: banding.bands - 1, ..banding };
             assert!(fewer.lets_through(threshold) < 1.0 - MISSED, "{threshold}: {banding:?}");
         }

@@ -3,8 +3,8 @@
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
 
-/// Learns a model from the corpus. Each document to be signed contributes one note. Notes are kept in temporary files. Their order depends
-/// only on the texts, and the note of a duplicated text appears once per copy.
+/// Learns a model from the corpus. Each document to be signed contributes one note. Notes are kept in temporary files. The order of notes
+/// depends only on the texts, and the note of a duplicated text appears once per copy.
 pub trait Learner: Send + Sync {
     /// Appends the note of one document: the numbers that learning uses. Documents with an empty note are ignored.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);

@@ -7,11 +7,11 @@
 //! | --- | --- | --- |
 //! | [`Algorithm`] | What is the algorithm's name, what does it need, and how is it bound to a corpus? | every algorithm |
 //! | [`KeySigner`] | What is the key of a document? Documents with equal keys are duplicates. | algorithms with one key per document |
-//! | [`Signer`] | Which rows does a document have, and which rows make a pair? | all other algorithms |
-//! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with a check of their own |
-//! | [`FeatureKind`] | Which parts of documents does the first pass count? | algorithms that count sentences, segments or similar parts |
+//! | [`Signer`] | What rows does a document have, and which rows make a pair? | all other algorithms |
+//! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with their own check |
+//! | [`FeatureKind`] | What parts of documents does the first pass count? | algorithms that count sentences, segments or similar parts |
 //! | [`Learner`] | What is learned from all documents before signing? | algorithms with a model |
-//! | [`TermVectors`] | Which additional operations does an algorithm with weighted term vectors have? | `cosine` |
+//! | [`TermVectors`] | What additional operations does an algorithm with weighted term vectors provide? | `cosine` |
 
 pub mod banding;
 mod learner;
@@ -37,7 +37,7 @@ pub use verify::Verify;
 /// Holds the corpus-wide statistics that a signer may use.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// An upper bound on the number of documents (rows of all input files). Search tables are planned for this number.
+    /// An upper bound on the number of documents (rows of all input files). The search tables are planned for this number of documents.
     pub documents: u64,
     /// The counts from the first pass, if [`Algorithm::needs`] requests them.
     pub stats: &'c CorpusStats,
@@ -67,7 +67,7 @@ pub struct Facts {
     pub when_not_to_use: &'static str,
     /// The columns and counts that the algorithm reads, as text, such as `"text, word counts"`.
     pub inputs: &'static str,
-    /// The parameters, except the parameters shared by all algorithms.
+    /// The parameters, except those shared by all algorithms.
     pub params: &'static [ParamSpec],
     /// Shorthand names that each set several parameters.
     pub shorthands: &'static [Shorthand],
@@ -78,7 +78,7 @@ pub struct Facts {
     pub revision: u32,
 }
 
-/// Defines an algorithm: a method that finds duplicates, which you select by name.
+/// Defines an algorithm: a method for finding duplicates that is selected by name.
 pub trait Algorithm: Sync {
     /// Returns the name, source, parameters and other static facts.
     fn facts(&self) -> &'static Facts;

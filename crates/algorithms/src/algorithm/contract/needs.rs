@@ -35,9 +35,9 @@ pub enum Reads {
     #[default]
     Text,
     /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These
-    /// are kept while words are counted, so that the text is not read a second time.
+    /// results are kept from the counting pass, so that the text is not read a second time.
     Words {
-        /// Whether the signature also depends on the same data of [`Analysis::first_line`].
+        /// Whether the signature also depends on the same data for [`Analysis::first_line`].
         first_line: bool,
     },
 }

@@ -9,7 +9,7 @@ pub trait KeySigner: Send + Sync {
     /// Returns the key of the document.
     ///
     /// # Errors
-    /// Returns the reason why the document has no key. `run.json` reports how many documents have each reason.
+    /// Returns the reason why the document has no key. `run.json` reports the number of documents for each reason.
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason>;
 
     /// Returns [`SignatureScheme::one_key`] with the number of key bits, and any notes for run.json.

@@ -10,8 +10,8 @@ pub struct SignatureScheme {
     pub shape: RowShape,
     /// The meaning of a key that two documents share at the same position.
     pub shared_key: SharedKey,
-    /// The rules that can find a pair, in the order of their bits in [`Pair::matched`](dupsift_core::row::Pair::matched). Their names
-    /// appear in the `matched_by` column.
+    /// The rules that can find a pair, in the order of their bits in [`Pair::matched`](dupsift_core::row::Pair::matched). The names of the
+    /// rules appear in the `matched_by` column.
     pub rules: &'static [&'static str],
     /// Two directed rules, as indices into `rules`. The two rules are swapped when the documents of a pair are swapped.
     pub opposite_rules: Option<[u32; 2]>,
@@ -27,17 +27,17 @@ pub struct SignatureScheme {
     /// documents that only share a key. The maximum is 28, so that the words fit in a row. If the number is 0, all documents that share
     /// a key are looked up.
     pub index_words: usize,
-    /// The growth of the number of comparisons with the corpus size.
+    /// How the number of comparisons grows with the size of the corpus.
     pub growth: Growth,
     /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
     /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
-    /// The number of signature bits that determine the probability of a chance collision. It is written to run.json. The number is
-    /// `None` if pairs are compared.
+    /// The number of signature bits that determine the probability of a chance collision. This number is written to run.json. `None` if
+    /// pairs are compared.
     pub signature_bits: Option<u32>,
     /// The bands, if the method uses any.
     pub banding: Option<Banding>,
-    /// Choices that the signer made for this corpus, such as the number of search tables. They are written to run.json.
+    /// Choices that the signer made for this corpus, such as the number of search tables. These choices are written to run.json.
     pub notes: Vec<String>,
     /// Describes the order and sketch of a row for `explain`, such as lengths and counts.
     pub describe_row: Option<fn(&Row<'_>) -> String>,

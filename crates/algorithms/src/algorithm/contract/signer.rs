@@ -1,4 +1,4 @@
-//! Defines a method bound to a corpus: which rows a document has, and how rows become pairs.
+//! Defines a method bound to a corpus: what rows a document has, and how rows become pairs.
 
 use super::{SignatureScheme, TermVectors, Verify};
 use dupsift_core::row::{Pair, Pairs, Row, Score, Signatures, Window};
@@ -24,8 +24,8 @@ pub trait Signer: Send + Sync {
         Some(Score::EQUAL)
     }
 
-    /// Finds all pairs among the rows with the same key. The default calls [`Signer::judge`] for every pair of rows. Override this default
-    /// if the method does not need to compare all rows or has several rules.
+    /// Finds all pairs among the rows with the same key. The default implementation calls [`Signer::judge`] for every pair of rows.
+    /// Override it if the method does not need to compare all rows or has several rules.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
     }

@@ -1,4 +1,4 @@
-//! Defines additional operations for methods with weighted term vectors. `cosine` implements them.
+//! Defines additional operations for methods with weighted term vectors. `cosine` implements these operations.
 
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;

@@ -1,11 +1,11 @@
-//! Defines how an algorithm checks candidate pairs by their texts.
+//! Defines how an algorithm checks candidate pairs by comparing their text.
 
 use crate::measure::Decided;
 use dupsift_core::row::Pair;
 use dupsift_text::Analysis;
 
-/// Checks candidate pairs by their texts. The evidence of each document is extracted once and kept in a temporary file, so a document is
-/// analyzed only once even if it is in a thousand pairs.
+/// Checks candidate pairs by comparing their text. The evidence of each document is extracted once and kept in a temporary file, so a
+/// document is analyzed only once even if it is in a thousand pairs.
 pub trait Verify: Send + Sync {
     /// Describes the check and its threshold, such as `lcs:0.7`.
     fn name(&self) -> String;
@@ -18,6 +18,6 @@ pub trait Verify: Send + Sync {
     ///
     /// # Errors
     /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, so that a request to stop
-    /// does not wait for it. Such pairs are counted.
+    /// does not wait for it. Undecided pairs are counted.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair>;
 }

@@ -1,13 +1,13 @@
-//! `core_words`: first compares the topics that pages declare, then the largest segments of their texts.
+//! `core_words`: first compares the topics that pages declare, then the largest segments of their text.
 //!
-//! Source: the two-stage method of the Chinese survey; the concrete steps are dupsift's interpretation. Core words come from the title
+//! Source: the two-stage method in the Chinese survey; the concrete steps are dupsift's interpretation. Core words come from the title
 //! without the name of the site (weight 3), the page's keywords (2) and its description (1). A word counts once per column, and the sum of
 //! its weights is multiplied by ln(N / df). The five heaviest words, in alphabetical order, are the key. Only documents with equal keys are
 //! compared, by the hashes of their five largest segments: at least two must agree (one if a document has only one segment). Cost: a first
 //! pass that counts words and title parts; O(words); one row per document.
 //!
-//! The name of the site is the part that many titles share. A part (`kit/title.rs`) that is in more than 3 titles and in more than 1% of
-//! all titles is dropped from the title, unless nothing would remain.
+//! The name of the site is the part that many titles share. A part (`kit/title.rs`) that occurs in more than 3 titles and in more than 1%
+//! of all titles is dropped from the title, unless nothing would remain.
 //!
 //! Paragraphs are joined until they have 50 words in total; then the next segment begins. If fewer words remain at the end of the text,
 //! they are added to the last segment. A word is a run of letters and digits; two Chinese characters count as one word.
@@ -16,7 +16,7 @@
 //! title "Погода в Москве - Новости", keywords "погода, прогноз":  погода 5 x idf, прогноз 2, москве 3, в 3
 //! ```
 //!
-//! Limits: pages from the same site often share the title, keywords and description, so only the segments distinguish them.
+//! Limitations: pages from the same site often share the title, keywords and description, so only the segments distinguish them.
 
 mod titles;
 
@@ -128,7 +128,7 @@ struct CoreWordsSigner<'c> {
     weights: [f64; 3],
     strip_suffix: bool,
     body: bool,
-    /// The minimum length of a segment in half words; a Chinese character is half a word.
+    /// The minimum length of a segment in half-words; a Chinese character counts as one half-word.
     least: usize,
     segments: usize,
     min_common: usize,
@@ -198,7 +198,7 @@ impl CoreWordsSigner<'_> {
         if core.is_empty() && self.body { (self.core_of_body(document), true) } else { (core, false) }
     }
 
-    /// Returns the fingerprints of the largest segments, largest first; ties keep the order of the text.
+    /// Returns the fingerprints of the largest segments, largest first; segments of the same size stay in text order.
     fn segments(&self, document: &Analysis<'_>) -> Vec<u64> {
         let (text, places) = (document.text(), paragraphs(document));
         let mut found: Vec<(usize, u64)> = Vec::new();
@@ -273,7 +273,7 @@ impl Signer for CoreWordsSigner<'_> {
         keys.iter().map(|&key| (own == Some(key)).then(|| core.clone())).collect()
     }
 
-    /// Requires `min_common` common segments, or all segments of a document that has fewer.
+    /// Requires `min_common` shared segments, or all segments of a document that has fewer.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let some = |segment: &&[u8; 8]| **segment != [0; 8];
         let segments = |row: &Row<'_>| row.sketch.as_chunks::<8>().0.iter().filter(some).count();

@@ -68,10 +68,11 @@ fn the_part_that_many_titles_have_names_the_site() {
     };
     // The site's name is the longest part of the title, but five titles contain it, so only the topics count.
     assert_eq!(titles("", &site), BTreeSet::from([(0, 4)]));
-    // If the site's name counts, the first of the equally heavy words is "encyclopedia", unless "cats" comes first.
+    // If the site's name counts, the alphabetically first of the equally heavy words is "encyclopedia", or "cats" in the titles that
+    // contain it.
     let with_site = BTreeSet::from([(0, 4), (1, 2), (1, 3), (2, 3)]);
     assert_eq!(titles("core=1,strip_suffix=false", &site), with_site);
-    // Three titles are too few for the name of a site. If nothing remains, the whole title is used.
+    // A part shared by only three titles is not the name of a site. If nothing remains, the whole title is used.
     let few: Vec<String> = (0..5).map(|at| if at < 3 { site[at].clone() } else { format!("{at}") }).collect();
     assert_eq!(titles("core=1", &few), BTreeSet::from([(1, 2)]));
     let alone: Vec<String> = (0..5).map(|_| "Home | The Great Encyclopedia".to_string()).collect();
@@ -89,7 +90,8 @@ fn worked_segments() {
         passage.fingerprint()
     };
     let text = "a b c\n\nd e\n\nf\n\ng h i j k l\n\nm n\n\n网页搜索引擎\n\no";
-    // f is joined with the paragraph after it. m n and three words of Chinese make one segment, and the remainder o is added to it.
+    // Paragraph `f` is joined with the next one. Paragraph `m n` and three Chinese words form a segment, to which the remainder `o` is
+    // added.
     let expected = ["f g h i j k l", "m n 网页搜索引擎 o", "a b c d e"].map(whole);
     assert_eq!(segments("seg_words=5", text), expected);
     assert_eq!(segments("seg_words=5,segments=2", text), expected[..2]);
@@ -97,7 +99,7 @@ fn worked_segments() {
     assert_eq!(segments("", text), [whole(&text.replace('\n', " "))]);
     assert_eq!(segments("seg_words=2", "a b\n\nA B!\n\nc d"), ["a b", "c d"].map(whole));
     assert!(segments("", "?!").is_empty());
-    // A title and 49 words before a large shared paragraph still make a difference.
+    // The title and 49 words form a segment of 50 words, so pages that differ in these words differ in their segments.
     let words = |from: usize, count: usize| (from..from + count).map(|n| format!("w{n} ")).collect::<String>();
     let page = |own: usize| format!("title\n\n{}\n\n{}", words(own, 49), words(0, 60));
     assert_ne!(segments("", &page(1000)), segments("", &page(2000)));

@@ -10,7 +10,7 @@ use dupsift_text::{Analysis, Field};
 
 /// A part that occurs in at most this many titles is not the name of a site.
 const FEW_TITLES: u64 = 3;
-/// A part that occurs in at most 1/`SHARE_OF_TITLES` of all titles is not the name of a site either.
+/// A part that occurs in at most 1/`SHARE_OF_TITLES` of all titles is not the name of a site.
 const SHARE_OF_TITLES: u64 = 100;
 
 /// Counts titles, and the parts of titles that have several parts.

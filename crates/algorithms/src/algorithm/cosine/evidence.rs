@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The number of a term is its rank in the corpus, which also determines its document frequency. Terms that were not counted come after all
-//! ranks, ordered by their hashes. Weights are recomputed with the same operations as in signing and rounded to Float32.
+//! ranked terms, ordered by their hashes. Weights are recomputed with the same operations as in signing and rounded to Float32.
 
 use std::sync::LazyLock;
 
@@ -145,7 +145,7 @@ impl Weighing<'_> {
     }
 }
 
-/// Returns the lower of the first positions in two lists, or `None` if both lists are empty.
+/// Returns the lower of the two lists' first positions, or `None` if both lists are empty.
 #[inline]
 fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     match (a.first(), b.first()) {
@@ -296,8 +296,8 @@ mod tests {
         let mut out = vec![7];
         weighing.evidence(&Vector { terms, factors: [0.5, 0.1] }, &mut out);
         let length = (0.25f64 + 0.25 + 22_500.0).sqrt();
-        // 601 in groups of seven bits is 100 1011001: d9 with the top bit, then 4.
-        // In hexadecimal, the number of the last term is 3 + 1234 / 4 = 490. The lowest number that it can have is 3, and 490 - 3 = 48d.
+        // 601 in groups of seven bits is 100 1011001: d9 (with the top bit set), then 4. In hexadecimal, the number of the last term is 3 +
+        // 1234 / 4 = 490. The lowest number that it can have is 3, and 490 - 3 = 48d.
         let gap = 2 * (3 + 0x1234 / 4 - 3);
         let bytes =
             [2 * first.1 as u8, 2 * (2 - first.1 as u8 - 1) + 1, 0xd9, 4, 1, gap as u8 | 0x80, (gap >> 7) as u8, 0];
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Checks that weights are restored as Float32, and occurrences exactly, for any ranks and factors.
+    /// Checks that weights are restored to Float32 precision and occurrence counts exactly, for any ranks and factors.
     #[test]
     fn weights_and_occurrences_come_back() {
         let words: Vec<(String, u64)> = (0..400).map(|at| (at.to_string(), 1 + at % 7 * at)).collect();

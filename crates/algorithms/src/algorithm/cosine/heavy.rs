@@ -1,8 +1,8 @@
 //! Computes keys that two texts share if they have two of their heaviest terms in common.
 //!
 //! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
-//! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one
-//! heavy term.
+//! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if its texts share at most
+//! one heavy term.
 //!
 //! Versions share most of their heaviest terms, and some of the less heavy terms. So only pairs of terms with a small sum of ranks are
 //! keys. With the same number of keys, this choice misses half as many pairs as a shorter list in which all pairs of terms are keys.
@@ -15,8 +15,8 @@
 //! A page from a template has few unique words. The template's words are common and make no keys; otherwise, all pages with the template
 //! would be compared. If two texts share no term that makes keys, their cosine is at most the product of the lengths of their remaining
 //! terms (the bound of the prefix filter, `kit/prefix.rs`). So no pair is lost as long as this product is below the threshold. If the
-//! remaining terms of a text could reach the threshold, common terms fill up its list. If two texts share a key of two common terms, they
-//! are compared only if that bound reaches the threshold.
+//! remaining terms of a text could reach the threshold, common terms are added to its list. If two texts share a key of two common terms,
+//! they are compared only if that bound reaches the threshold.
 //!
 //! ```text
 //! threshold 0.6; lengths of the common terms: a 0.9  b 0.7  c 0.65      a b 0.63, a c 0.585, b c 0.455: only a and b are compared
@@ -49,11 +49,11 @@ pub struct HeavyTerms {
 /// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms: first the rarer terms, then the common terms, each group by descending weight.
+    /// The terms: first the rarer terms, then the common terms, each group sorted by descending weight.
     pub terms: Vec<u64>,
-    /// The keys, each made of two terms or of one.
+    /// The keys, each made of one or two terms.
     pub keys: Vec<u64>,
-    /// The length of the common terms if they fill up the list, otherwise 0.
+    /// The length of the common terms if they were added to the list, otherwise 0.
     pub common: f64,
 }
 
@@ -121,7 +121,7 @@ impl HeavyTerms {
     }
 }
 
-/// [`words_of`] skips texts with more distinct words.
+/// [`words_of`] skips texts with more distinct words than this.
 const MOST_WORDS: usize = 4000;
 
 /// Returns the one or two words that make up each key, or `None` if they are not words of the text.
@@ -179,7 +179,7 @@ mod tests {
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [2, 4, 6, 8]);
         assert_eq!(found.keys, [key(2, 4), key(2, 6), key(4, 6), key(2, 8)]);
-        // The order of the weights does not change the key of two terms, and a first line makes no keys.
+        // The order of the weights does not change the key of two terms, and the terms of a first line make no keys.
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
         let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
         assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn terms_of_one_text_and_of_many_make_no_keys() {
-        // Unique terms: 2 and 4. Common: 10. The vector has length 1, and the common term is a small part of it.
+        // Unique terms: 2 and 4. Common term: 10. The vector has length 1, and the common term is a small part of it.
         let terms = [term(2, 0.7, 1), term(4, 0.4, 1), term(6, 0.4, 2), term(8, 0.4, 400), term(10, 0.2, 401)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!((found.terms, found.common), (vec![6, 8], 0.0));

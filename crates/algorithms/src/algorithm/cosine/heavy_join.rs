@@ -21,7 +21,7 @@ const LARGE_WINDOW: usize = 64;
 const ENTRIES: usize = 1 << 18;
 /// The number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
-/// The number of term fingerprints in a word.
+/// The number of term fingerprints in an 8-byte word.
 const PRINTS: usize = 4;
 /// The maximum number of heavy terms.
 pub const MOST_TERMS: usize = 32;
@@ -41,7 +41,7 @@ pub struct HeavyJoin {
     entries: usize,
 }
 
-/// Holds 16 bits of each heavy term of a document, sorted, then zeros, then the length of its common terms.
+/// Holds 16 bits of each of a document's heavy terms (sorted), then zeros, then the length of its common terms.
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
@@ -65,7 +65,7 @@ impl HeavyJoin {
         (self.terms.most * self.terms.most / 4) as u64
     }
 
-    /// Emits the rows and the sketch of a vector with length 1. `own` documents have the same text.
+    /// Emits the rows and the sketch of a vector with length 1. `own` is the number of documents that have this text.
     pub fn sign(&self, terms: &[Term], own: u64, out: &mut Signatures) {
         let found = self.terms.keys(terms, own);
         found.keys.iter().for_each(|&key| out.push(0, key.into(), 0, &[]));
@@ -108,7 +108,8 @@ impl HeavyJoin {
         Some(format!("{apart} of {BITS} random-projection signs differ, but at most {most} may differ"))
     }
 
-    /// Returns the reason why two documents with these sketches are not compared although they share a key that `rows` documents have.
+    /// Returns the reason why two documents with these sketches are not compared although they share a key. `rows` is the number of
+    /// documents with this key.
     pub fn why_not_compared(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
         let (x, y) = (self.numbers_in(a), self.numbers_in(b));
         match Kind::of(key) {
@@ -296,7 +297,7 @@ mod tests {
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();
         let vectors: Vec<Vec<Term>> = documents.iter().map(|terms| vector(terms)).collect();
-        // Two shared terms of five give a cosine of about 0.4. At a threshold of 0.1, the signs rule out almost no pairs.
+        // Two shared terms out of five give a cosine of about 0.4. At a threshold of 0.1, the signs rule out almost no pairs.
         let (found, compared) = join(&bound(2, 0.1), &vectors);
         assert!(found.len() > 19_000 && compared == 199 * 100, "without a third term in the sketch nothing is cut");
         let (found, compared) = join(&bound(5, 0.1), &vectors);
@@ -336,7 +337,7 @@ mod tests {
         };
         let (found, _) = join(&bound(4, 0.1), &vectors(&|_| vec![7]));
         assert!(found.len() > 4_900, "{}", found.len());
-        // The only key is 0 with 1. The other terms of two documents are only in the sketch.
+        // The key of terms 0 and 1 is in every document. The terms that only two documents share identify the pairs.
         let two = vectors(&|doc| vec![10 + doc / 2, 500 + doc / 2]);
         let (found, compared) = join(&HeavyJoin { most_differing: 512, ..bound(4, 0.1) }, &two);
         let windows: u64 = found.values().sum();
@@ -345,7 +346,7 @@ mod tests {
         assert_eq!((windows, compared), (4 * 50, 5 * 50));
     }
 
-    /// A window whose list of third terms does not fit into memory is processed in parts.
+    /// A window whose list of third terms does not fit in memory is processed in parts.
     #[test]
     fn parts_of_a_large_window_find_what_the_whole_does() {
         let count = 1_000;
@@ -354,7 +355,7 @@ mod tests {
         let vectors: Vec<Vec<Term>> = (0..count).map(|doc| vector(&terms(doc))).collect();
         let whole = join(&bound(15, 0.9), &vectors);
         let parts = join(&HeavyJoin { entries: 1_000, ..bound(15, 0.9) }, &vectors);
-        // Fewer than one pair in ten is compared; the fingerprints of some terms are equal.
+        // Fewer than one in ten pairs is compared; some are compared only because different terms have equal fingerprints.
         assert!(whole == parts && whole.1 < count * count / 20, "{} comparisons", whole.1);
         let found = parts.0;
         let expected: BTreeSet<(u64, u64)> = (0..count / 2).map(|n| (2 * n, 2 * n + 1)).collect();

@@ -3,8 +3,8 @@
 //!
 //! Source: Salton, Wong, Yang 1975 (vector space model); Bayardo, Ma, Srikant 2007 (exact join by prefix filter); Charikar 2002 (signs of
 //! `join=heavy`). Cost: a first pass for the counts; one row for each leading term that another document also contains; then a check of
-//! each pair that the bound computed from the rows does not rule out. The leading terms are the rarest terms, up to the point where the
-//! rest of the vector cannot reach the threshold. Low thresholds, or documents with only a few common terms, make the cost quadratic.
+//! every pair that the bound from the rows does not rule out. The leading terms are the rarest terms, up to the point where the rest of the
+//! vector cannot reach the threshold. Low thresholds, or documents that consist of a few frequent terms, make the cost quadratic.
 //!
 //! ```text
 //! weight = tf ln(1 + N / df)           tf=sublinear: (1 + ln tf) ln(1 + N / df)
@@ -19,14 +19,15 @@
 //! bytes per document). They are candidates if the signs of random projections (96 bytes per document) differ in no more positions than
 //! expected for a pair. On four corpora of up to 39,000 documents, `join=heavy` missed at most 0.04% of the pairs of the exact join at a
 //! threshold of 0.68, and 0.14% at 0.6. There were 1.5 to 6 candidates per pair, so the number of candidates grows in proportion to the
-//! number of pairs. Limits: `join=heavy` misses versions that do not share two of their heaviest terms. If more than 64 texts share two
-//! heavy terms, it misses pairs that do not share a third heavy term. Below 0.6, the share of missed pairs grows, because similar texts
-//! have less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. A note in run.json reports this.
+//! number of pairs. Limitations: `join=heavy` misses versions that do not share two of their heaviest terms. If more than 64 texts share
+//! two heavy terms, it misses pairs that do not share a third heavy term. Below 0.6, similar texts have less in common, so the share of
+//! missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in run.json says that
+//! more pairs are missed.
 //!
-//! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that occur
-//! in a single document get no row, because they cannot match another document. Limits: word order and length do not count, so a text is
-//! equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters. There are few distinct
-//! characters, and they are common, so its lists are long.
+//! With ln(N / df), a text whose words all occur in every document would have no vector, so dupsift uses ln(1 + N / df). Terms that occur
+//! in a single document get no row, because they cannot match another document. Limitations: word order and length do not count, so a text
+//! counts as equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters. There are few
+//! distinct characters, and most are common, so many documents share each key.
 
 mod evidence;
 mod heavy;
@@ -75,7 +76,7 @@ pub(super) const HEAVY: ParamSpec = ParamSpec {
     default: "15",
     help: "join=heavy: number of heaviest terms per text, not counting terms that occur in no other text",
 };
-/// The parameter for the highest document frequency of these terms.
+/// The parameter for the highest document frequency of the terms that `join=heavy` uses.
 pub(super) const MAX_DF: ParamSpec = ParamSpec {
     name: "max_df",
     kind: Kind::Real(0.0001, 1.0),
@@ -194,7 +195,7 @@ impl<'c> VectorSigner<'c> {
         self
     }
 
-    /// Emits the rows of a vector. The corpus counts include the text `times` times.
+    /// Emits the rows of a vector. The corpus counts include this document's text `times` times.
     fn sign_vector(&self, terms: Vec<Term>, times: u64, out: &mut Signatures) {
         if terms.is_empty() {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });

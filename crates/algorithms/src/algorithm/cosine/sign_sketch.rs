@@ -1,5 +1,4 @@
-//! Computes the signs of random projections. The number of signs (out of 512) in which two vectors differ is an estimate of the angle
-//! between them.
+//! Computes the signs of random projections. The number of signs (out of 512) in which two vectors differ estimates the angle between them.
 //!
 //! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random rotation of the
 //! hashed vector, as in Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for angular distance. Cost: four
@@ -52,7 +51,7 @@ pub fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
 /// Rotates vectors at random and takes the signs of the coordinates.
 pub struct SignSketch {
     seed: u64,
-    /// 0 or -1: whether the sign of a coordinate is flipped before each of the two transforms.
+    /// For each of the two transforms: -1 for coordinates whose sign is flipped before the transform, 0 for other coordinates.
     flips: [Box<[i16]>; 2],
 }
 
@@ -68,7 +67,7 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // The sums are integers, so sums that overflow wrap around and are the same on every machine.
+        // The sums are integers that wrap around on overflow, so they are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
             // These bits select four coordinates and four signs.
@@ -130,8 +129,8 @@ fn transform<const N: usize>(values: &mut [i16; N]) {
 mod tests {
     use super::*;
 
-    /// Returns two vectors with length 1 and this cosine. They share `terms` terms, and each has the same number of unique terms, with
-    /// uneven weights.
+    /// Returns two vectors of length 1 with this cosine. The vectors share `terms` terms, each vector also has `terms` unique terms, and
+    /// the weights are uneven.
     fn pair(cosine: f64, terms: u64, number: u64) -> [Vec<Term>; 2] {
         let random = |at: u64| (splitmix64(number, at) >> 11) as f64 / 2f64.powi(53);
         let part = |first: u64, square: f64| -> Vec<Term> {
@@ -175,7 +174,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // If the cosine is lower by 0.25, some pairs stay below the limit, but almost no unrelated pairs do.
+                // If the cosine is lower by 0.25, some pairs stay below the limit, but almost no unrelated pairs stay below it.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));

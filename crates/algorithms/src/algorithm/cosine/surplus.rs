@@ -1,4 +1,4 @@
-//! Finds the word with the largest surplus by weight in one of two texts. A large surplus between pages with the same template shows that
+//! Finds the word with the largest weighted surplus in one of two texts. A large surplus between pages with the same template shows that
 //! they state different facts.
 //!
 //! ```text
@@ -76,8 +76,8 @@ pub fn word(place: u64) -> u64 {
     place / 2 + 1
 }
 
-/// Compares the next terms of two texts in the order shared by all documents. Returns the result and the lower position, or `None` if
-/// both texts are at their end.
+/// Compares the next terms of two texts in the order shared by all documents. Returns the result and the lower position, or `None` if both
+/// texts have ended.
 fn next(a: &Side<'_>, b: &Side<'_>) -> Option<(std::cmp::Ordering, u64)> {
     let first = |side: &Side<'_>| side.next.map(|term| term.place);
     match (first(a), first(b)) {
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(surplus(true, None, 0.1, "?", "a")[0], Surplus::default());
     }
 
-    /// Compares random texts with the definition. Without counts, idf is only a factor of all weights and has no effect.
+    /// Compares random texts with the definition. Without counts, idf multiplies all weights by the same factor and has no effect.
     #[test]
     fn random_texts() {
         let texts = in_memory::texts(3, 60, 40);

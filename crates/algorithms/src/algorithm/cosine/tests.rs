@@ -16,7 +16,7 @@ fn worked_values() {
     };
     assert_eq!(of("idf=false,threshold=0.75", "a b c d", "d c b e"), Some(0.75));
     assert_eq!(of("idf=false,threshold=0.76", "a b c d", "d c b e"), None);
-    // A text repeated twice has the same direction.
+    // The vector of a text repeated twice has the same direction.
     assert_eq!(of("idf=false,threshold=1", "a b b", "a b b, a b b."), Some(1.0));
     // The weights are ln 2 for the shared words and ln 3 for the other words.
     let (common, own) = (2f64.ln().powi(2), 3f64.ln().powi(2));
@@ -31,7 +31,7 @@ fn worked_values() {
 fn what_has_no_vector_has_no_signature() {
     assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
     assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
-    // Without counts, any term may occur in other documents. After one of four equal terms, 0.87 of the length remains.
+    // Without counts, any term may occur in other documents. After the first of four equally weighted terms, 0.87 of the length remains.
     assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
     assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
 }

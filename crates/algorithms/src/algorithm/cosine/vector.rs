@@ -1,8 +1,8 @@
 //! Computes weighted vectors of documents, and the cosine of two vectors with early termination.
 //!
-//! A vector has length 1. Its terms are in the same order in all documents, rarest first. After each term, the rest of the cosine of two
-//! vectors is at most the product of the lengths of their remaining parts, so the comparison of unrelated texts ends early (the bound of
-//! Bayardo, Ma, Srikant 2007, applied at each step).
+//! A vector has length 1. The terms of all vectors are in the same order, rarest first. After each term, the remaining terms add at most
+//! the product of the two remaining lengths to the cosine, so the comparison of unrelated texts ends early (the bound of Bayardo, Ma,
+//! Srikant 2007, applied at each step).
 //!
 //! ```text
 //! weight = tf ln(1 + N / df)           sublinear: (1 + ln tf) ln(1 + N / df)
@@ -24,7 +24,7 @@ use dupsift_text::{Analysis, Frequency};
 
 /// Defines how documents become vectors.
 pub struct Weighing<'c> {
-    /// Whether the weight of a term grows with 1 + ln tf instead of tf.
+    /// Whether the weight of a term is proportional to 1 + ln tf instead of tf.
     pub sublinear: bool,
     /// The share of the first line in the vector: at least 0 and below 1.
     pub head: f64,
@@ -32,7 +32,7 @@ pub struct Weighing<'c> {
     pub units: Units,
     /// The frequencies of the terms.
     pub stats: &'c CorpusStats,
-    /// The factor of a term as a function of its document frequency, if rare terms count more.
+    /// The weight factor of a term as a function of its document frequency, if rare terms count more.
     pub idf: Option<ByCount>,
 }
 
@@ -42,7 +42,8 @@ pub fn idf(stats: &CorpusStats) -> ByCount {
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
 
-/// Separates the terms of first lines from the terms of texts. The lowest bit of a hash shows whether the term belongs to the first line.
+/// Separates the terms of the first line from the terms of the text. The lowest bit of a hash shows whether the term belongs to the first
+/// line.
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
 /// Returns whether a term belongs to the first line.
@@ -145,7 +146,7 @@ impl Weighing<'_> {
     pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
-        // Each scale is the inverse length of the part that represents the text, because a gap refers to texts with length 1.
+        // Each scale is the inverse length of the part that represents the text, because the gap is defined for text vectors with length 1.
         let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
         let (mut cosine, mut gap) = (0.0f64, 0.0f64);
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // There are four words with weight 1, and three of them are shared. Each of the remaining two words occurs in only one text, with
+        // Each text has four words with weight 1, three of which are shared. Each of the remaining two words occurs in only one text, with
         // weight 1/2.
         assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
         assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
@@ -221,14 +222,14 @@ mod tests {
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));
-        // Ornaments and blank lines do not count as first lines. A text with one line is its own first line.
+        // Decorative and blank lines do not count as first lines. A text with one line is its own first line.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
-        // A text with one line, and a text whose first line has the same words.
+        // Compares a text with one line and a text whose first line has the same words.
         let e = 1.0 + 2f64.ln();
         let length = (4.0 + e * e).sqrt();
         assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));
-        // Equal texts have cosine 1 with any share of the first line.
+        // Equal texts have cosine 1, whatever the share of the first line.
         assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
     }
 

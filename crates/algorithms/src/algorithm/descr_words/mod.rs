@@ -10,9 +10,9 @@
 //! thresholds  кот 12/64, окно 20/64, птица 30/64;   "Кот, кот, окно, птица": f = 1, 0.5, 0.5 -> bits кот, окно, птица
 //! ```
 //!
-//! Limits: unrelated pages with the same few bits are merged (a higher `min_bits` reduces this, but then fewer documents have a signature).
-//! The words depend on the corpus, so signatures are comparable only within one run. Words with the same score are ordered by hash, because
-//! their letters are not kept.
+//! Limitations: unrelated pages with the same few bits are merged (a higher `min_bits` reduces this, but then fewer documents have a
+//! signature). The words depend on the corpus, so signatures are comparable only within one run. Words with the same score are ordered by
+//! hash, because their letters are not kept.
 
 mod support_words;
 
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(signer("digest=xxh3_128").scheme().shape.key_bits, 128);
     }
 
-    /// Learns from texts and signs them, and checks that words that are too common or too rare are not learned.
+    /// Learns from texts and signs them; checks that words that are too common or too rare are not learned.
     #[test]
     fn learnt_words_describe_the_documents() {
         let texts = ["и лес лес река", "и лес лес бор", "и бор бор гать", "и лес река бор раз"];

@@ -4,8 +4,8 @@
 //! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents in
 //! which its f is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit
 //! rarely moves f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting
-//! with the word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents
-//! stay covered. Each round requires a higher quality than the previous round.
+//! with the word that helps the most documents, until no further word helps. Then the worst words are dropped while nearly all covered
+//! documents stay covered. Each round requires a higher quality than the previous round.
 //!
 //! Memory: 256 bytes per candidate word, and four bytes for each document that a candidate describes.
 
@@ -218,7 +218,7 @@ impl Set {
 
     /// Adds words with at least this quality until no word helps another document. Words are ranked by the number of documents that they
     /// help (descending), by quality (descending), then by word (ascending). Adding a word can only lower the number of documents that
-    /// another word helps. So a word is added if it still ranks first after its number is recomputed.
+    /// another word helps. So a word is added if it still ranks first after this number is recomputed for it.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];
@@ -301,7 +301,7 @@ mod tests {
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // Both words of every document with two words are chosen.
+        // For every document with two words, both words are chosen.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });

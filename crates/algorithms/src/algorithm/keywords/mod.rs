@@ -1,4 +1,4 @@
-//! `keywords`: compares the heaviest words of a document, or its description, by one of five rules.
+//! `keywords`: compares the heaviest words of a document, or its description, according to one of five rules.
 //!
 //! Source: Wang, Xie, Lei, Li 2000, the Tianwang search engine; the keyword rules of the Chinese survey. Cost: O(words), one row per
 //! document; a first pass for the counts if the weights depend on them.
@@ -13,8 +13,8 @@
 //!
 //! The page's own description is used if the corpus has the column and the description contains a letter or a digit; otherwise, the
 //! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule; this
-//! choice is an interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by
-//! the words themselves.
+//! choice is an interpretation. Limitations: words with equal weight may swap places at rank N, which prevents matches under rules 2 to 5;
+//! ties are broken alphabetically.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
@@ -185,7 +185,7 @@ impl KeywordsSigner<'_> {
         heaviest.weighed().collect()
     }
 
-    /// Returns the signature string of the keywords, heaviest first, and sorts them alphabetically.
+    /// Returns the signature string of the keywords, which must be ordered heaviest first, and sorts the keywords alphabetically.
     fn string(&self, keywords: &mut [(f64, &str)]) -> String {
         let join = |keywords: &[(f64, &str)]| {
             let mut string = String::with_capacity(16 * keywords.len());

@@ -74,7 +74,7 @@ pub fn key(text: &str) -> Option<String> {
     Some(key)
 }
 
-/// Returns whether a parameter is not empty and may select a page.
+/// Returns whether a parameter is nonempty and may determine the content of the page.
 fn is_content(parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
     !parameter.is_empty() && !name.starts_with("utm_") && TRACKING.binary_search(&&*name).is_err()

@@ -52,7 +52,7 @@ impl Wide {
         Wide(std::array::from_fn(|at| join(self.0[at], other.0[at])))
     }
 
-    /// Appends the used words as bytes.
+    /// Appends the words in use as bytes.
     pub fn write(&self, bits: u32, out: &mut Vec<u8>) {
         self.0[..bits as usize / 64].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }

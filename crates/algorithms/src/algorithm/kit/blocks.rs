@@ -111,7 +111,7 @@ trait FindOrLast: Iterator + Sized {
 
 impl<I: Iterator> FindOrLast for I {}
 
-/// Returns the number of bits in the shortest key: the smallest b - k blocks together.
+/// Returns the number of bits in the shortest key, which is made of the b - k smallest blocks.
 fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
     let bound = |i: u32| i * bits / blocks;
     let mut widths: Vec<u32> = (0..blocks).map(|i| bound(i + 1) - bound(i)).collect();
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
         assert_eq!(Blocks::<u128>::new(64, 0, 1 << 31, 0).tables(), 1);
-        // Twelve blocks of 32 bits find all pairs with distance 11 in 384 bits (Henzinger 2006), for a corpus of any size.
+        // Twelve blocks of 32 bits find all pairs within distance 11 in 384 bits (Henzinger 2006), for a corpus of any size.
         assert_eq!(Blocks::<Wide>::new(384, 11, 1 << 31, 0).tables(), 12);
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }

@@ -1,8 +1,8 @@
 //! Turns a signature string into a key. The single-signature algorithms share the `digest` and `verify_string`
 //! parameters.
 //!
-//! A 32-bit digest is faithful to the original study but too short for a crawl (1e8 documents: about 1.2 million chance pairs), so 64 bits
-//! are the default. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal
+//! A 32-bit digest is faithful to the original study but too short for a crawl (1e8 documents: about 1.2 million chance pairs), so the
+//! default is 64 bits. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal
 //! strings.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};

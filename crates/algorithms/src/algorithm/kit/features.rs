@@ -29,7 +29,7 @@ pub const MIN_FEATURES: ParamSpec = ParamSpec {
     help: "documents with fewer distinct features have no signature",
 };
 
-/// Defines the features into which a document is cut.
+/// Defines the features into which a document is split.
 #[derive(Clone, Copy, Debug)]
 pub struct Features {
     kind: &'static str,
@@ -47,7 +47,7 @@ impl Features {
         match self.kind {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
-            // A text without words has no features, even if it has punctuation.
+            // A text without words has no features, even if it contains punctuation.
             "chars" if document.tokens().is_empty() => {}
             "chars" => char_shingles(document.text(), self.ngram, out),
             _ => pairs_of_han(document.tokens(), out),

@@ -1,4 +1,4 @@
-//! Defines the lexicon of I-Match, words that are neither too common nor too rare, and finds the lexicon words in a document
+//! Defines the lexicon of I-Match (words that are neither too common nor too rare) and finds the lexicon words in a document
 //! (docs/methods/imatch.md).
 //!
 //! The normalized IDF of a word ranges from 0 for the most common word in the corpus to 1 for the rarest. The lexicon is an interval of

@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(left(0.15, false).len(), 4);
         assert_eq!(left(0.1, true).len(), 4);
         assert_eq!(left(0.01, true), [('a', 'b'), ('b', 'c'), ('c', 'd')]);
-        // 0.9 is within 0.1 of 1, even if binary fractions are slightly off.
+        // 0.9 counts as within 0.1 of 1, even though binary fractions are slightly off.
         assert!(within(Margin { within: 0.1, either: false, whole: None }, 0.9, 1.0, 1.0));
     }
 

@@ -1,4 +1,4 @@
-//! Contains parts that several algorithms share. An algorithm imports these parts and the contract, but never another algorithm.
+//! Contains code that several algorithms share. An algorithm imports this code and the contract, but never another algorithm.
 
 pub mod address;
 pub mod bits;
@@ -112,7 +112,7 @@ pub mod examples {
         }
     }
 
-    /// Returns the words of a document's rows, in order. Checks that each row has words and that an unknown key has none.
+    /// Returns the words of a document's rows, in order. Checks that there are words for each row and none for an unknown key.
     pub fn words_of_rows(signer: &dyn Signer, document: &Analysis<'_>) -> Vec<String> {
         let mut out = Signatures::default();
         signer.sign(document, &mut out);

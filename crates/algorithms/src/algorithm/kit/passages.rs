@@ -4,8 +4,8 @@
 //! line, each line is a paragraph.
 //!
 //! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotation marks and spacing do not
-//! count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word.
-//! Counting half words requires no dictionary.
+//! count. The length is counted in half-words, because a character of a script without spaces (Han, kana, Thai) is about half a word.
+//! Counting half-words requires no dictionary.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub struct Line {
     pub after_blank: bool,
 }
 
-/// Returns the lines of the raw text that have visible text, in order.
+/// Returns the lines of the raw text that contain visible text, in order.
 pub fn lines(document: &Analysis<'_>) -> Vec<Line> {
     let raw = document.raw();
     let mut places = RawPlaces::new(document);
@@ -55,7 +55,7 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
 /// The maximum number of characters in the readable form of a passage.
 const MOST_SHOWN: usize = 200;
 
-/// Returns a text in readable form. A long text is cut, and an ellipsis is appended.
+/// Returns a text in readable form. A long text is truncated and ends with an ellipsis.
 pub fn beginning(text: &str) -> String {
     let text = text.trim();
     text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
@@ -65,7 +65,8 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be an entire long document.
+/// The maximum number of bytes of letters that are buffered before they are hashed. A paragraph may be an entire long document, so the
+/// buffer is limited.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
@@ -108,7 +109,7 @@ impl Passage {
         }
     }
 
-    /// Returns the length: two for a word, one for a character of a script without spaces.
+    /// Returns the length in half-words: two for each word, one for each character of a script without spaces.
     pub fn half_words(&self) -> usize {
         self.half_words
     }

@@ -27,7 +27,7 @@ pub fn rare_first(terms: &mut Vec<Term>) {
     rare_first_by(terms, |term| *term);
 }
 
-/// Like `rare_first`, but sorts any items that have a term.
+/// Like `rare_first`, but sorts any items that contain a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
     /// The number of bits for a term's position. `DF` and `HASH` are the numbers of bits for the document frequency and for the beginning
     /// of the hash. If all three are packed into one number, sorting takes a third of the time.
@@ -86,8 +86,8 @@ pub fn rounded_up(value: f64) -> f32 {
 /// both Float32, and the hash of the previous term.
 pub const SKETCH: usize = 16;
 
-/// Emits a row for each leading term of a vector with length 1. If documents were counted, a term in a single document gets no row,
-/// because it cannot match another document. A document with only such terms still gets a row, so that it counts as signed.
+/// Emits a row for each leading term of a vector with length 1. If documents were counted, a term that occurs in a single document gets no
+/// row, because it cannot match another document. A document with only such terms still gets a row, so that it counts as signed.
 pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
     let rests = rests(terms);
     let (mut before, mut pushed) = (0, false);

@@ -23,7 +23,7 @@ pub const UNIT: ParamSpec = ParamSpec {
     help: "word: words, and single characters for Han; char: characters of the normalized text, including spaces",
 };
 
-/// Defines the shingles into which a document is cut.
+/// Defines the shingles into which a document is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingling {
     /// The number of units in a shingle.
@@ -83,7 +83,7 @@ impl Shingling {
     }
 }
 
-/// Returns the texts of the shingles that [`shingles`] cuts from the document's tokens, in the same order. The text of a shingle that
+/// Returns the texts of the shingles that [`shingles`] makes from the document's tokens, in the same order. The text of a shingle that
 /// wraps around has an ellipsis between the end and the beginning of the document.
 pub fn word_texts<'t>(document: &'t Analysis<'_>, ngram: usize, circular: bool) -> Vec<Cow<'t, str>> {
     let mut tokens = Vec::with_capacity(document.tokens().len());

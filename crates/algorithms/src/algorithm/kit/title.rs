@@ -33,8 +33,8 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the range of the longest part, or of the first longest part if several are equally long. If it has fewer than four characters,
-/// returns the whole title.
+/// Returns the range of the longest part, or of the first longest part if several are equally long. If the longest part has fewer than four
+/// characters, returns the whole title.
 pub fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();
     let longest = parts(title).into_iter().rev().max_by_key(length);

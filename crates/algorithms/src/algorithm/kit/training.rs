@@ -1,5 +1,5 @@
-//! Selects the input of learners: a bounded sample of the documents, and a bounded part of the vocabulary. Both depend only on the texts,
-//! so a model depends only on the corpus.
+//! Selects the input of learners: a sample of the documents and a subset of the vocabulary, both of bounded size. Both selections depend
+//! only on the texts, so a model depends only on the corpus.
 
 use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};

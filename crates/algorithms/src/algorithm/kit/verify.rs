@@ -20,8 +20,8 @@ pub const VERIFY: ParamSpec = ParamSpec {
     help: "check each pair against its texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) in characters, or cosine of word counts",
 };
 
-/// The maximum number of characters in a text that `lcs` compares by characters. Longer texts are compared by words, because the cost
-/// is the product of the lengths.
+/// The maximum number of characters in a text that `lcs` compares character by character. Longer texts are compared word by word, because
+/// the cost is the product of the lengths.
 pub const LCS_CHARACTERS: usize = 200_000;
 
 /// Returns the check with this name and threshold, or `None` if the name is unknown. Jaccard compares the shingles of `shingling`.
@@ -113,7 +113,7 @@ fn unpack(evidence: &[u64]) -> (&[u32], &[u32]) {
     (&units[..characters], &units[from..from + words])
 }
 
-/// Checks the cosine of two texts whose words have the weight 1 + ln tf, without stop words.
+/// Checks the cosine of two texts. Each word has the weight 1 + ln tf, and stop words are skipped.
 struct Cosine {
     threshold: f64,
 }

@@ -2,7 +2,7 @@
 //! win.
 //!
 //! The counts are stored in bit planes: plane p holds bit p of all 64 counts. Eight numbers are added together by full adders on whole
-//! words (the Harley-Seal tree), so a number costs about five operations on any processor.
+//! words (the Harley-Seal tree), so each number costs about five operations on any processor.
 
 /// Holds 64 counts.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ pub const MIN_DISTINCT: ParamSpec = ParamSpec {
     help: "documents with fewer distinct words have no signature; the paper uses 1",
 };
 
-/// Returns TF as 0.5 + 0.5 tf / tf_max, where `most` is the count of the document's most frequent word.
+/// Returns TF as 0.5 + 0.5 tf / tf_max; `most` is tf_max, the count of the document's most frequent word.
 #[inline]
 pub fn augmented_tf(tf: u32, most: u32) -> f64 {
     0.5 + 0.5 * f64::from(tf) / f64::from(most)

@@ -10,14 +10,14 @@
 //!
 //! | mode | condition for a pair |
 //! | --- | --- |
-//! | `equal` | one sample is equal, at the document's level or the next, so that documents on both sides of a level border can match |
-//! | `overlap` | the ratio of common to all sampled shingles, at the higher of the two levels, reaches `threshold` |
-//! | `ladder` | for every j, the smallest shingle divisible by 2^j is equal: about log2 n values |
+//! | `equal` | the documents share a sample, at their level or the next, so that documents on either side of a level boundary can match |
+//! | `overlap` | the ratio of shared sampled shingles to all sampled shingles, at the higher of the two levels, reaches `threshold` |
+//! | `ladder` | for every j, both documents have the same smallest shingle divisible by 2^j: about log2 n values |
 //!
-//! Limits: `equal` compares complete samples, so a few changed words hide a pair. One changed word affects ten shingles of a pair; at a
-//! sampling rate of 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or none;
-//! `min_shingles` skips small documents. In `overlap`, the cost of a shingle shared by many documents is the square of their number, up
-//! to `--max-candidates`.
+//! Limitations: `equal` compares complete samples, so a few changed words are enough to miss a pair. One changed word affects ten shingles
+//! of a pair; at a sampling rate of 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or
+//! none; `min_shingles` skips small documents. In `overlap`, the cost of a shingle grows with the square of the number of documents that
+//! share it, up to `--max-candidates`.
 //!
 //! ```text
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
@@ -224,7 +224,7 @@ mod tests {
             assert!(!longer.contains(&shorter[0]) && longer[1] != shorter[1]);
             longer[0] == shorter[1]
         };
-        // In one case in four, the additional shingle is divisible by 4 and therefore in the sample.
+        // In about one of four cases, the additional shingle is divisible by 4 and therefore in the sample.
         let met = (0..40).filter(|&n| meets(n)).count();
         assert!((20..40).contains(&met), "{met} of 40");
     }

@@ -40,7 +40,7 @@ pub fn is_divisible(shingle: u64, level: u32) -> bool {
 pub struct Overlap {
     /// The settings for samples.
     pub sampling: Sampling,
-    /// The minimum ratio of common to all sampled shingles.
+    /// The minimum ratio of shared sampled shingles to all sampled shingles.
     pub threshold: f64,
     /// An additional check requested by `verify=`.
     pub then: Option<Box<dyn Verify>>,

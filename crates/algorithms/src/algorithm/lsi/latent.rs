@@ -38,7 +38,7 @@ pub struct LatentLearner<'c> {
 }
 
 impl Learner for LatentLearner<'_> {
-    /// Appends words and weights alternately. The vector of weights has unit length.
+    /// Appends words and weights in alternation. The vector of weights has unit length.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if !self.sample.has(document) {
             return;
@@ -160,7 +160,7 @@ impl<'c> Latent<'c> {
         self.dimensions
     }
 
-    /// Returns the coordinates of a document as a vector with unit length, or `None` if the document has no words from the vocabulary.
+    /// Returns the coordinates of a document as a vector with unit length, or `None` if the document contains no words from the vocabulary.
     /// Words are added in the order of their hashes, so the word order of a document does not affect the last bits of the coordinates.
     pub fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
         let mut sums = vec![0.0f64; self.dimensions];

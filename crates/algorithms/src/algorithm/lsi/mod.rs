@@ -12,10 +12,10 @@
 //!
 //! Candidates (`join=bits`) agree in all signs of at least one of `tables` tables, each with `bits` random directions. Two documents at an
 //! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
-//! missed; run.json reports the share of pairs at the threshold that are found. `join=exact` compares every pair of documents by
+//! missed; run.json reports the share of pairs at the threshold that are found. `join=exact` compares every pair of documents using
 //! coordinates rounded to a byte, and allows for the rounding error, so no pair is missed. This join is meant for small corpora, because
-//! each document in a corpus of N documents has N / 2,000 rows. Limits: texts with the same topic and genre are similar in this space
-//! without being copies. The space depends on the corpus, so vectors are comparable only within one run.
+//! each document in a corpus of N documents has N / 2,000 rows. Limitations: texts on the same topic and in the same genre are similar in
+//! this space even if they are not copies. The space depends on the corpus, so vectors are comparable only within one run.
 
 mod latent;
 mod signs;
@@ -213,7 +213,7 @@ mod tests {
     use crate::corpus::CorpusStats;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Returns 20 documents on each of two topics. Each document has eight words from the twelve words of its topic.
+    /// Returns 20 documents on each of two topics. Each document contains eight of the twelve words of its topic.
     fn texts() -> Vec<String> {
         let word = |subject: usize, n: usize| format!("{}{}", ["лес", "море"][subject], n % 12);
         let text = |at: usize| (0..8).map(|n| word(at % 2, at * 5 + n * (1 + at % 3))).collect::<Vec<_>>().join(" ");

@@ -11,7 +11,7 @@ pub struct Signs {
     tables: usize,
     bits: usize,
     dimensions: usize,
-    /// The directions, one after the other. Their components are +1 and -1.
+    /// The directions, one after the other. All components are +1 or -1.
     directions: Vec<f32>,
 }
 
@@ -60,8 +60,8 @@ impl Signs {
 /// The number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
-/// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries the
-/// document's vector rounded to bytes, which rules out nearly all pairs without the exact vectors.
+/// Compares all pairs of documents. Documents are divided into blocks by the hash of their text, and each pair of blocks is a group. A row
+/// carries the document's vector rounded to bytes, which rules out nearly all pairs without the exact vectors.
 pub struct AllPairs {
     blocks: u64,
     dimensions: usize,
@@ -102,8 +102,8 @@ impl AllPairs {
         };
         let rows = window.len();
         let lower = (0..rows).take_while(|&at| window.row(at).order == 0).count();
-        // All rows of a block paired with itself have order 0. Rows of two different blocks have both orders. If one of these blocks is
-        // empty, the rows of the other block have no partner.
+        // All rows of a block paired with itself have order 0. Among the rows of two different blocks, both orders occur. If one of these
+        // blocks is empty, the rows of the other block have no partner.
         let alone = |row: Row<'_>| self.key_of_one_block(row.key);
         if rows > 0 && alone(window.row(0)) {
             return out.compare_all(window, judge);

@@ -2,8 +2,8 @@
 //! a fixed number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
 //!
 //! The matrix A is read one row at a time, and is only used in products: each pass turns a block Q of orthonormal columns into A^T A Q.
-//! nalgebra handles the small dense parts, but its fast product is not used, because the sums in it differ between processors. Sums
-//! follow the order of the rows, so the result depends only on the matrix and the seed.
+//! nalgebra handles the small dense parts, but its fast product is not used, because its sums differ between processors. Sums follow the
+//! order of the rows, so the result depends only on the matrix and the seed.
 //!
 //! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) eight-byte numbers.
 
@@ -45,8 +45,8 @@ pub trait Rows {
 pub struct Svd {
     /// The values, largest first. There are fewer values than requested if the remaining values are 0.
     pub values: Vec<f64>,
-    /// The components of each matrix column in all vectors, column by column. The largest component of each vector by absolute value is
-    /// positive.
+    /// The components of each matrix column in all vectors, column by column. In each vector, the component with the largest absolute value
+    /// is positive.
     pub vectors: Vec<f64>,
 }
 
@@ -178,7 +178,7 @@ mod tests {
         for (found, expected) in svd.values.iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-6 * expected, "{found}, not {expected}");
         }
-        // The vectors are orthonormal, |A v| is the value, and the seed does not matter.
+        // The vectors are orthonormal, |A v| is the singular value, and the seed does not matter.
         let vector = |at: usize| DMatrix::from_fn(40, 1, |column, _| svd.vectors[column * 8 + at]);
         for (at, value) in svd.values.iter().enumerate() {
             assert!(((&matrix.0 * vector(at)).norm() - value).abs() < 1e-6 * value);
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn columns_at_right_angles_are_those_of_the_library_and_hear_between_two() {
-        // The matrices are tall, square, wide, with equal columns, and with a zero column.
+        // The matrices are tall, square or wide, or have equal columns or a zero column.
         let entry = |row: usize, column: usize| (splitmix64(9, (row * 31 + column) as u64) % 7) as f64 - 3.0;
         for (rows, columns) in [(40, 9), (9, 9), (5, 8), (1, 1), (0, 3), (3, 0)] {
             let made = DMatrix::from_fn(rows, columns, entry);

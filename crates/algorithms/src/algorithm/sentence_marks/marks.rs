@@ -22,7 +22,8 @@ pub struct Marks {
 /// Holds the three parts of a document.
 #[derive(Debug)]
 pub struct Parts {
-    /// The units of all groups. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
+    /// The units of all groups. Each unit is followed by a space and each group by a line feed, unless parts are split by number of
+    /// characters.
     string: String,
     /// The end of each part in the string.
     ends: [usize; 3],

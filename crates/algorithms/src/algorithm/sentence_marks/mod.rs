@@ -1,19 +1,19 @@
 //! `sentence_marks`: compares three parts of the text next to punctuation marks, and the title.
 //!
 //! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation mark and question mark, the two units
-//! on its left and the two units on its right form a group. A unit is a Chinese character, or a word in any other script; units never
-//! extend past the next mark. The sequence of groups is split into three parts. An equal part counts 1 and an equal title 1.5. Documents
-//! with a sum of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per document,
-//! or one row if the document has no title.
+//! before the mark and the two units after it form a group. A unit is a Chinese character, or a word in any other script; units never
+//! extend past the next mark. The sequence of groups is split into three parts. An equal part scores 1, and an equal title scores 1.5.
+//! Documents with a total of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per
+//! document, or one row if the document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
 //! 很好 我们 | 园玩 大家 | 高兴 你觉 | 么样 明天 | 天见      groups 1 2, groups 3 4, group 5
 //! ```
 //!
-//! The sources do not define units in other scripts, how the string is cut, or how numbers are treated. In dupsift, a dot or comma
-//! between two digits is not a mark. Two documents share a key for every two parts that agree, so all pairs are found. Limits: an
-//! additional sentence near the start shifts the borders of all parts; in lists, most marks are commas.
+//! The sources do not define units in other scripts, how the string is split, or how numbers are treated. In dupsift, a dot or comma
+//! between two digits is not a mark. Two documents share a key for every two parts that agree, so all pairs are found. Limitations: an
+//! additional sentence near the start shifts the boundaries of all parts; in lists, most marks are commas.
 
 mod marks;
 
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(signer.words_of_keys(&pipeline.analyse("one. two."), &[0]), [None]);
     }
 
-    /// Checks the pairs of the example with modified parts and titles, by document number.
+    /// Checks which documents form pairs in the example if parts and titles are modified.
     #[test]
     fn worked_scores() {
         let changed = |part: &str, by: &str| EXAMPLE.replace(part, by);
@@ -332,8 +332,8 @@ mod tests {
         };
         let same = title("Погода - Сайт")[0];
         let near = |a, b| (a, b, 3.5 / 4.5, 2);
-        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth differs from the first in
-        // all parts, but from the third only in part 1. The fifth differs in part 1.
+        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth text differs from the
+        // first in all parts, but from the third only in part 1. The fifth text differs in part 1.
         assert_eq!(find("", [Null; 5]), [(0, 1, 1.0, 1)]);
         assert_eq!(find("", [same; 5]), [(0, 1, 1.0, 3), near(0, 4), near(1, 4), near(2, 3)]);
         let other = title("погода | другой")[0];

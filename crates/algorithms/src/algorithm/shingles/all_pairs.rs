@@ -1,14 +1,13 @@
-//! Compares all pairs of documents, each once, in pieces of bounded size. Methods use this join if their threshold is so low that lists of
-//! rare features would rule out few pairs.
+//! Compares every pair of documents once, in blocks of bounded size. Methods use this join if their threshold is so low that lists of rare
+//! features would rule out few pairs.
 //!
-//! Documents are distributed to blocks by the hash of their text. A document emits rows for each pair of blocks that includes its own
+//! Documents are distributed among blocks by the hash of their text. A document emits rows for each pair of blocks that includes its own
 //! block. The rows of a pair of blocks are compared with each other, so any two documents are compared in exactly one window. The rows
-//! carry the [`bitmap`] of the document's set, cut into pieces that fit a row.
+//! carry the [`bitmap`] of the document's set, split into pieces that fit in a row.
 //!
 //! Documents with the same template are compared with the nearest documents of their [crowd](super::crowds).
 //!
-//! Cost: n^2 / 2 bitmap comparisons. The number of rows per document is the number of blocks times the number of pieces
-//! of its bitmap.
+//! Cost: n^2 / 2 bitmap comparisons. The number of rows per document is the number of blocks times the number of bitmap pieces.
 
 use super::bitmap::{self, Folded, words_of};
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, own_key};
@@ -16,14 +15,14 @@ use dupsift_core::cpu::Level;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 
-/// The approximate number of documents per block. Each thread holds twice as many bitmaps in memory.
+/// The approximate number of documents per block. Each thread holds the bitmaps of twice as many documents in memory.
 const PER_BLOCK: u64 = 1_500;
 /// The maximum number of blocks. Each block adds one row per document.
 const MOST_BLOCKS: u64 = 1_000;
 /// The minimum share of the larger set that a document in a crowd must have in common with the head. Pages of a manual have less in common,
 /// so all of them are compared.
 const CROWDED: f64 = 0.8;
-/// The number of words in a piece.
+/// The number of words in a piece of a bitmap.
 const PIECE: usize = bitmap::LEAST_WORDS;
 /// The number of bytes that a [`Size`] takes in a row.
 pub const SIZE: usize = 8;
@@ -208,7 +207,8 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         }
     }
 
-    /// Compares two documents if they belong to this window and the bound on comparisons allows it. Returns whether they are similar.
+    /// Compares two documents if they belong to this window and the bound on comparisons allows it. Returns whether the documents are
+    /// similar.
     fn compare(&mut self, x: &Set<'_>, y: &Set<'_>) -> bool {
         if !self.meet(x, y) || self.compared >= self.out.max_candidates {
             return false;
@@ -385,7 +385,7 @@ mod tests {
             assert!(compared < 24 * count, "{compared} of {count}");
             assert!(before == 0 || 5 * compared < 14 * before, "{compared} after {before}");
             before = compared;
-            // Pages that share the same few elements are found, and each page is found to be similar to the first page.
+            // All pairs of pages that share the same few elements are found, and each page is found to be similar to the first page.
             let together = (0..count / 3).filter(|group| {
                 let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| (group * 3 + a, group * 3 + b));
                 pairs.iter().all(|pair| met.contains_key(pair))

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! This bound rules out nearly every pair of dissimilar sets if each element has some spare bits, and is many times faster than counting
-//! the common elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
+//! the shared elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
 //! pair is folded to the size of the smaller bitmap.
 
 use dupsift_core::cpu::Level;

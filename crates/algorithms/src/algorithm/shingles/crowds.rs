@@ -61,7 +61,7 @@ impl Crowds {
     }
 }
 
-/// Holds the similar documents that one document has found so far.
+/// Holds the similar documents found so far for one document.
 #[derive(Debug)]
 pub struct Finding {
     place: usize,

@@ -1,11 +1,11 @@
-//! `shingles`: compares texts by all windows of five characters. By default, two texts are similar if they share a fifth of all their
+//! `shingles`: compares texts by all their windows of five characters. By default, two texts are similar if they share a fifth of all their
 //! windows.
 //!
-//! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
+//! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with a threshold of 0.2, as in a Chinese article on
 //! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
-//! every pair before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for every 1,500 documents in the
-//! corpus, the rows take as many bytes as the texts. In a larger corpus, the minima of `bands` x `rows` hash functions find the candidates.
-//! Contained texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
+//! every pair before the text check. For n documents, this takes n^2 / 2 comparisons of a few hundred bytes, and the rows are n / 1,500
+//! times as large as the text. In a larger corpus, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are
+//! found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
@@ -16,10 +16,10 @@
 //! its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound the cost of
 //! groups of more than 256 documents that are all similar to one document (`crowds.rs`).
 //!
-//! Limits: at 0.2, two pages with the same template are similar. White space counts as one character; see `spaces`. `seed_code` reproduces
-//! the article's code, for comparison only: Dice instead of Jaccard, without the last window, and with repeated windows of one text
-//! counted against the set of the other text (the larger value of the two directions; values above 1 count as 1). Sketches are estimates:
-//! for many short texts, `mod_m` keeps no shingle, and `min_s` cannot estimate containment.
+//! Limitations: at 0.2, two pages with the same template are similar. White space counts as one character; see `spaces`. `seed_code`
+//! reproduces the article's code, for comparison only: Dice instead of Jaccard, without the last window, and with repeated windows of one
+//! text counted against the set of the other text (the larger value of the two directions; values above 1 count as 1). Sketches are
+//! estimates: for many short texts, `mod_m` keeps no shingle, and `min_s` cannot estimate containment.
 
 mod all_pairs;
 mod bitmap;
@@ -427,7 +427,7 @@ mod tests {
         let texts = texts(22, 120, 200);
         let exact = run(&Shingles, "threshold=0.5", &texts).numbers();
         let lsh = run(&Shingles, "threshold=0.5,join=lsh", &texts).numbers();
-        // At 0.5, the probability of missing a pair is 10^-8.
+        // At a similarity of 0.5, the probability of missing a pair is 10^-8.
         assert!(exact.len() > 50 && lsh == exact);
         for sketch in ["min_s,s=100", "mod_m,m=5"] {
             // The estimates are within 0.2 of the true value.

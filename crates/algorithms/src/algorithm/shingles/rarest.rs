@@ -1,7 +1,7 @@
 //! Implements the exact join for sets that are contained in other sets. The rarest elements of the smaller set find the candidates.
 //!
-//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
-//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
+//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. The elements
+//! of all documents are in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
 //! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
 //! the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair probes; if both
 //! have the same size, the document that comes first probes.
@@ -9,8 +9,8 @@
 //! Each probing element is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per group. If at most
 //! n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group must also
 //! contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. The bitmap also shows
-//! whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap never rules out a
-//! true match.
+//! whether more than n - m elements are missing, because each missing bit stands for at least one missing element. The bitmap never rules
+//! out a true match.
 //!
 //! ```text
 //! a b c d e f g h i j, threshold 0.8: m 8, three groups        a d g j    b e h    c f i
@@ -351,7 +351,7 @@ impl Bitmaps {
     }
 
     /// Returns whether the document at this position may contain a set with this bitmap if up to `may_miss` elements may be missing. Each
-    /// missing bit is at least one missing element.
+    /// missing bit stands for at least one missing element.
     fn may_hold(&self, at: usize, other: Option<&Bitmap>, may_miss: usize) -> bool {
         let (Some(own), Some(other)) = (self.bitmap(at), other) else { return true };
         let missing: u32 = other.iter().zip(own).map(|(other, own)| (other & !own).count_ones()).sum();
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// Returns sets of many sizes: parts of a few sources, with both common and rare elements.
+    /// Returns sets of many sizes: subsets of a few source sets, with both common and rare elements.
     fn sets(count: u64, common: u64) -> Vec<BTreeSet<u64>> {
         let of = |n: u64| -> BTreeSet<u64> {
             let (source, size) = (n % (count / 8), 1 + splitmix64(1, n) % 90);
@@ -500,7 +500,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // The template has sixty elements. Each page lacks one of them, and has a few elements that only two other pages share.
+        // The template has sixty elements. Each page lacks one of these elements, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()
@@ -523,7 +523,7 @@ mod tests {
 
     #[test]
     fn pages_of_a_template_meet_in_proportion() {
-        // All pages share sixty elements, which is below the threshold. Groups of three pages share forty more elements.
+        // All pages share sixty elements, too few to reach the threshold. Groups of three pages share forty more elements.
         let page = |n: u64| -> BTreeSet<u64> {
             (0..60).map(|at| (1 << 40) + at).chain((0..40).map(move |at| (n / 3) << 8 | at)).collect()
         };

@@ -1,5 +1,5 @@
-//! Computes the fingerprints that represent a text in `shingles`. They are the hashes of windows of characters, graphemes or words: either
-//! all of them, or a sketch.
+//! Computes the fingerprints that represent a text in `shingles`. The fingerprints are the hashes of windows of characters, graphemes or
+//! words: either all hashes or a sketch.
 //!
 //! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m; their
 //! number grows with the text and may be zero for a short text.
@@ -42,11 +42,11 @@ pub enum Measure {
     Resemblance,
     /// |A n B| / |A| and |A n B| / |B|.
     Containment,
-    /// The code of the article that this algorithm follows: Dice, without the last shingle, and with repetitions counted.
+    /// The measure in the article's code: Dice, without the last shingle, and with repetitions counted.
     SeedCode,
 }
 
-/// Defines the shingles into which a text is cut.
+/// Defines the shingles into which a text is split.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets {
     /// The number of units in a shingle.
@@ -138,7 +138,7 @@ impl ShingleSets {
         short
     }
 
-    /// Returns the text that is cut into windows of characters or graphemes.
+    /// Returns the text that is split into windows of characters or graphemes.
     fn characters<'t>(&self, document: &'t Analysis<'_>) -> Cow<'t, str> {
         if self.spaces { document.text().into() } else { document.text().replace(' ', "").into() }
     }
@@ -170,7 +170,7 @@ impl ShingleSets {
             self.each_window(&self.characters(document), |window| texts.push(Cow::Owned(window.to_owned())));
             texts
         };
-        // `seed_code` drops the last shingle, and a sketch does not keep all of them.
+        // `seed_code` drops the last shingle, and a sketch does not keep all shingles.
         all.into_iter().zip(texts).filter(|(hash, _)| set.binary_search(hash).is_ok()).collect()
     }
 
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(PLAIN.compare(&a, &b), Some((0.4, 0.4)));
         let contained = ShingleSets { measure: Measure::Containment, ..PLAIN };
         assert_eq!(contained.compare(&a, &b), Some((0.5, 2.0 / 3.0)));
-        // The three smallest elements of both sets are 1, 2 and 3. One of them is in both sets.
+        // The three smallest elements of the union are 1, 2 and 3. One of them is in both sets.
         let smallest = ShingleSets { sketch: Sketch::MinS(3), ..PLAIN };
         assert_eq!(smallest.compare(&a, &b), Some((1.0 / 3.0, 1.0 / 3.0)));
         assert_eq!(PLAIN.compare(&[], &b), None);

@@ -13,10 +13,10 @@
 //! ```
 //!
 //! The paper does not say whether one condition suffices or both are required. `combine=or` is dupsift's interpretation, because the paper
-//! introduces the second condition for pairs that the first condition misses. Weights are relative to the length of the text. Limits: with
-//! five equally heavy keywords, replacing one gives a distance of 0.2; with weights 12 : 10 : 7, replacing the third gives 0.167. With
-//! weight=tf_over_df or tf_over_cf, rare words weigh the most, so typos become keywords; `min_df` at least excludes words in a single
-//! document.
+//! introduces the second condition for pairs that the first condition misses. Weights are relative to the length of the text. Limitations:
+//! with five equally heavy keywords, replacing one gives a distance of 0.2; with weights 12 : 10 : 7, replacing the third gives 0.167. With
+//! weight=tf_over_df or tf_over_cf, rare words weigh the most, so typos become keywords; `min_df` at least excludes words that occur in a
+//! single document.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
@@ -164,7 +164,7 @@ impl SimSigner<'_> {
         }
     }
 
-    /// Returns the heaviest keywords, rarest first, and their sorted list, separated by spaces.
+    /// Returns the heaviest keywords, rarest first, and a sorted list of them, separated by spaces.
     fn keywords(&self, document: &Analysis<'_>) -> (Vec<Term>, String) {
         let mut heaviest = Heaviest::new(self.words);
         let length = document.words().len();
@@ -186,8 +186,7 @@ impl SimSigner<'_> {
         (terms, words.join(" "))
     }
 
-    /// Returns the distance between the keyword lists of two rows. Returns `None` if `met` is given but is not their first common
-    /// keyword.
+    /// Returns the distance between the keyword lists of two rows. Returns `None` if `met` is given but is not their first shared keyword.
     fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
         let (mut product, mut first) = (0.0, true);
         for (hash, weight) in keywords(a.sketch) {
