@@ -21,10 +21,10 @@ pub struct Pass {
     pub after_count: bool,
     /// The positions in the recipe of the algorithms that sign documents in this pass.
     pub signs: Vec<usize>,
-    /// The positions of the algorithms for which evidence is collected from documents in candidates. If there are any such
-    /// algorithms, the pass does nothing else.
+    /// The positions of the algorithms for which evidence is collected from documents in candidate pairs. If there are any such algorithms,
+    /// the pass does nothing else.
     pub evidence: Vec<usize>,
-    /// Whether contents are recorded for documents in candidates. If this is set, the pass does nothing else.
+    /// Whether contents are recorded for documents in candidate pairs. If this is set, the pass does nothing else.
     pub contents: bool,
     /// Whether learning algorithms take notes. If this is set, the pass does nothing else.
     pub learns: bool,

@@ -36,7 +36,7 @@ use dupsift_spill::shuffle::Sorted;
 pub struct Tally {
     /// The data recorded for rows.
     pub took: Took,
-    /// The number of rows without a text.
+    /// The number of rows without text.
     pub rejected: u64,
     /// The hashes of the file contents that were read, by file position.
     pub contents: BTreeMap<usize, Sum>,

@@ -6,7 +6,7 @@ use dupsift_text::Token;
 
 use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 
-/// Describes a span: a stretch of a text with n-grams of one item.
+/// Describes a span: a stretch of text that contains n-grams of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The item.
@@ -78,7 +78,7 @@ struct Joins<'i> {
 }
 
 impl<'i> Search<'i> {
-    /// Returns a search without any texts.
+    /// Returns a search that has not processed any text.
     pub fn new(items: &'i Items) -> Search<'i> {
         Search {
             items,

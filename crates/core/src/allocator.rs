@@ -12,7 +12,7 @@
 //! of a stage in the worst case. Therefore, a list that may become as long as a document is allocated at full size, which places it in the
 //! heap of its own thread.
 
-/// The size, in bytes, from which blocks are mapped separately. This is the largest value that the allocator accepts.
+/// The minimum size, in bytes, of blocks that are mapped separately. This is the largest value that the allocator accepts.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED: libc::c_int = 32 << 20;
 

@@ -1,14 +1,14 @@
-//! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if they have the same longest sentence, or share two of their
+//! `three_plus_five` (A12, "3+5"): two documents of similar length are a pair if they have the same longest sentence or share two of their
 //! three longest sentences.
 //!
 //! Source: Zelenkov, Segalovich 2007, the experimental method 3+5. The method's recall of 0.96 and precision of 0.95 are the best in that
 //! study. No publication explains the "5"; the constants are dupsift's interpretation, and you can change them as parameters. Cost:
-//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three. Limits: if
-//! the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
+//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three. Limitations:
+//! if the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
 //!
 //! Rows with the same key are ordered by length in words. A new chain starts if the next length times `ratio` exceeds the previous length.
-//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of each
-//! of its partners, not only of its neighbor in the chain.
+//! Any two documents in the same chain are a pair. The length of a document with fewer than `small_doc_sentences` sentences must also be
+//! within the ratio of the length of each partner, not only of its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain

@@ -10,7 +10,7 @@ use dupsift_core::float;
 use dupsift_core::hash::combine;
 use dupsift_text::{Frequencies, Frequency};
 
-/// Holds the counts of one corpus with one tokenizer.
+/// Holds the counts for one corpus and one tokenizer.
 pub struct CorpusStats {
     documents: u64,
     tokens: u64,
@@ -20,7 +20,7 @@ pub struct CorpusStats {
     idf: Vec<f64>,
     /// The words with their document and collection frequencies.
     pub words: TermTable,
-    /// The features (sentences, segments) that occur in two documents or more, with their document frequencies.
+    /// The features (sentences, segments) that occur in at least two documents, with their document frequencies.
     pub features: TermTable,
     df_range: OnceLock<(u64, u64)>,
 }

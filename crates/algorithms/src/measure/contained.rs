@@ -1,4 +1,4 @@
-//! Containment (Broder 1997): how much of one text is in another text.
+//! Containment (Broder 1997): how much of one text also occurs in another text.
 //!
 //! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers. A number may be
 //! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
@@ -106,11 +106,11 @@ impl Part {
 /// Describes how much of one text another text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contained {
-    /// The contained part of the distinct grams.
+    /// How many of the distinct grams the other text contains.
     pub grams: Part,
-    /// The contained part of the distinct numbers.
+    /// How many of the distinct numbers the other text contains.
     pub numbers: Part,
-    /// The contained part of the distinct numbers outside the frame.
+    /// How many of the distinct numbers outside the frame the other text contains.
     pub facts: Part,
 }
 
@@ -155,7 +155,7 @@ pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     }))
 }
 
-/// Returns how many distinct numbers each of two texts has, and how many they have in common.
+/// Returns how many distinct numbers each of two texts contains, and how many they have in common.
 pub fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
     let ([a, ..], [b, ..]) = (parts(a), parts(b));
     ([a.len(), b.len()], common_numbers(a, b).0 as usize)

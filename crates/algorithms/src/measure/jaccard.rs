@@ -53,7 +53,7 @@ pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let stride = (large.len() / small.len().max(1)).max(1);
     let (mut rest, mut common) = (large, 0);
     for value in small {
-        // Advances in strides of the average distance between two values, then halves the last stride.
+        // Advances in strides equal to the average distance between adjacent values, then searches the last stride by bisection.
         let mut reach = stride;
         while reach < rest.len() && rest[reach - 1] < *value {
             reach += stride;

@@ -1,12 +1,12 @@
 //! The similarity of two partitions of the same documents: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert, Arabie
 //! 1985).
 //!
-//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. Lists of labels are
-//! therefore not needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory does not grow with
-//! the number of documents. Documents that are alone in their clusters count like all other documents.
+//! Both are sums over cells, where a cell is a set of documents that have both their true cluster and their predicted cluster in common.
+//! Lists of labels are therefore not needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory
+//! does not grow with the number of documents. Documents that are alone in their clusters count like all other documents.
 //!
-//! Pairwise measures are dominated by giant clusters, in which the number of pairs grows with the square of the size; B-cubed weighs each
-//! document equally.
+//! Pairwise measures are dominated by giant clusters, in which the number of pairs grows with the square of the size; B-cubed weights all
+//! documents equally.
 
 use super::Retrieval;
 
@@ -75,9 +75,9 @@ impl Partitions {
         Retrieval::of(mean(self.precision), mean(self.recall))
     }
 
-    /// Returns the adjusted Rand index: 1 for equal partitions, 0 on average for independent partitions, at least -1. If all documents are
-    /// alone in both partitions, or all are in one cluster in both, the denominator of the formula is 0 and the index is 1. The index is
-    /// undefined if there are no documents.
+    /// Returns the adjusted Rand index: 1 for identical partitions, 0 on average for independent partitions, at least -1. If all documents
+    /// are alone in both partitions, or all are in one cluster in both, the denominator of the formula is 0 and the index is 1. The index
+    /// is undefined if there are no documents.
     ///
     /// The sums are 128-bit integers, exact up to about five billion documents, and floating-point numbers beyond that.
     pub fn ari(&self) -> Option<f64> {

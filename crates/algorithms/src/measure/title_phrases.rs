@@ -1,7 +1,7 @@
 //! Titles that follow the same pattern, such as the names of two functions or the titles of the rules of two counties.
 //!
 //! A version with a different title still contains the phrases of the old title in its text. If two pages from one template have different
-//! titles, each page has a phrase of its own title that the other page lacks, and usually repeats this phrase. If two titles are names
+//! titles, each page contains a phrase of its own title that the other page lacks, and usually repeats this phrase. If two titles are names
 //! without white space, any difference counts, because two versions of a page do not name different functions.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: some 80 values per document, under a
-//! microsecond per pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
+//! microsecond per pair. Limitations: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
 use super::contained::GRAM;
 use dupsift_core::hash::hash64;
@@ -29,7 +29,7 @@ const HEAD: usize = 3;
 /// Describes why two titles name different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TitleDifference {
-    /// Both titles are names without white space, and differ.
+    /// Both titles are names without white space, and the names differ.
     Name,
     /// Each title has a phrase that the other text lacks, and one text repeats its phrase.
     Phrase,

@@ -2,8 +2,8 @@
 //! document to the best document.
 //!
 //! A class of equal documents is one node, identified by the document with the smallest number. The driver provides the arrays, and so
-//! decides where they are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a
-//! time numbers the documents of each component from 0.
+//! decides where they are stored. The arrays contain one number per document, all 0 at the start. A driver that processes one component at
+//! a time numbers the documents of each component from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components

@@ -1,7 +1,7 @@
 //! copies: finds exact copies by a hash of their texts. The document with the smallest number in a class represents all copies.
 //!
-//! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the representative
-//! is processed further; the copies are added back when classes and pairs are written.
+//! Two documents are copies if they are identical, byte for byte, in every column that the algorithms of the run read. Only the
+//! representative is processed further; the copies are added back when classes and pairs are written.
 //!
 //! ```text
 //! (hash, document) of each text -> sorted -> the documents of one hash -> (smallest, document): the links of a class
@@ -87,7 +87,7 @@ mod tests {
         let texts = ["a b", "", "a b", " \n", "a  b", "a b", " \n"];
         let mut rows: Vec<[u8; ROW]> =
             texts.iter().enumerate().filter_map(|(doc, text)| row(doc as u64, &pipeline.analyse(text))).collect();
-        // White space alone is not a text, and texts that differ only in white space are different.
+        // White space alone does not count as text, and texts that differ only in white space are different.
         assert_eq!(rows.len(), 4);
         rows.sort_unstable();
         let mut links = Vec::new();

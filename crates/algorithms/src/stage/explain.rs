@@ -101,11 +101,11 @@ pub struct Classification {
     pub same_line: bool,
     /// The first-line words that are rarest in the other text, one for each text.
     pub titles: [MissingWord; 2],
-    /// The difference between the titles as names or phrases, if there is one.
+    /// The difference between the titles, compared as names or as phrases, if there is one.
     pub difference: Option<TitleDifference>,
 }
 
-/// Holds the word of a first line that is rarest in the other text.
+/// Holds the first-line word that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MissingWord {
     /// The comparison of the first line with the other text.

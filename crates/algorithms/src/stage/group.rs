@@ -136,7 +136,7 @@ pub struct Windows<'g, C> {
 pub struct Compared {
     /// The number of comparisons made.
     pub made: u64,
-    /// The number of comparisons skipped because of the limit on one group.
+    /// The number of comparisons skipped because of the limit per group.
     pub left_out: u64,
     /// The number of comparisons skipped because documents are not near each other in a large group.
     pub far: u64,

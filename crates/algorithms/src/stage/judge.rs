@@ -1,4 +1,4 @@
-//! judge: decides whether two documents are duplicates, from their texts and independently of any algorithm.
+//! judge: decides from the texts of two documents whether they are duplicates, independently of any algorithm.
 //!
 //! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
@@ -18,7 +18,7 @@ use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::Analysis;
 
-/// Lists the comparisons of a judge, with their names in options.
+/// Lists the comparisons that a judge can make, with their names in options.
 const KINDS: [(&str, Kind); 4] =
     [("versions", Kind::Versions), ("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
 
@@ -30,7 +30,7 @@ enum Kind {
     Shingles,
 }
 
-/// Holds a measure of two texts, with the threshold at which they are duplicates.
+/// Holds a similarity measure and the threshold at which two texts are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judge {
     kind: Kind,
@@ -94,8 +94,8 @@ impl Judge {
         })
     }
 
-    /// Appends the evidence of one document, which is equal for equal canonical texts. Appends nothing for a text without words, which is a
-    /// duplicate only of byte-for-byte copies.
+    /// Appends the evidence of one document, which is identical for identical canonical texts. Appends nothing for a text without words,
+    /// which is a duplicate only of byte-for-byte copies.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {

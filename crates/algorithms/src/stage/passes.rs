@@ -21,7 +21,7 @@ pub struct Size {
     pub documents: u64,
     /// The estimated number of bytes in their texts.
     pub text_bytes: u64,
-    /// The number of these bytes that belong to web pages.
+    /// The number of text bytes that come from web pages.
     pub page_bytes: u64,
 }
 
@@ -103,7 +103,7 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("save their words".into());
-                // In measured corpora, the size of the words is a fifth to a third of the size of the text, or more if few words repeat.
+                // In measured corpora, the stored words take a fifth to a third of the size of the text, or more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
         }
@@ -172,7 +172,7 @@ impl Passes<'_> {
         bound.scheme.probe_shape().map_or(0, bytes)
     }
 
-    /// Adds the names of the stages as they appear during the run.
+    /// Adds the names of the stages as they are displayed during the run.
     fn with_stages(&self, pass: Pass) -> Pass {
         let all = self.bound.len();
         let (stages, count): (&[&'static str], usize) = match pass.name {

@@ -6,7 +6,7 @@
 //! (`choose`): the best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
-//! form a linked list, so a document reads the lists of its own class and of the linked classes.
+//! form a linked list, so the kept partners of a document are in the lists of its own class and of the linked classes.
 //!
 //! If K of n algorithms must agree, at least one of any n - K + 1 algorithms finds each pair. Only the algorithms with the shortest lists
 //! are therefore searched, and the remaining algorithms only check the documents that were found. With `--decide all`, a class of a hundred
@@ -28,7 +28,7 @@ pub trait Relation {
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
-    /// Returns the scope of a document if only documents of different scopes form pairs, or `None` if all documents may form pairs.
+    /// Returns the scope of a document if only documents from different scopes form pairs, or `None` if all documents may form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
         None
     }
@@ -36,7 +36,7 @@ pub trait Relation {
     fn are_copies(&self, _x: u64, _y: u64) -> bool {
         false
     }
-    /// Returns whether a class contains documents of several scopes; used only if there are scopes.
+    /// Returns whether a class contains documents from several scopes; used only if there are scopes.
     fn is_of_several(&self, _class: u64) -> bool {
         false
     }
@@ -76,7 +76,7 @@ pub struct Removal {
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
-    /// The part of the document that the kept document contains, if that was computed.
+    /// How much of the document the kept document contains, if that was computed.
     pub contained: Option<Contained>,
 }
 
@@ -112,7 +112,7 @@ impl Lists<'_> {
     }
 
     /// Returns [`Lists::longest`] if `needed` algorithms must agree. All documents in a class are equally similar, so only the first
-    /// documents are ever compared. If several algorithms must agree, the common documents may be anywhere in the list.
+    /// documents are ever compared. If several algorithms must agree, the documents on which they agree may be anywhere in the list.
     pub fn longest(needed: usize) -> u64 {
         if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 }
     }
@@ -164,7 +164,7 @@ impl Lists<'_> {
     }
 }
 
-/// States whether a kept document is listed if only documents of different scopes form pairs.
+/// States whether a kept document is listed if only documents from different scopes form pairs.
 enum Place {
     /// The document is listed.
     Listed,
@@ -174,7 +174,7 @@ enum Place {
     Again,
 }
 
-/// Finds the pairs of a document with documents in the lists.
+/// Finds the pairs that a document forms with listed documents.
 pub struct Finder<'f, R> {
     relations: &'f [R],
     needed: usize,
@@ -271,8 +271,8 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive parts.
-    /// `choose` gets a document, its kept partners (at least one), and the number of further possible partners that were not gathered; it
-    /// selects the partner that replaces the document. Partners that `choose` never gets count as skipped. `settled` returns earlier
+    /// `choose` receives a document, its kept partners (at least one), and the number of further possible partners that were not gathered;
+    /// it selects the partner that replaces the document. Partners that `choose` never receives count as skipped. `settled` returns earlier
     /// decisions about documents and texts.
     pub fn survive<E>(
         &mut self,
@@ -332,7 +332,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         }
     }
 
-    /// Works like [`Finder::connect`] if only documents of different scopes form pairs and one algorithm is enough: a class with several
+    /// Works like [`Finder::connect`] if only documents from different scopes form pairs and one algorithm is enough: a class with several
     /// scopes is connected, and so are two linked classes.
     fn connect_classes(&self, order: Docs<'_>, mut union: impl FnMut(u64, u64)) {
         for relation in self.relations {
@@ -365,7 +365,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         }
     }
 
-    /// Returns whether a kept document is listed if only documents of different scopes form pairs. A document needs at most `longest`
+    /// Returns whether a kept document is listed if only documents from different scopes form pairs. A document needs at most `longest`
     /// partners in a class, so this document is not listed if the documents of every other scope already have that many listed partners.
     fn place(&self, lists: &Lists<'_>, (number, class): (usize, u64), doc: u64, scope: u64) -> Place {
         let relation = &self.relations[number];

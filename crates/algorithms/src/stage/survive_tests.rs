@@ -4,7 +4,7 @@ use super::*;
 use crate::stage::choose::best;
 use std::collections::BTreeSet;
 
-/// Holds a relation by definition: class labels (documents with the same label are equal) and linked classes.
+/// Holds a relation as its definition describes it: class labels (documents with the same label are equal) and linked classes.
 struct Plain {
     class: Vec<u64>,
     links: Vec<(u64, u64)>,
@@ -139,8 +139,8 @@ proptest::proptest! {
     }
 }
 
-/// One algorithm finds a hundred documents equal, and the other distinguishes them. A copy of each document follows. Every copy is found,
-/// although at most ten listed documents may be compared.
+/// One algorithm treats a hundred documents as equal, and the other distinguishes them. A copy of each document follows. Every copy is
+/// found, although at most ten listed documents may be compared.
 #[test]
 fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     let docs = 200;
@@ -173,7 +173,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
 }
 
-/// All of the thirty documents in one class are kept. The first three are listed, and the remaining documents are only counted.
+/// All thirty documents in one class are kept. The first three are listed, and the remaining documents are only counted.
 #[test]
 fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     let relations = [Plain { class: vec![0; 40], links: vec![] }];

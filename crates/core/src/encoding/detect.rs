@@ -41,7 +41,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A UTF-8 line is no evidence for the encoding of the other lines, and its bytes may be invalid in the encoding of those lines.
+    // A UTF-8 line says nothing about the encoding of the other lines, and its bytes may be invalid in the encoding of those lines.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
