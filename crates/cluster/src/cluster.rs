@@ -61,7 +61,7 @@ impl Step {
 
 /// Distributes work over machines.
 pub trait Cluster {
-    /// Returns the name of the cluster for the record.
+    /// Returns the name of the cluster for the record of the run.
     fn name(&self) -> &str;
 
     /// Returns the approximate number of bytes of text per task, and the number of buckets for rows.
@@ -70,7 +70,7 @@ pub trait Cluster {
     /// Returns an error if the cluster fails.
     fn sizes(&self) -> Result<(u64, u32)>;
 
-    /// Distributes the data that all processes require before the first step.
+    /// Before the first step, distributes the data that all processes require.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].

@@ -119,7 +119,7 @@ struct Out<'o> {
 }
 
 impl Out<'_> {
-    /// Returns the documents of the task, in ranges.
+    /// Returns the documents of the task, as ranges.
     fn documents(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
         let most = self.session.documents();
         let splits: Vec<_> = self.session.part.iter().flatten().map(|split| (split.first_doc, split.rows)).collect();

@@ -28,7 +28,7 @@ struct Place {
     start: u32,
 }
 
-/// Holds occurrences of one n-gram that are so close to each other that they are in the same span of every item with this n-gram.
+/// Holds occurrences of one n-gram that are so close together that they are in the same span of every item that contains this n-gram.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// The first token of the first occurrence.

@@ -206,7 +206,7 @@ impl Counts {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
         slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
-        // A document with more words than the limit made these buffers larger than other documents need.
+        // A document with more words than the limit has made these buffers larger than other documents need.
         if self.slots.len() / 4 > self.limit {
             self.slots = vec![Slot::default(); FIRST];
             (self.numbers, self.fresh) = Default::default();

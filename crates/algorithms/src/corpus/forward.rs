@@ -277,7 +277,7 @@ pub mod tests {
         counted.map(of).collect()
     }
 
-    /// Holds the stored form of some texts.
+    /// Holds several texts in stored form.
     pub struct Written {
         /// The lengths of the words.
         pub lengths: Vec<u8>,

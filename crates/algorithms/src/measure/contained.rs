@@ -5,7 +5,7 @@
 //! distinct gram.
 //!
 //! A saved web page has dates, counters and addresses around its text that differ each time the page is saved. In a long text, numbers that
-//! occur only in the first or last twentieth, and not in the first line, therefore belong to the frame of the text and do not count as
+//! occur only in the first or last twentieth of the text, and not in the first line, therefore belong to its frame and do not count as
 //! facts.
 //!
 //! ```text
@@ -24,7 +24,7 @@ use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
-/// The number of tokens in a gram. A text with fewer tokens, but at least one, is one gram.
+/// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
 pub const GRAM: usize = 3;
 
 /// The minimum number of tokens for a text to have a frame.
@@ -80,8 +80,8 @@ fn number_hash(value: &str) -> u64 {
     hash64(value.as_bytes()) & !IN_FRAME
 }
 
-/// Returns whether a text contains a number, in any spelling. The text is given as written by [`write_contents`], and the number as found by
-/// [`numbers`].
+/// Returns whether a text contains a number, in any spelling. The text is given in the form that [`write_contents`] writes, and the number
+/// in the form that [`numbers`] finds.
 pub fn has_number(contents: &[u64], number: &str) -> bool {
     let [numbers, ..] = parts(contents);
     numbers.binary_search_by_key(&number_hash(&value(number)), |number| number & !IN_FRAME).is_ok()
@@ -92,7 +92,7 @@ pub fn has_number(contents: &[u64], number: &str) -> bool {
 pub struct Part {
     /// The number of elements that are in the other text.
     pub common: u64,
-    /// The number of all elements.
+    /// The total number of elements.
     pub all: u64,
 }
 
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));
-        // Numbers written in words equal numbers written in digits.
+        // Numbers written in words match numbers written in digits.
         assert_eq!(of("一千二百户 сорок", "1200 40")[0].numbers, part(2, 2));
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");

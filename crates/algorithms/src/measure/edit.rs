@@ -120,7 +120,7 @@ mod tests {
             agree(&a, &b, t)?;
         }
 
-        /// The texts are long enough for many blocks of 64 and a band within them.
+        /// The texts are long enough for many blocks of 64 positions, of which a band covers only some.
         #[test]
         fn equals_the_quadratic_definition_on_edited_texts((a, b) in edited(), t in 0.6f64..1.0) {
             agree(&a, &b, t)?;

@@ -16,9 +16,9 @@ pub struct Partitions {
     documents: u128,
     /// The number of ordered pairs of documents that are together in both partitions.
     together: u128,
-    /// The number of ordered pairs that are together in the true partition.
+    /// The number of ordered pairs of documents that are together in the true partition.
     together_true: u128,
-    /// The number of ordered pairs that are together in the predicted partition.
+    /// The number of ordered pairs of documents that are together in the predicted partition.
     together_predicted: u128,
     precision: f64,
     recall: f64,

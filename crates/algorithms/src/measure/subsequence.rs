@@ -375,7 +375,7 @@ mod tests {
         // The lengths, and the words that occur in only one sequence, determine the result before any row is processed.
         assert_eq!(common_in_order(&a, &b[..9_999], 10_000, 0), Ok(None));
         assert_eq!(common_in_order(&a, &random(3, 20_000, 1)[..], 15_000, most / 4), Ok(None));
-        // There are too many elements to number them within the time limit.
+        // There are too many elements to number within the step limit.
         let many = |seed| (0..200_000u64).map(|at| splitmix64(seed, at) as u32).collect::<Vec<u32>>();
         assert_eq!(common_in_order(&many(1), &many(2), 150_000, 200_000 * NUMBER_STEPS / 2), Err(Undecided));
         assert_eq!(common_in_order(&many(1), &many(2), 150_000, 1 << 30), Ok(None));

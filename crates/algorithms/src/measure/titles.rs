@@ -1,8 +1,8 @@
 //! Titles that name different things: the last check before a document is removed in favor of another document.
 //!
-//! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages of two
-//! functions. Often only the title distinguishes them. A document is therefore kept if its first line has a word that is far rarer in the
-//! other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from the same template do not.
+//! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages about two
+//! functions. Often only the title distinguishes them. A document is therefore kept if its first line contains a word that is far rarer in
+//! the other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from the same template do not.
 //! More rare words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is
 //! exempt. Two different names, or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
 //!
@@ -28,7 +28,7 @@ const RARE_WORDS: u64 = 3;
 /// The factor by which the required weight of shared rare words is multiplied if the text repeats the missing word.
 const REPEATED: f64 = 5.0;
 
-/// Holds the comparison of one text's first line with another text.
+/// Holds the result of comparing one text's first line with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
     /// The largest relative drop in frequency, from this text to the other text, among the words of the first line. The value is 1 if the
@@ -78,7 +78,7 @@ impl Versions {
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
-        // The first line of a mail or of a paragraph is not a title. In a text of one line, all words count.
+        // The first line of an email or of a paragraph is not a title. In a text of one line, all words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }

@@ -28,7 +28,7 @@ use dupsift_core::row::{Related, RelationKind, Why};
 
 /// If less than this share of the larger text is in the other text, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
-/// The tolerance of comparisons, which is needed because similarities are Float32.
+/// The tolerance for comparisons, which is needed because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
 /// The maximum number of other documents that may be about as similar to a document as its partner; a larger number is a crowd.
@@ -66,10 +66,10 @@ pub struct Versions {
     pub rare: f64,
 }
 
-/// Holds the comparison of two first lines.
+/// Holds the result of comparing two first lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstLine {
-    /// Whether the two first lines are equal, and few other documents have the same line.
+    /// Whether the two first lines are equal and few other documents share this line.
     pub same: bool,
     /// Whether both first lines may be titles.
     pub titles: bool,
@@ -95,7 +95,7 @@ pub struct Both {
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
-    /// The comparison of the first lines of a and b.
+    /// The result of comparing the first lines of a and b.
     pub lines: FirstLine,
     /// The best cosine of either document outside the near group.
     pub next_best: f64,

@@ -163,7 +163,7 @@ impl<'b> Check<'b> {
     }
 }
 
-/// Returns the evidence of the first and of the second check. Both are empty for a document that was not read.
+/// Returns the evidence of the first and of the second check. Both lists are empty for a document that was not read.
 fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }

@@ -20,7 +20,7 @@ pub struct Contestant {
     pub name: String,
     /// The indices of the entry's algorithms in the list of all algorithms that run.
     pub algorithms: Vec<usize>,
-    /// Whether the contestant is a preset.
+    /// Whether the entry is a preset.
     pub preset: bool,
     /// The options that select the entry: `--preset balanced`, `--algorithms minhash`. If a preset has its own removal options, only its
     /// algorithms are listed.

@@ -40,7 +40,7 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
     }
 }
 
-/// Returns the distinct documents of a class. `links` holds all of its links in order; several links may contain the same document. A
+/// Returns the distinct documents of a class. `links` holds all links of the class in order; several links may contain the same document. A
 /// single document is not a class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;

@@ -108,7 +108,7 @@ pub struct Classification {
 /// Holds the first-line word that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MissingWord {
-    /// The comparison of the first line with the other text.
+    /// The result of comparing the first line with the other text.
     pub title: TitleWords,
     /// The word as written.
     pub word: Option<String>,
@@ -265,7 +265,7 @@ impl Equal for EqualRows {
     }
 }
 
-/// Returns whether both documents are in one window, and the pair that the method finds.
+/// Returns whether both documents are in the same window, and the pair that the method finds.
 fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, Option<Pair>) {
     let (mut met, mut found) = (false, None);
     let mut sink = |pair: Pair| found = Some(found.map_or(pair, |known: Pair| known.merge(pair)));

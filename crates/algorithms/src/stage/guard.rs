@@ -20,7 +20,7 @@ pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
 const NOTHING_READ: &str = "nothing-read";
 const MAX_REJECTED_SHARE: &str = "max-rejected-share";
 
-/// The name of a guard in earlier versions of dupsift, which only wrote a note.
+/// The name of a guard that only wrote a note in earlier versions of dupsift.
 const NOTE_ONLY: &str = "removed-share";
 
 /// Describes a guard that fired.
@@ -131,8 +131,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because it is not unusual for
-/// half of a small number of rows to be removed.
+/// Checks the share of rows that is removed; `whose` names the rows. If there are fewer rows than `least`, the share is not checked,
+/// because it is not unusual for half of a small number of rows to be removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
@@ -144,7 +144,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
-/// Checks the amount of text that is cut from kept documents, in characters.
+/// Checks how much text, in characters, is removed from kept documents.
 pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     let measured = characters as f64 / of.max(1) as f64;
     (characters as f64 > share * of as f64).then(|| Fired {
@@ -361,7 +361,7 @@ mod tests {
             told.starts_with("the input has 50 bytes of text, and the previous run had 20.0 times as much (1,000)"),
             "{told}"
         );
-        // There may be few new documents, but each must have enough text.
+        // There may be few new documents, but each must contain enough text.
         let fires = |now, before| shrunk(now, before, true, 10).is_some();
         assert!(!fires(of(1000, 1), of(1_000_000, 1000)) && !fires(of(10_000, 100), of(1_000_000, 1000)));
         assert!(fires(of(9_900, 100), of(1_000_000, 1000)) && !fires(of(99, 99), of(1_000_000, 1000)));

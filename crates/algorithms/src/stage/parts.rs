@@ -1,7 +1,7 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! While the text of a document is read, its script and length are recorded and it is added to the totals ([`shape`]). After the decision,
-//! removed documents are totaled separately, without reading any text.
+//! While the text of a document is read, its script and length are recorded and the document is added to the totals ([`shape`]). After the
+//! decision, removed documents are totaled separately, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
@@ -160,7 +160,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Adds a document by its [`shape`] and its number of characters.
+    /// Adds a document, given its [`shape`] and its number of characters.
     pub fn add(&mut self, shape: u64, characters: u32) {
         let one = Amount { documents: 1, characters: characters.into(), bytes: Parts::bytes(shape) };
         let script = (shape >> 60) as usize;

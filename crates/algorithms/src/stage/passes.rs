@@ -9,7 +9,7 @@ use dupsift_core::row::RowLayout;
 
 /// The number of bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.
 const NOTED: u64 = 120;
-/// The number of bytes per document for the classes of an algorithm and the decision.
+/// The number of bytes per document for an algorithm's classes and for the decision.
 const RELATED: u64 = 48;
 /// The measured number of bytes in a web page for each byte of its main text.
 const OF_PAGES: u64 = 10;
@@ -121,7 +121,7 @@ impl Passes<'_> {
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
             let width = bound.layout(self.size.documents).width() as u64;
-            // The evidence has two numbers per distinct word, which take about as many bytes as the text.
+            // The evidence contains two numbers per distinct word; these numbers take about as many bytes as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };

@@ -15,7 +15,7 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which has at most 255 bytes.
+/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which can have at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.
@@ -93,7 +93,7 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` excludes the algorithms that are also in the list: `all,lsi:passes=1` is every algorithm, with different parameters for
+        // `all` excludes the algorithms that are also in the list: `all,lsi:passes=1` means every algorithm, with different parameters for
         // `lsi`.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {

@@ -3,7 +3,8 @@
 //! Documents are visited in order of preference. A document is removed if it may be removed in favor of a document kept before it;
 //! otherwise, it is kept. This guarantees that no kept document may be removed in favor of a document kept before it, and that each removed
 //! document has a kept partner. The partners of a document are the documents with which it forms a pair, and a rule selects one of them
-//! (`choose`): the best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
+//! (`choose`): the best partner, or the partner that contains the largest part of the document. A pair counts if at least `needed`
+//! algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
 //! form a linked list, so the kept partners of a document are in the lists of its own class and of the linked classes.
@@ -74,7 +75,7 @@ pub struct Removal {
     /// The kept document: the best document with which it forms a pair, the end of its chain, or the document that replaced its text in
     /// an earlier run.
     pub kept: u64,
-    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
+    /// The algorithm that gives the pair its highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
     /// How much of the document the kept document contains, if that was computed.
     pub contained: Option<Contained>,
@@ -415,7 +416,7 @@ fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     similarity
 }
 
-/// Returns the higher of two similarities. If they are equal, returns the similarity from the earlier algorithm.
+/// Returns the higher of two similarities. If the similarities are equal, returns the similarity from the earlier algorithm.
 fn better(x: (usize, f32), y: (usize, f32)) -> (usize, f32) {
     if y.1 > x.1 || (y.1 == x.1 && y.0 < x.0) { y } else { x }
 }

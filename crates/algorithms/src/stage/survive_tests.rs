@@ -205,8 +205,8 @@ fn gone(
 
 #[test]
 fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
-    // 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and both form
-    // a pair with 5.
+    // Documents 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and
+    // both form a pair with 5.
     let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
     let settled = |doc| match doc {
         0 | 5 => Some(Settled::Kept),

@@ -119,7 +119,7 @@ mod tests {
             parts.concat()
         };
         let (first, other) = (form([1, 3, 5, 7]), form([1, 3, 9, 11]));
-        // The texts share two of four numbers, and all 3-grams except those with the other two numbers.
+        // The texts share two of four numbers, and all 3-grams except the 3-grams that contain the other two numbers.
         assert!(
             contained(split_word_counts(&evidence(&first)).1, split_word_counts(&evidence(&other)).1)[0].numbers.common
                 == 2

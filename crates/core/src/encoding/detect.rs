@@ -144,7 +144,7 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Returns the part of a page that determines its charset, which begins with the block that contains the first non-ASCII byte.
+/// Returns the part of a page from which the charset is detected. This part begins with the block that contains the first non-ASCII byte.
 pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
     let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
     let rest = &bytes[start.min(bytes.len())..];
