@@ -42,7 +42,7 @@ pub fn decode_term(bytes: &[u8]) -> (u64, u64, u64) {
     (number(&bytes[..8]), number(&bytes[8..16]), number(&bytes[16..TERM_WIDTH]))
 }
 
-/// The number of slots for early terms, which take 768 KiB in total.
+/// The number of slots for early terms (768 KiB in total).
 const EARLY: usize = 1 << 15;
 
 /// The initial number of slots for all terms that have no early slot.

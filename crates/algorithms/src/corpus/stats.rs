@@ -47,7 +47,7 @@ impl CorpusStats {
         }
     }
 
-    /// Returns the same counts for use with documents that were not counted. [`CorpusStats::covers`] then returns false.
+    /// Returns the same counts for use with documents that were not counted. [`CorpusStats::covers`] returns false for these counts.
     pub fn frozen(self) -> CorpusStats {
         CorpusStats { covers: false, ..self }
     }

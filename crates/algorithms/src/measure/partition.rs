@@ -69,7 +69,7 @@ impl Partitions {
 
     /// Returns B-cubed. Precision is the mean, over all documents, of the share of a document's predicted cluster that is also in its true
     /// cluster. Recall is the mean, over all documents, of the share of a document's true cluster that is also in its predicted cluster.
-    /// Both are undefined if there are no documents.
+    /// Precision and recall are undefined if there are no documents.
     pub fn b_cubed(&self) -> Retrieval {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         Retrieval::of(mean(self.precision), mean(self.recall))

@@ -23,9 +23,9 @@ const NARROW: usize = 1024;
 const WIDEN: usize = 2;
 /// Elements below this value, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;
-/// The number of steps per row, not counting its blocks.
+/// The number of steps per row, not counting the steps for its blocks.
 const ROW_STEPS: u64 = 4;
-/// The number of steps to number an element and enter it in the tables. A new element also waits for memory.
+/// The number of steps to number an element and enter it in the tables. A new element also costs a wait for memory.
 const ENTRY_STEPS: u64 = 16;
 const NUMBER_STEPS: u64 = 128;
 /// The number of steps up to which positions and numbers fit in 32 bits.

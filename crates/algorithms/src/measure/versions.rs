@@ -203,8 +203,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Returns the data about two texts of 1000 words. They share 500 of 1000 3-grams and contain no numbers, and no word distinguishes
-    /// them. Other documents are nearly as similar.
+    /// Returns the data about two texts of 1000 words. The texts share 500 of 1000 3-grams and contain no numbers, and no word
+    /// distinguishes them. Other documents are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));

@@ -6,7 +6,7 @@ use super::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
 use super::survive::{Partner, Removal};
 use crate::measure::Contained;
 
-/// Chooses the best partner of a document whose removal requires only a pair. `better(a, b)` returns whether a precedes b in the order of
+/// Chooses the best partner for a document whose removal requires only a pair. `better(a, b)` returns whether a precedes b in the order of
 /// preference.
 pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -> Option<Removal> {
     let best = partners.iter().reduce(|a, b| if better(b.kept, a.kept) { b } else { a })?;

@@ -27,8 +27,8 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Processes all rows with one hash, in order. If there are several rows, calls `link` with the smallest document number and the number of
-/// each document.
+/// Processes all rows that share a hash, in order. If there are several rows, calls `link` with the smallest document number and the number
+/// of each document.
 ///
 /// # Errors
 /// Returns the errors of `link`.

@@ -51,7 +51,7 @@ pub struct MatchedBy<'r> {
 }
 
 impl<'r> MatchedBy<'r> {
-    /// Creates a cache for a method's rules, whose names are in the order of their bits.
+    /// Creates a cache for the rules of a method; `rules` holds their names in the order of their bits.
     pub fn new(rules: &'r [&'r str]) -> MatchedBy<'r> {
         MatchedBy { rules, matched: 0, joined: String::new() }
     }
@@ -112,8 +112,8 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     }
 }
 
-/// Calls `each` with the pairs of equal texts: the best document of each text with every other document that has the text. The number of
-/// pairs is the number of documents minus the number of texts.
+/// Calls `each` with the pairs of documents that have the same text. One document of each pair is the best document with this text. The
+/// number of pairs is the number of documents minus the number of texts.
 ///
 /// # Errors
 /// Returns the errors of `each`.
@@ -146,7 +146,7 @@ pub fn within<C: Copies, E>(
     Ok(())
 }
 
-/// Calls `each` with the pairs of texts from two classes that form a pair.
+/// Given two classes that form a pair, calls `each` with the pairs of their texts.
 ///
 /// # Errors
 /// Returns the errors of `each`.

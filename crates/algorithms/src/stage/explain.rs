@@ -236,7 +236,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     }
     let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
     for rows in of_rows(encoded, layout.group_width()) {
-        // This cannot fail, because everything is in memory.
+        // This call cannot fail, because everything is in memory.
         _ = keys.group(&rows, true, &mut out);
     }
     if out.linked {
@@ -276,7 +276,7 @@ fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, O
         let mut docs = rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
         let first = docs.next();
         met |= docs.any(|doc| Some(doc) != first);
-        // This cannot fail, because everything is in memory.
+        // This call cannot fail, because everything is in memory.
         _ = windows.group(&rows, &mut scratch, |_| false);
     }
     windows.finish();

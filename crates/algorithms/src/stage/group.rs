@@ -63,7 +63,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         }
     }
 
-    /// Processes all rows with one key. Classes are linked only if `links` is set.
+    /// Processes all rows that share a key. Classes are linked only if `links` is set.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -156,7 +156,8 @@ impl<'g, C: Copies> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier window produced the same pairs.
+    /// Processes all rows that share a key. Skips any window for which `seen` returns true, because an earlier window produced the same
+    /// pairs.
     ///
     /// # Errors
     /// Returns the errors of the scratch memory.

@@ -7,7 +7,7 @@ use dupsift_core::error::Result;
 
 /// Provides contiguous memory for rows; the driver decides where it is located.
 pub trait Scratch {
-    /// Returns a buffer of at least this many bytes. Existing bytes keep their content.
+    /// Returns a buffer of at least this many bytes. Existing bytes keep their values.
     ///
     /// # Errors
     /// Returns an error if the memory is a file and the disk is full.

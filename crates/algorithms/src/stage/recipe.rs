@@ -239,7 +239,7 @@ impl fmt::Display for Chosen {
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use super::purifier::{parse_purify, purify_name};
 
-/// Holds a name in a list with its values.
+/// Holds one name from a list, with its values.
 pub(super) type Named = (String, Vec<(String, String)>);
 
 /// Parses `a,b:x=1,y=2,c` into names with their values: an item with `=` belongs to the name before it.

@@ -25,7 +25,7 @@ pub trait Relation {
     /// Returns the document's class, identified by its smallest document number. A document without a signature is in a class with its
     /// copies.
     fn class(&self, doc: u64) -> u64;
-    /// Calls `each` with every class that forms pairs with this class, and the similarity.
+    /// Calls `each` with every class that forms pairs with this class, and with the similarity of these pairs.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
@@ -93,8 +93,8 @@ pub struct Partner {
 /// Holds the linked lists of kept documents. Each algorithm has a head for each class and a next document for each document. 0 means none,
 /// and n + 1 means document n. The arrays have one element per document, all 0 at the start.
 ///
-/// If one algorithm is enough for a pair and a pair is enough for removal, a class never has two listed documents. In this case, only the
-/// heads are used, and the other two arrays are empty.
+/// If one algorithm is enough for a pair and a pair is enough for removal, a class never has two listed documents. In this case, only
+/// `heads` is used, and `counts` and `next` are empty.
 pub struct Lists<'l> {
     /// The heads, by algorithm and class.
     pub heads: Vec<Slots<'l>>,
@@ -196,8 +196,8 @@ impl<'f, R: Relation> Finder<'f, R> {
         Finder { relations, needed, most, left_out: 0, lengths, met, partners }
     }
 
-    /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how many more
-    /// kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
+    /// Gathers the listed documents that form a pair with `doc`, each with its best similarity and the algorithm that found it. Returns how
+    /// many more kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
         // The lists of a single relation are searched in any case, so no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
