@@ -21,10 +21,10 @@ pub struct Pass {
     pub after_count: bool,
     /// The positions in the recipe of the algorithms that sign documents in this pass.
     pub signs: Vec<usize>,
-    /// The positions of the algorithms for which evidence is collected from documents in candidates. If there are any such
-    /// algorithms, the pass does nothing else.
+    /// The positions of the algorithms for which evidence is collected from documents in candidate pairs. If there are any such algorithms,
+    /// the pass does nothing else.
     pub evidence: Vec<usize>,
-    /// Whether contents are recorded for documents in candidates. If this is set, the pass does nothing else.
+    /// Whether contents are recorded for documents in candidate pairs. If this is set, the pass does nothing else.
     pub contents: bool,
     /// Whether learning algorithms take notes. If this is set, the pass does nothing else.
     pub learns: bool,
@@ -61,7 +61,7 @@ impl Step {
 
 /// Distributes work over machines.
 pub trait Cluster {
-    /// Returns the name of the cluster for the record.
+    /// Returns the name of the cluster for the record of the run.
     fn name(&self) -> &str;
 
     /// Returns the approximate number of bytes of text per task, and the number of buckets for rows.
@@ -70,7 +70,7 @@ pub trait Cluster {
     /// Returns an error if the cluster fails.
     fn sizes(&self) -> Result<(u64, u32)>;
 
-    /// Distributes the data that all processes require before the first step.
+    /// Before the first step, distributes the data that all processes require.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].

@@ -1,4 +1,4 @@
-//! Makes another pass over selected documents, which collects evidence from documents in candidates and contents of documents in pairs.
+//! Makes another pass over selected documents to collect evidence from documents in candidate pairs and the contents of documents in pairs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -35,8 +35,8 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
 /// # Errors
 /// Returns an error if a row was not read by exactly one task.
 pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
-    // The counts of tasks are collected separately. Counts contain times, so a repeated task returns different bytes, and blocks that were
-    // collected together with the counts would be distributed differently.
+    // The counts of tasks are collected separately. Counts include timings, so a repeated task returns different bytes, and blocks that
+    // were collected together with the counts would be distributed differently.
     let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
     let noted = AtomicBits::new(session.engine.dir, "noted", session.documents() as usize)?;

@@ -1,4 +1,4 @@
-//! Runs deduplication on a system such as Apache Spark, which distributes the passes over documents over several machines.
+//! Runs deduplication on a system such as Apache Spark, which distributes the passes over documents across several machines.
 //!
 //! The unit of data is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves
 //! blocks without interpreting them. A task makes a pass ([`map()`]) or processes the rows of a partition ([`reduce()`]), with the same

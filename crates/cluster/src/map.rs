@@ -36,7 +36,7 @@ use dupsift_spill::shuffle::Sorted;
 pub struct Tally {
     /// The data recorded for rows.
     pub took: Took,
-    /// The number of rows without a text.
+    /// The number of rows without text.
     pub rejected: u64,
     /// The hashes of the file contents that were read, by file position.
     pub contents: BTreeMap<usize, Sum>,
@@ -119,7 +119,7 @@ struct Out<'o> {
 }
 
 impl Out<'_> {
-    /// Returns the documents of the task, in ranges.
+    /// Returns the documents of the task, as ranges.
     fn documents(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
         let most = self.session.documents();
         let splits: Vec<_> = self.session.part.iter().flatten().map(|split| (split.first_doc, split.rows)).collect();

@@ -49,7 +49,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens the input files in the options without reading them.
+    /// Opens the input files listed in the options without reading them.
     ///
     /// # Errors
     /// Returns an error if inputs are missing or differ from the inputs on the driver.
@@ -105,7 +105,7 @@ pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
     tasks
 }
 
-/// Returns a hash of the data that must be equal in all processes.
+/// Returns a hash of the data that must be identical in all processes.
 pub fn corpus(source: &Source) -> String {
     let lines = source.files.iter().map(|file| {
         let (label, path) = (&file.label, absolute(&file.path));

@@ -340,7 +340,7 @@ impl Alike<'_> {
         }
     }
 
-    /// Marks the documents of pairs, and passes the pairs on.
+    /// Marks the documents in pairs, and passes the pairs on.
     fn push(&self, layout: PairLayout, pairs: &[u8], to: &mut Writer<'_>) -> Result<()> {
         pairs.chunks_exact(layout.width()).try_for_each(|row| {
             let pair = layout.decode(row);

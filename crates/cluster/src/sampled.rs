@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn comparisons_grow_with_the_pairs() {
         let sample = Sample { pieces: Vec::new(), docs: (0..5).collect() };
-        // 5 documents form 10 pairs, and 10 documents form 45 pairs.
+        // Five documents form 10 pairs, and ten documents form 45 pairs.
         assert_eq!((sample.scaled(2, 10), sample.scaled(10, 10), sample.scaled(0, 10)), (9.0, 45.0, 0.0));
         for few in [0, 1] {
             assert_eq!(Sample { pieces: Vec::new(), docs: (0..few).collect() }.scaled(0, 10), 0.0);

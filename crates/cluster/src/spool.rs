@@ -1,5 +1,5 @@
 //! Holds the output of a task. Rows are collected into blocks by kind and bucket. The blocks are kept in a temporary file until they are
-//! read, so memory does not grow with the number of rows.
+//! read, so memory use does not grow with the number of rows.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Sums the rows that the first pass emits to a bucket, which gives the repeated ids, the classes of copies and the counts of terms.
+//! Sums the rows that the first pass emits to a bucket, to obtain the repeated ids, the classes of copies and the counts of terms.
 
 use std::path::Path;
 

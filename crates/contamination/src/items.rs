@@ -264,8 +264,8 @@ impl Items {
     }
 }
 
-/// Returns the filter word for a hash, and the two bits to set in it. Both depend on the lower half of the hash,
-/// because buckets use the upper bits.
+/// Returns the filter word for a hash, and the two bits to set in it. The word and the bits depend on the lower half of the hash, because
+/// buckets use the upper bits.
 #[inline]
 fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))

@@ -2,7 +2,7 @@
 //!
 //! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). Therefore, a
 //! position is identified by the number of bytes before it, not counting white space. A stretch of other characters is normalized
-//! separately; a position inside the stretch is moved outward to the border of the stretch.
+//! separately; a position inside the stretch is moved outward to the edge of the stretch.
 
 use dupsift_text::normal::visible_length;
 

@@ -6,7 +6,7 @@ use dupsift_text::Token;
 
 use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 
-/// Describes a span: a stretch of a text with n-grams of one item.
+/// Describes a span: a stretch of text that contains n-grams of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The item.
@@ -28,7 +28,7 @@ struct Place {
     start: u32,
 }
 
-/// Holds occurrences of one n-gram that are so close to each other that they are in the same span of every item with this n-gram.
+/// Holds occurrences of one n-gram that are so close together that they are in the same span of every item that contains this n-gram.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// The first token of the first occurrence.
@@ -78,7 +78,7 @@ struct Joins<'i> {
 }
 
 impl<'i> Search<'i> {
-    /// Returns a search without any texts.
+    /// Returns a search that has not processed any text.
     pub fn new(items: &'i Items) -> Search<'i> {
         Search {
             items,

@@ -1,10 +1,10 @@
 //! Configures how much freed memory the allocator keeps and how much it returns to the system.
 //!
 //! `--memory` limits the memory that the process holds, including freed memory that the allocator has not returned. The GNU allocator
-//! returns a separately mapped block as soon as it is freed. It maps blocks of 128 KiB or more separately and raises this threshold as it
-//! runs. With these defaults, the kernel clears memory for every one-megabyte page of a file, and clearing took a tenth of the CPU time in
-//! measurements. With a high threshold, nearly all blocks come from the heaps. A second threshold determines how much free memory is kept
-//! at the end of each heap. The allocator does not change thresholds that are set explicitly.
+//! returns a separately mapped block as soon as it is freed. The allocator maps blocks of 128 KiB or more separately and raises this
+//! threshold while the program runs. With these defaults, the kernel clears memory for every one-megabyte page of a file, and clearing took
+//! a tenth of the CPU time in measurements. With a high threshold, nearly all blocks come from the heaps. A second threshold determines how
+//! much free memory is kept at the end of each heap. The allocator does not change thresholds that are set explicitly.
 //!
 //! Each thread has a heap with its own lock. However, a small block that a thread frees is reused by the next allocation on that thread,
 //! even if the block belongs to a different heap, and a block that grows stays in its heap. As a result, a list that starts small and grows
@@ -12,7 +12,7 @@
 //! of a stage in the worst case. Therefore, a list that may become as long as a document is allocated at full size, which places it in the
 //! heap of its own thread.
 
-/// The size, in bytes, from which blocks are mapped separately. This is the largest value that the allocator accepts.
+/// The minimum size, in bytes, of blocks that are mapped separately. This is the largest value that the allocator accepts.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED: libc::c_int = 32 << 20;
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// The number of a document in an index. The tables of an incremental run also contain it.
+/// The number of a document in an index. The tables of an incremental run also contain this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IndexDoc(pub u64);
 

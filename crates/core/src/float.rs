@@ -1,4 +1,4 @@
-//! Provides floating-point functions with the same result, to the last bit, on every machine.
+//! Provides floating-point functions that give the same result, to the last bit, on every machine.
 //!
 //! IEEE 754 defines the results of basic arithmetic and square roots exactly, but not the results of logarithms, powers and similar
 //! functions: each C library rounds them differently, so weights and signatures would differ from machine to machine. The functions in this

@@ -28,7 +28,7 @@ pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Silences panics within [`guarded`] from now on; all other panics are still printed to stderr.
+/// Silences panics within [`guarded`] from this call on; all other panics are still printed to stderr.
 pub fn quiet() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,14 +1,14 @@
-//! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if they have the same longest sentence, or share two of their
+//! `three_plus_five` (A12, "3+5"): two documents of similar length are a pair if they have the same longest sentence or share two of their
 //! three longest sentences.
 //!
 //! Source: Zelenkov, Segalovich 2007, the experimental method 3+5. The method's recall of 0.96 and precision of 0.95 are the best in that
 //! study. No publication explains the "5"; the constants are dupsift's interpretation, and you can change them as parameters. Cost:
-//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three. Limits: if
-//! the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
+//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three. Limitations:
+//! if the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
 //!
 //! Rows with the same key are ordered by length in words. A new chain starts if the next length times `ratio` exceeds the previous length.
-//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of each
-//! of its partners, not only of its neighbor in the chain.
+//! Any two documents in the same chain are a pair. A document with fewer than `small_doc_sentences` sentences must also be similar enough
+//! in length to each of its partners, not only to its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain
@@ -230,10 +230,10 @@ mod tests {
         let long = [(85, 10), (100, 10), (117, 10), (140, 10), (160, 10)];
         // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new chain, and 160 x 0.85 = 136 continues it.
         assert_eq!(pairs("", &long), [(0, 1), (0, 2), (1, 2), (3, 4)]);
-        // 85 and 117 are in the same chain, but they are not within the ratio of each other.
+        // The lengths 85 and 117 are in the same chain, but the ratio between them is too small.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);
         assert_eq!(pairs("chain=off", &long).len(), 10);
-        // The length of a small document must be within the ratio of each partner's length.
+        // A small document must be similar enough in length to each of its partners.
         let small = [(85, 4), (100, 10), (117, 10)];
         assert_eq!(pairs("", &small), [(0, 1), (1, 2)]);
         assert_eq!(pairs("small_doc_sentences=0", &small), [(0, 1), (0, 2), (1, 2)]);

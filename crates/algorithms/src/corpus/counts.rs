@@ -1,7 +1,7 @@
 //! Document and collection frequencies, counted by one worker in bounded memory and drained when the memory is full.
 //!
-//! A partial count is a row of fixed width, (term, df, cf). After a sort, the rows of a term from all workers are added up. Integer sums do
-//! not depend on the order of addition, so neither the number of threads nor the memory limit affects the statistics.
+//! A partial count is a row of fixed width, (term, df, cf). After sorting, the rows for each term are summed over all workers. Integer sums
+//! do not depend on the order of addition, so neither the number of threads nor the memory limit affects the statistics.
 
 use dupsift_core::cpu::ask_for;
 use dupsift_core::row::number;
@@ -42,7 +42,7 @@ pub fn decode_term(bytes: &[u8]) -> (u64, u64, u64) {
     (number(&bytes[..8]), number(&bytes[8..16]), number(&bytes[16..TERM_WIDTH]))
 }
 
-/// The number of slots for early terms, which take 768 KiB in total.
+/// The number of slots for early terms (768 KiB in total).
 const EARLY: usize = 1 << 15;
 
 /// The initial number of slots for all terms that have no early slot.
@@ -61,16 +61,16 @@ struct Slot {
     number: u32,
 }
 
-/// Holds a term of the current document that has no early slot: the term, its position in the document, and its count.
+/// Describes a term that occurs in the current document but has no early slot: the term, its position in the document, and its count.
 type Late = (u64, u32, u32);
 
 /// Holds the counts of one worker. Terms are 64-bit hashes and are not hashed a second time.
 pub struct Counts {
-    /// Terms that occurred early, each in the slot of its lowest bits. They nearly always include the most common terms, and their slots
-    /// stay in the processor's cache, unlike the table of all terms.
+    /// Terms that occurred early, each in the slot given by its lowest bits. They nearly always include the most common terms, and their
+    /// slots stay in the processor's cache, unlike the table of all terms.
     early: Vec<Slot>,
-    /// The terms without an early slot, each in the slot of its upper bits or in one of the following slots. At least half of the slots are
-    /// free.
+    /// The terms without an early slot, each in the slot given by its upper bits or in one of the following slots. At least half of the
+    /// slots are free.
     slots: Vec<Slot>,
     /// The number of terms in `slots`.
     terms: usize,
@@ -87,7 +87,8 @@ pub struct Counts {
 impl Counts {
     /// Creates empty counts that may grow to about `memory_bytes` bytes.
     pub fn new(memory_bytes: usize) -> Counts {
-        // A slot takes 24 bytes; there are two to four slots per term. While the table grows, the old slots add half as many.
+        // A slot takes 24 bytes; there are two to four slots per term. While the table grows, the old slots, half as many as the new ones,
+        // also take memory.
         let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
         Counts {
             early: vec![Slot::default(); EARLY],
@@ -128,7 +129,7 @@ impl Counts {
         &self.numbers
     }
 
-    /// Returns the positions of the most recently added terms that are new, in the order of their numbers.
+    /// Returns the positions of the new terms among the most recently added terms, in the order of their numbers.
     pub fn fresh(&self) -> &[u32] {
         &self.fresh
     }
@@ -205,7 +206,7 @@ impl Counts {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
         slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
-        // A document with more words than the limit made these buffers larger than other documents need.
+        // A document with more words than the limit has made these buffers larger than other documents need.
         if self.slots.len() / 4 > self.limit {
             self.slots = vec![Slot::default(); FIRST];
             (self.numbers, self.fresh) = Default::default();

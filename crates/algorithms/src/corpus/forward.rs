@@ -61,7 +61,7 @@ pub fn write_document(doc: u64, document: &Analysis<'_>, numbers: &[u32], out: &
     write_words(document, numbers, out);
 }
 
-/// Appends the words of a first line, if there is one, after its document.
+/// Appends the words of the first line, if there is one, after the words of its document.
 pub fn write_first_line(line: Option<&Analysis<'_>>, numbers: &[u32], out: &mut Vec<u8>) {
     push(out, u64::from(line.is_some()));
     if let Some(line) = line {
@@ -277,7 +277,7 @@ pub mod tests {
         counted.map(of).collect()
     }
 
-    /// Holds the stored form of some texts.
+    /// Holds several texts in stored form.
     pub struct Written {
         /// The lengths of the words.
         pub lengths: Vec<u8>,
@@ -317,7 +317,7 @@ pub mod tests {
     #[test]
     fn what_comes_back_is_what_the_text_says() {
         let stop_words = ["и", "the", "bargains"].map(String::from).to_vec();
-        // This text is so long that words are prefetched in several portions and some numbers take more than one byte.
+        // This text is so long that words are prefetched in several batches and some numbers take more than one byte.
         let long = (0..3000u32).map(|n| format!("w{} ", n * n % 1777)).collect::<String>();
         let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).chain([long]).collect();
         for (stem, first_lines) in [(false, false), (false, true), (true, true)] {

@@ -10,7 +10,7 @@ use dupsift_core::float;
 use dupsift_core::hash::combine;
 use dupsift_text::{Frequencies, Frequency};
 
-/// Holds the counts of one corpus with one tokenizer.
+/// Holds the counts for one corpus and one tokenizer.
 pub struct CorpusStats {
     documents: u64,
     tokens: u64,
@@ -20,7 +20,7 @@ pub struct CorpusStats {
     idf: Vec<f64>,
     /// The words with their document and collection frequencies.
     pub words: TermTable,
-    /// The features (sentences, segments) that occur in two documents or more, with their document frequencies.
+    /// The features (sentences, segments) that occur in at least two documents, with their document frequencies.
     pub features: TermTable,
     df_range: OnceLock<(u64, u64)>,
 }
@@ -47,13 +47,13 @@ impl CorpusStats {
         }
     }
 
-    /// Returns the same counts for use with documents that were not counted. [`CorpusStats::covers`] then returns false.
+    /// Returns the same counts for use with documents that were not counted. [`CorpusStats::covers`] returns false for these counts.
     pub fn frozen(self) -> CorpusStats {
         CorpusStats { covers: false, ..self }
     }
 
-    /// Returns whether the counts include every document that is signed. Only then do the counts prove that a term occurs in no document
-    /// other than the signed document and its copies; with frozen counts, an unknown term may occur in many documents.
+    /// Returns whether the counts include every document that is signed. Only complete counts prove that a term occurs in no document other
+    /// than the signed document and its copies; with frozen counts, an unknown term may occur in many documents.
     pub fn covers(&self) -> bool {
         self.covers
     }
@@ -88,7 +88,7 @@ impl CorpusStats {
         self.words.get(term).map_or(1, |found| found.cf)
     }
 
-    /// Returns the number of documents that contain the feature (a sentence, a segment), at least 1.
+    /// Returns the number of documents that contain the feature (a sentence or a segment); the result is at least 1.
     pub fn feature_df(&self, feature: u64) -> u64 {
         self.features.get(feature).map_or(1, |found| found.df)
     }
@@ -124,7 +124,8 @@ impl CorpusStats {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 
-    /// Returns the id of these counts. Equal corpora with the same tokenizer have the same id, regardless of the order of their documents.
+    /// Returns the id of these counts. Corpora with the same documents and the same tokenizer have the same id, regardless of the order of
+    /// the documents.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
     }
@@ -149,7 +150,7 @@ fn idf_bm25(documents: u64, df: u64) -> f64 {
     float::ln((n - df + 0.5) / (df + 0.5))
 }
 
-/// Returns the snapshot id of counts, a hash of their contents.
+/// Returns the snapshot id: a hash of the contents of the counts.
 pub fn snapshot(identity: u64, documents: u64, tokens: u64, words: &TermTable, features: &TermTable) -> u64 {
     let mut id = combine(combine(identity, documents), tokens);
     for table in [words, features] {

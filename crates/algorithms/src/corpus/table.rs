@@ -1,8 +1,8 @@
 //! The term table: (term, df, cf) sorted by term in a memory-mapped file, so that it takes no anonymous memory.
 //!
-//! Terms are well-mixed 64-bit hashes, so equal ranges contain about equally many terms. An index in a second file stores where each range
-//! of about [`BUCKET`] terms begins, so a lookup accesses memory twice, far less often than a binary search would. A record is three
-//! little-endian 64-bit numbers, and an index entry is one such number. A third file contains the ranks (`ranks.rs`).
+//! Terms are well-mixed 64-bit hashes, so ranges of equal size contain about the same number of terms. An index in a second file stores
+//! where each range of about [`BUCKET`] terms begins, so a lookup accesses memory twice, far less often than a binary search would. A
+//! record is three little-endian 64-bit numbers, and an index entry is one such number. A third file contains the ranks (`ranks.rs`).
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -102,8 +102,8 @@ pub struct TermTable {
     terms: Option<Mmap>,
     index: Option<Mmap>,
     ranks: Ranks,
-    /// The most common terms, each in the slot of its highest bits or in one of the following slots. Most lookups end in these slots, which
-    /// stay in the processor's cache. A df of 0 marks a free slot.
+    /// The most common terms, each in the slot given by its highest bits or in one of the following slots. Most lookups end in these slots,
+    /// which stay in the processor's cache. A df of 0 marks a free slot.
     common: Vec<(u64, Found)>,
 }
 
@@ -324,7 +324,7 @@ enum Place {
     Range(Range<usize>),
 }
 
-/// Returns the number of the range that contains a term if all terms are divided into `ranges` equal ranges.
+/// Returns the number of the range that contains a term if the space of all possible terms is divided into `ranges` equal ranges.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
     ((u128::from(term) * ranges as u128) >> 64) as usize

@@ -1,11 +1,11 @@
-//! Containment (Broder 1997): how much of one text is in another text.
+//! Containment (Broder 1997): how much of one text also occurs in another text.
 //!
 //! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers. A number may be
 //! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
 //! distinct gram.
 //!
 //! A saved web page has dates, counters and addresses around its text that differ each time the page is saved. In a long text, numbers that
-//! occur only in the first or last twentieth, and not in the first line, therefore belong to the frame of the text and do not count as
+//! occur only in the first or last twentieth of the text, and not in the first line, therefore belong to its frame and do not count as
 //! facts.
 //!
 //! ```text
@@ -24,7 +24,7 @@ use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
-/// The number of tokens in a gram. A text with fewer tokens, but at least one, is one gram.
+/// The number of tokens in a gram. A shorter text counts as one gram if it has at least one token.
 pub const GRAM: usize = 3;
 
 /// The minimum number of tokens for a text to have a frame.
@@ -80,8 +80,8 @@ fn number_hash(value: &str) -> u64 {
     hash64(value.as_bytes()) & !IN_FRAME
 }
 
-/// Returns whether a text contains a number, in any spelling. The text is given as written by [`write_contents`], and the number as found by
-/// [`numbers`].
+/// Returns whether a text contains a number, in any spelling. The text is given in the form that [`write_contents`] writes, and the number
+/// in the form that [`numbers`] finds.
 pub fn has_number(contents: &[u64], number: &str) -> bool {
     let [numbers, ..] = parts(contents);
     numbers.binary_search_by_key(&number_hash(&value(number)), |number| number & !IN_FRAME).is_ok()
@@ -92,7 +92,7 @@ pub fn has_number(contents: &[u64], number: &str) -> bool {
 pub struct Part {
     /// The number of elements that are in the other text.
     pub common: u64,
-    /// The number of all elements.
+    /// The total number of elements.
     pub all: u64,
 }
 
@@ -106,11 +106,11 @@ impl Part {
 /// Describes how much of one text another text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contained {
-    /// The contained part of the distinct grams.
+    /// How many of the distinct grams the other text contains.
     pub grams: Part,
-    /// The contained part of the distinct numbers.
+    /// How many of the distinct numbers the other text contains.
     pub numbers: Part,
-    /// The contained part of the distinct numbers outside the frame.
+    /// How many of the distinct numbers outside the frame the other text contains.
     pub facts: Part,
 }
 
@@ -155,7 +155,7 @@ pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     }))
 }
 
-/// Returns how many distinct numbers each of two texts has, and how many they have in common.
+/// Returns how many distinct numbers each of two texts contains, and how many they have in common.
 pub fn numbers_of(a: &[u64], b: &[u64]) -> ([usize; 2], usize) {
     let ([a, ..], [b, ..]) = (parts(a), parts(b));
     ([a.len(), b.len()], common_numbers(a, b).0 as usize)
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));
-        // Numbers written in words equal numbers written in digits.
+        // Numbers written in words match numbers written in digits.
         assert_eq!(of("一千二百户 сорок", "1200 40")[0].numbers, part(2, 2));
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");

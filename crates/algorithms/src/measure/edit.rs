@@ -5,9 +5,9 @@
 
 use super::subsequence::{Decided, common_in_order};
 
-/// The maximum number of steps in one comparison, which take about a second. Any two sequences of 200,000 elements stay below this number
-/// at any threshold (their widest band has 626 million blocks). Longer sequences stay below it if they are nearly equal or have few
-/// elements in common.
+/// The maximum number of steps in one comparison; this many steps take about a second. Any two sequences of 200,000 elements stay below
+/// this number at any threshold (their widest band has 626 million blocks). Longer sequences stay below it if they are nearly identical or
+/// have few elements in common.
 pub const MOST_STEPS: u64 = 700_000_000;
 
 /// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
@@ -120,7 +120,7 @@ mod tests {
             agree(&a, &b, t)?;
         }
 
-        /// The texts are long enough for many blocks of 64 and a band within them.
+        /// The texts are long enough for many blocks of 64 positions, of which a band covers only some.
         #[test]
         fn equals_the_quadratic_definition_on_edited_texts((a, b) in edited(), t in 0.6f64..1.0) {
             agree(&a, &b, t)?;

@@ -1,7 +1,7 @@
 //! Jaccard similarity (resemblance, Broder 1997): the number of elements that two sets share, divided by the number of elements in their
 //! union.
 
-/// Returns |A n B| / |A u B| of two sorted slices of distinct values, or 1 for two empty sets. Takes O(|A| + |B|) time.
+/// Returns |A n B| / |A u B| for two sorted slices of distinct values, or 1 for two empty sets. Takes O(|A| + |B|) time.
 ///
 /// ```text
 /// jaccard(&[1, 2, 3], &[2, 3, 4]) == 0.5
@@ -12,7 +12,8 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// Returns how many values two sorted slices share. Repeated values count as often as they occur in both slices. Takes O(|A| + |B|) time.
+/// Returns how many values two sorted slices share. A repeated value counts once for each time that it occurs in both slices. Takes O(|A| +
+/// |B|) time.
 ///
 /// Each step of a merge depends on the previous step. Both slices are therefore split at the middle value of the first slice, and one loop
 /// merges both halves, so that the latencies of their steps overlap.
@@ -53,7 +54,7 @@ pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let stride = (large.len() / small.len().max(1)).max(1);
     let (mut rest, mut common) = (large, 0);
     for value in small {
-        // Advances in strides of the average distance between two values, then halves the last stride.
+        // Advances in strides equal to the average distance between adjacent values, then searches the last stride by bisection.
         let mut reach = stride;
         while reach < rest.len() && rest[reach - 1] < *value {
             reach += stride;

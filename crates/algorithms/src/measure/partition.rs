@@ -1,12 +1,12 @@
 //! The similarity of two partitions of the same documents: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert, Arabie
 //! 1985).
 //!
-//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. Lists of labels are
-//! therefore not needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory does not grow with
-//! the number of documents. Documents that are alone in their clusters count like all other documents.
+//! Both are sums over cells, where a cell is a set of documents that have both their true cluster and their predicted cluster in common.
+//! Lists of labels are therefore not needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory
+//! does not grow with the number of documents. Documents that are alone in their clusters count like all other documents.
 //!
-//! Pairwise measures are dominated by giant clusters, in which the number of pairs grows with the square of the size; B-cubed weighs each
-//! document equally.
+//! Pairwise measures are dominated by giant clusters, in which the number of pairs grows with the square of the size; B-cubed weights all
+//! documents equally.
 
 use super::Retrieval;
 
@@ -16,9 +16,9 @@ pub struct Partitions {
     documents: u128,
     /// The number of ordered pairs of documents that are together in both partitions.
     together: u128,
-    /// The number of ordered pairs that are together in the true partition.
+    /// The number of ordered pairs of documents that are together in the true partition.
     together_true: u128,
-    /// The number of ordered pairs that are together in the predicted partition.
+    /// The number of ordered pairs of documents that are together in the predicted partition.
     together_predicted: u128,
     precision: f64,
     recall: f64,
@@ -69,15 +69,15 @@ impl Partitions {
 
     /// Returns B-cubed. Precision is the mean, over all documents, of the share of a document's predicted cluster that is also in its true
     /// cluster. Recall is the mean, over all documents, of the share of a document's true cluster that is also in its predicted cluster.
-    /// Both are undefined if there are no documents.
+    /// Precision and recall are undefined if there are no documents.
     pub fn b_cubed(&self) -> Retrieval {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         Retrieval::of(mean(self.precision), mean(self.recall))
     }
 
-    /// Returns the adjusted Rand index: 1 for equal partitions, 0 on average for independent partitions, at least -1. If all documents are
-    /// alone in both partitions, or all are in one cluster in both, the denominator of the formula is 0 and the index is 1. The index is
-    /// undefined if there are no documents.
+    /// Returns the adjusted Rand index: 1 for identical partitions, 0 on average for independent partitions, at least -1. If all documents
+    /// are alone in both partitions, or all are in one cluster in both, the denominator of the formula is 0 and the index is 1. The index
+    /// is undefined if there are no documents.
     ///
     /// The sums are 128-bit integers, exact up to about five billion documents, and floating-point numbers beyond that.
     pub fn ari(&self) -> Option<f64> {

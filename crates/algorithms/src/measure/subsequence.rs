@@ -1,7 +1,7 @@
 //! Computes the length of the longest common subsequence with bit-parallel operations, even for long sequences.
 //!
-//! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 at each
-//! position where the subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first
+//! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. The bits of `ones` are 0 at the
+//! positions where the subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first
 //! sequence contains it, and the blocks that a carry passes through. A text of many different words therefore takes a few steps per word,
 //! regardless of the width of the band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many
 //! differences are abandoned as soon as that is clear.
@@ -17,15 +17,15 @@ pub struct Undecided;
 /// Holds the result of a comparison, or `None` if it is below a threshold.
 pub type Decided<T> = Result<Option<T>, Undecided>;
 
-/// The minimum number of elements off the diagonal that the first band covers, which is a few blocks.
+/// The minimum number of off-diagonal elements that the first band covers: a few blocks.
 const NARROW: usize = 1024;
 /// The factor by which each band is wider than the previous band.
 const WIDEN: usize = 2;
 /// Elements below this value, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;
-/// The number of steps per row, not counting its blocks.
+/// The number of steps per row, not counting the steps for its blocks.
 const ROW_STEPS: u64 = 4;
-/// The number of steps to number an element and enter it in the tables. A new element also waits for memory.
+/// The number of steps to number an element and enter it in the tables. A new element also costs a wait for memory.
 const ENTRY_STEPS: u64 = 16;
 const NUMBER_STEPS: u64 = 128;
 /// The number of steps up to which positions and numbers fit in 32 bits.
@@ -153,8 +153,8 @@ struct Table {
     /// The number of positions; `blocks` is the number of blocks of 64 positions.
     places: usize,
     blocks: usize,
-    /// The index at which the entries of each number begin, followed by the end of the last entries. A number in most blocks has an entry
-    /// for every block.
+    /// The index at which the entries of each number begin, followed by the end of the last number's entries. A number that occurs in most
+    /// blocks has an entry for every block.
     begins: Vec<u32>,
     /// The block of each entry, in ascending order for each number; `mask` holds the positions of the element in that block.
     block: Vec<u32>,
@@ -336,7 +336,7 @@ mod tests {
         row[b.len()]
     }
 
-    /// Tries lengths of many blocks, small and large alphabets, and all thresholds, so that several bands are needed.
+    /// Tries sequences many blocks long, small and large alphabets, and all thresholds, so that several bands are needed.
     #[test]
     fn equals_the_definition_in_every_band() {
         for (kinds, changes) in [(2, 300), (2, 2_000), (40, 900), (100_000, 1_500), (100_000, 0)] {
@@ -372,10 +372,10 @@ mod tests {
         near.remove(5_000);
         near.insert(15_000, 7);
         assert_eq!(common_in_order(&a, &near, 15_000, most / 4), Ok(Some(19_999)));
-        // The lengths, and the words that only one sequence has, determine the result before any row is processed.
+        // The lengths, and the words that occur in only one sequence, determine the result before any row is processed.
         assert_eq!(common_in_order(&a, &b[..9_999], 10_000, 0), Ok(None));
         assert_eq!(common_in_order(&a, &random(3, 20_000, 1)[..], 15_000, most / 4), Ok(None));
-        // There are too many elements to number them within the time limit.
+        // There are too many elements to number within the step limit.
         let many = |seed| (0..200_000u64).map(|at| splitmix64(seed, at) as u32).collect::<Vec<u32>>();
         assert_eq!(common_in_order(&many(1), &many(2), 150_000, 200_000 * NUMBER_STEPS / 2), Err(Undecided));
         assert_eq!(common_in_order(&many(1), &many(2), 150_000, 1 << 30), Ok(None));

@@ -1,8 +1,8 @@
-//! Titles that follow the same pattern, such as the names of two functions or the titles of the rules of two counties.
+//! Titles that follow the same pattern, such as the names of two functions or the titles of two counties' rules.
 //!
-//! A version with a different title still contains the phrases of the old title in its text. If two pages from one template have different
-//! titles, each page has a phrase of its own title that the other page lacks, and usually repeats this phrase. If two titles are names
-//! without white space, any difference counts, because two versions of a page do not name different functions.
+//! A version with a different title still contains the phrases of the old title in its text. If two pages from the same template have
+//! different titles, each page contains a phrase of its own title that the other page lacks, and usually repeats this phrase. If two titles
+//! are names without white space, any difference counts, because two versions of a page do not name different functions.
 //!
 //! ```text
 //! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: some 80 values per document, under a
-//! microsecond per pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
+//! microsecond per pair. Limitations: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
 use super::contained::GRAM;
 use dupsift_core::hash::hash64;
@@ -21,7 +21,7 @@ use dupsift_text::{Analysis, first_title, is_han};
 
 /// The maximum number of tokens in a title; a longer first line is a paragraph.
 const LONGEST: usize = 40;
-/// The number of first letters that two forms of the same word share.
+/// The number of initial letters that two forms of the same word share.
 const STEM: usize = 4;
 /// The number of leading values: the name, the mask of repeated phrases, and the number of tokens.
 const HEAD: usize = 3;
@@ -29,7 +29,7 @@ const HEAD: usize = 3;
 /// Describes why two titles name different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TitleDifference {
-    /// Both titles are names without white space, and differ.
+    /// Both titles are names without white space, and the names differ.
     Name,
     /// Each title has a phrase that the other text lacks, and one text repeats its phrase.
     Phrase,
@@ -72,7 +72,7 @@ pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) 
     out.append(&mut phrases);
 }
 
-/// Returns the first letters of a word; a word with a digit (a version or a number) has no other forms.
+/// Returns the first letters of a word; a word that contains a digit (a version or a number) has no other forms.
 fn stem(word: &str) -> &str {
     let end = word.char_indices().nth(STEM).filter(|_| !word.contains(char::is_numeric));
     end.map_or(word, |(end, _)| &word[..end])

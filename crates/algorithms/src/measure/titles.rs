@@ -1,9 +1,9 @@
 //! Titles that name different things: the last check before a document is removed in favor of another document.
 //!
-//! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages of two
-//! functions. Often only the title distinguishes them. A document is therefore kept if its first line has a word that is far rarer in the
-//! other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from one template do not. More
-//! rare words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is
+//! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages about two
+//! functions. Often only the title distinguishes them. A document is therefore kept if its first line contains a word that is far rarer in
+//! the other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from the same template do not.
+//! More rare words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is
 //! exempt. Two different names, or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
 //!
 //! ```text
@@ -11,8 +11,9 @@
 //! v "Rules of the Yilan committee ..."    words of at most 10 documents in both: none
 //! ```
 //!
-//! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: about a microsecond per pair. Limits: two
-//! pages with the same title are not distinguished, nor are two pages that share rare words and differ in one other word of a long title.
+//! Source: dupsift's own rule, found by experiment; docs/versions.md shows its results. Cost: about a microsecond per pair. Limitations:
+//! two pages with the same title are not distinguished, nor are two pages that share rare words and differ in one other word of a long
+//! title.
 
 use super::versions::{Both, HAIR};
 use super::{TitleDifference, Versions};
@@ -24,26 +25,26 @@ pub const LONGEST_TITLE: u64 = 40;
 const NAME: u64 = 2;
 /// The minimum number of different shared rare words. In a short text, a single rare word has a large share of the weight.
 const RARE_WORDS: u64 = 3;
-/// The factor by which the required share of shared rare words is larger if the text repeats the missing word.
+/// The factor by which the required weight of shared rare words is multiplied if the text repeats the missing word.
 const REPEATED: f64 = 5.0;
 
-/// Holds the comparison of one text's first line with another text.
+/// Holds the result of comparing one text's first line with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
-    /// The largest share by which a word of the first line is less frequent in the other text than in this text. The value is 1 if the
+    /// The largest relative drop in frequency, from this text to the other text, among the words of the first line. The value is 1 if the
     /// other text lacks the word, and 0 if there is no title.
     pub missing: f64,
-    /// The number of the word with that share, as in [`Surplus`](super::Surplus), or 0 if no word is missing.
+    /// The number that identifies the word with the largest drop, as in [`Surplus`](super::Surplus), or 0 if no word is missing.
     pub word: u64,
     /// The number of different words in the first line.
     pub words: u64,
-    /// Whether the text contains a word of the first line at least twice and the other text never contains this word.
+    /// Whether some word of the first line occurs at least twice in this text and never in the other text.
     pub repeated: bool,
     /// Whether the first line is the complete text.
     pub complete: bool,
     /// The share of the text's weight that comes from rare words in both texts.
     pub rare: f64,
-    /// The number of different rare words that both texts have.
+    /// The number of different rare words that both texts contain.
     pub rare_words: u64,
 }
 
@@ -51,8 +52,8 @@ impl Versions {
     /// Returns whether the title of one text names something that the other text is not about. If one text contains the other, only the
     /// title of the contained text counts; for two versions, both titles count.
     ///
-    /// Two texts are about the same thing if their near group has no third document and their cosine exceeds the next best cosine by twice
-    /// `gap`, unless `difference` shows otherwise.
+    /// Two texts are assumed to be about the same thing if their near group has no third document and their cosine exceeds the next best
+    /// cosine by twice `gap`, unless `difference` shows otherwise.
     pub fn other_title(
         &self,
         both: &Both,
@@ -77,7 +78,7 @@ impl Versions {
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
-        // The first line of a mail or of a paragraph is not a title. In a text of one line, all words count.
+        // The first line of an email or of a paragraph is not a title. In a text of one line, all words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }

@@ -1,13 +1,14 @@
 //! Versions, contained texts and pages with the same template: a rule with six conditions, for pairs found by cosine.
 //!
 //! Source: dupsift's own rule, found by experiment; docs/versions.md describes its results, the effect of each condition, and open
-//! questions. Cost: a few microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
+//! questions. Cost: a few microseconds per pair. Limitations: two short texts that differ in one word may be an original and its
+//! correction, or two pages from the same template.
 //!
-//! 1. The facts agree. The text with fewer distinct numbers has at least the share `numbers` of them in common with the other text, or each
-//!    text has at least the share `both` of its 3-grams in common with the other text.
-//! 2. No single word distinguishes the two texts. The surplus of a word in one text over the other text is at most the share `word` of the
-//!    text's weight or, in a short text, `short` average words. This condition is skipped if the first lines are equal.
-//! 3. A pair that passes conditions 1 and 2 is a version if one text is contained in the other: at least the share `contained` of its
+//! 1. The facts agree. The text with fewer distinct numbers shares at least the fraction `numbers` of them with the other text, or each
+//!    text shares at least the fraction `both` of its 3-grams with the other text.
+//! 2. No single word distinguishes the two texts. The surplus of a word in one text over the other text is at most the fraction `word` of
+//!    the text's weight or, in a short text, the weight of `short` average words. This condition is skipped if the first lines are equal.
+//! 3. A pair that passes conditions 1 and 2 is a version if one text is contained in the other: at least the fraction `contained` of its
 //!    3-grams is in the other text. In this case, condition 2 applies only to the better contained text, because the other text may add
 //!    anything.
 //! 4. A pair is also a version if it is isolated: its cosine exceeds the next best cosine of either document outside the near group by
@@ -15,7 +16,7 @@
 //! 5. A pair is also a version if both texts have the same title and no document outside the near group is more similar. All other pairs
 //!    share only a template.
 //! 6. Documents from the same template share the text of the template. If more than ten other documents are about as similar to the better
-//!    contained text as its partner (less than `gap` below), at least the share `crowd` of this text's 3-grams must be in the partner.
+//!    contained text as its partner (less than `gap` below), at least the fraction `crowd` of this text's 3-grams must be in the partner.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -27,10 +28,10 @@ use dupsift_core::row::{Related, RelationKind, Why};
 
 /// If less than this share of the larger text is in the other text, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
-/// The tolerance of comparisons, which is needed because similarities are Float32.
+/// The tolerance for comparisons, which is needed because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
-/// The maximum number of other documents about as similar as the partner in a pair; a larger number is a crowd.
+/// The maximum number of other documents that may be about as similar to a document as its partner; a larger number is a crowd.
 pub const CROWD: usize = 10;
 
 /// Holds the limits of the rule.
@@ -56,19 +57,19 @@ pub struct Versions {
     pub near: f64,
     /// The maximum number of texts that share a title. A first line that more texts share is not a title.
     pub titles: u64,
-    /// The minimum cosine of a pair with the same template that is reported.
+    /// The minimum cosine at which a pair with the same template is reported.
     pub templates: f64,
-    /// The maximum share by which a word of the title may be less frequent in the other text.
+    /// The maximum relative drop in frequency, from one text to the other, of a word in the title.
     pub title: f64,
     /// The share of a text's weight in shared rare words that compensates for a changed title; five times this share is required if the
     /// missing word is repeated. A word is rare if at most `titles` documents contain it.
     pub rare: f64,
 }
 
-/// Holds the comparison of two first lines.
+/// Holds the result of comparing two first lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstLine {
-    /// Whether the two first lines are equal, and few other documents have the same line.
+    /// Whether the two first lines are equal and few other documents share this line.
     pub same: bool,
     /// Whether both first lines may be titles.
     pub titles: bool,
@@ -90,11 +91,11 @@ pub struct Surplus {
 pub struct Both {
     /// The cosine of the two documents.
     pub cosine: f64,
-    /// The part of a that is in b, and the part of b that is in a.
+    /// How much of a is in b, and how much of b is in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
-    /// The comparison of the first lines of a and b.
+    /// The result of comparing the first lines of a and b.
     pub lines: FirstLine,
     /// The best cosine of either document outside the near group.
     pub next_best: f64,
@@ -135,7 +136,7 @@ impl Versions {
         rare: 0.02,
     };
 
-    /// Returns the relation of equal texts.
+    /// Returns the relation between identical texts.
     pub fn same(&self) -> Related {
         Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32, other_title: false }
     }
@@ -202,8 +203,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Returns the data about two texts of 1000 words. They have 500 of 1000 3-grams in common, no numbers, and no word that distinguishes
-    /// them. Other documents are nearly as similar.
+    /// Returns the data about two texts of 1000 words. The texts share 500 of 1000 3-grams and contain no numbers, and no word
+    /// distinguishes them. Other documents are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));

@@ -1,4 +1,4 @@
-//! An algorithm bound to a corpus: its method, its rules over all pairs, and how its pairs are verified on the texts.
+//! An algorithm bound to a corpus: its method, its rules over all pairs, and the checks that verify its pairs by their texts.
 
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
@@ -63,7 +63,7 @@ impl<'c> Bound<'c> {
         self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
-    /// Returns the check that verifies pairs on the texts: the method's own check, the check requested by `verify=`, or both.
+    /// Returns the check that verifies pairs by their texts: the method's own check, the check requested by `verify=`, or both.
     pub fn verify(&self) -> Option<Check<'_>> {
         match (self.signer.verify(), self.check.as_deref()) {
             (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
@@ -152,7 +152,7 @@ impl<'b> Check<'b> {
         second.evidence(document, out);
     }
 
-    /// Returns the pair if it passes, with the similarity of the last check.
+    /// Returns the pair if it passes, with the similarity that the last check computed.
     ///
     /// # Errors
     /// Returns [`Undecided`](crate::measure::Undecided) from the first check that cannot decide, unless an earlier check rejects the pair.
@@ -163,7 +163,7 @@ impl<'b> Check<'b> {
     }
 }
 
-/// Returns the evidence of the first and of the second check. Both are empty for a document that was not read.
+/// Returns the evidence of the first and of the second check. Both lists are empty for a document that was not read.
 fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }

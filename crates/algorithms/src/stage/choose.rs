@@ -6,15 +6,15 @@ use super::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
 use super::survive::{Partner, Removal};
 use crate::measure::Contained;
 
-/// Chooses the best partner of a document whose removal requires only a pair. `better(a, b)` returns whether a precedes b in the order of
+/// Chooses the best partner for a document whose removal requires only a pair. `better(a, b)` returns whether a precedes b in the order of
 /// preference.
 pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -> Option<Removal> {
     let best = partners.iter().reduce(|a, b| if better(b.kept, a.kept) { b } else { a })?;
     Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
 }
 
-/// Splits the partners of a document into the partners to compare (the most similar or, among equally similar partners, the best) and the
-/// rest.
+/// Splits the partners of a document into the partners to compare (the most similar partners; if the similarities are equal, the best
+/// partners) and the rest.
 pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (&mut [Partner], &mut [Partner]) {
     let preferred = |a: &Partner, b: &Partner| {
         let similar = b.found.1.total_cmp(&a.found.1);
@@ -34,7 +34,7 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
 pub struct Chooser<B> {
     bounds: Bounds,
     better: B,
-    /// The number of documents, for each reason, that are kept although they form a pair with a kept document.
+    /// For each reason, the number of documents that are kept although they form a pair with a kept document.
     pub stays: BTreeMap<Stays, u64>,
     /// The number of kept partners with which these documents were not compared. A partner that several algorithms found may count once
     /// for each algorithm.

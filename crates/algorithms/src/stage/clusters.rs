@@ -1,9 +1,9 @@
-//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of each other
-//! document to the best document.
+//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of all
+//! remaining documents to it.
 //!
 //! A class of equal documents is one node, identified by the document with the smallest number. The driver provides the arrays, and so
-//! decides where they are stored. The arrays have one number per document, all 0 at the start. A driver that processes one component at a
-//! time numbers the documents of each component from 0.
+//! decides where they are stored. The arrays contain one number per document, all 0 at the start. A driver that processes one component at
+//! a time numbers the documents of each component from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -130,13 +130,13 @@ mod tests {
         let pair = |a, b, similarity| Pair::new(a, b, Score { similarity, distance: None }, 1);
         let related =
             Some(Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false });
-        // 5 and 6 only share a template, so 6 is in no cluster.
+        // Documents 5 and 6 only share a template, so document 6 is in no cluster.
         let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { related, ..pair(5, 6, 0.9) }];
         let (mut parents, mut best, mut similarities) = (vec![0u32; 7], vec![0u32; 7], vec![0u32; 7]);
         let parents = Some(Slots::Narrow(&mut parents));
         let mut clusters = Clusters::new(&Two, parents, Slots::Narrow(&mut best), &mut similarities);
         pairs.iter().for_each(|pair| clusters.join(pair));
-        // The larger document is preferred.
+        // The document with the larger number is preferred.
         let better = |a, b| a > b;
         assert_eq!([0, 2, 5].map(|doc| clusters.is_alone(doc)), [false, true, true]);
         let roots = [(0, 4), (1, 3), (2, 2), (5, 5)].map(|(doc, best)| clusters.member(doc, best, better));

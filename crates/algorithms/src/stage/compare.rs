@@ -9,7 +9,7 @@
 //! rates. An algorithm with few pairs has a rate of 1. The samples of different algorithms overlap to the extent that their pairs overlap
 //! (permanent random numbers: Brewer, Early and Joyce 1972).
 //!
-//! [`super::estimate`] estimates the number of duplicates in a part of the pool from its judged pairs.
+//! [`super::estimate`] estimates the number of duplicates in any subset of the pool from its judged pairs.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +60,8 @@ const MOST_PENDING: usize = 1 << 16;
 /// Counts the pairs of the pool by the algorithms that found them.
 ///
 /// The tally counts the pairs that each set of up to three algorithms has in common. The size of the union of any such set follows from
-/// these counts. Memory therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms and
-/// one stratum) and not on the number of pairs or of different sets of finders.
+/// these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms
+/// and one stratum), not on the number of pairs or the number of distinct sets of finders.
 pub struct Tally {
     algorithms: usize,
     /// `related[i]` holds the bits of the algorithms related to algorithm i, including itself. By definition, these algorithms find all or
@@ -92,7 +92,7 @@ impl Tally {
         }
     }
 
-    /// Records which algorithms include each other, as bits. By default, no algorithm includes another algorithm.
+    /// Records, as bits, which algorithms include one another. By default, no algorithm includes another algorithm.
     pub fn relate(&mut self, related: Vec<u64>) {
         self.related.iter_mut().zip(related).for_each(|(known, more)| *known |= more);
     }

@@ -1,7 +1,7 @@
-//! contest: determines the contestants of `compare`. A contestant is an algorithm or a preset; the pairs of a preset are the union of the
-//! pairs of its algorithms.
+//! contest: determines the entries of `compare`, that is, the algorithms and presets to compare. An entry is an algorithm or a preset; the
+//! pairs of a preset are the union of the pairs of its algorithms.
 //!
-//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several contestants contain
+//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that belongs to several entries
 //! runs only once.
 //!
 //! ```text
@@ -18,21 +18,21 @@ use dupsift_core::error::{Error, Result};
 pub struct Contestant {
     /// The label of the algorithm, or the name of the preset.
     pub name: String,
-    /// The indices of the contestant's algorithms in the list of all algorithms that run.
+    /// The indices of the entry's algorithms in the list of all algorithms that run.
     pub algorithms: Vec<usize>,
-    /// Whether the contestant is a preset.
+    /// Whether the entry is a preset.
     pub preset: bool,
-    /// The options that select the contestant: `--preset balanced`, `--algorithms minhash`. If a preset has its own removal options, only
-    /// its algorithms are listed.
+    /// The options that select the entry: `--preset balanced`, `--algorithms minhash`. If a preset has its own removal options, only its
+    /// algorithms are listed.
     pub typed: String,
 }
 
-/// Holds all contestants and their algorithms.
+/// Holds all entries and their algorithms.
 #[derive(Clone)]
 pub struct Contest {
     /// The algorithms that run, with unique labels: the algorithms in the list, then the algorithms that only presets contain.
     pub algorithms: Vec<Chosen>,
-    /// The contestants: the algorithms in the list, then the presets.
+    /// The entries: the algorithms in the list, then the presets.
     pub contestants: Vec<Contestant>,
 }
 
@@ -40,8 +40,7 @@ impl Contest {
     /// Parses a list of algorithms, like [`Recipe::parse_algorithms`], that may contain presets.
     ///
     /// # Errors
-    /// Returns the errors of `parse_algorithms`, and an error for a preset with parameters or for two contestants with
-    /// the same name.
+    /// Returns the errors of `parse_algorithms`, and an error for a preset with parameters or for two entries with the same name.
     pub fn parse(typed: &str) -> Result<Contest> {
         let (named, presets) = split_presets(typed)?;
         let algorithms = if named.is_empty() && !presets.is_empty() { Vec::new() } else { Recipe::choose_all(named)? };
@@ -53,8 +52,7 @@ impl Contest {
         Ok(contest)
     }
 
-    /// Returns the contest between a preset and its algorithms. If the preset has a single algorithm, only the preset
-    /// is a contestant.
+    /// Returns the comparison of a preset with its algorithms. If the preset has a single algorithm, the preset is the only entry.
     ///
     /// # Errors
     /// Returns an error for an unknown name.
@@ -103,14 +101,14 @@ impl Contest {
 }
 
 impl Contestant {
-    /// Returns whether the bits in `found` include one of the contestant's algorithms.
+    /// Returns whether the bits in `found` include one of the entry's algorithms.
     pub fn finds(&self, found: u64) -> bool {
         self.algorithms.iter().any(|&at| found >> at & 1 == 1)
     }
 }
 
-/// Returns a set of bits for each contestant: the contestants related to it, including itself. Two contestants are related if one contains
-/// all algorithms of the other.
+/// Returns a set of bits for each entry: the entries related to it, including itself. Two entries are related if one contains all
+/// algorithms of the other.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {
@@ -120,7 +118,7 @@ pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     contestants.iter().map(of).collect()
 }
 
-/// Returns the bits of the contestants that include at least one of the algorithms in `found`.
+/// Returns the bits of the entries that include at least one of the algorithms in `found`.
 pub fn finders(contestants: &[Contestant], found: u64) -> u64 {
     contestants.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.finds(found)) << at)
 }
@@ -151,7 +149,7 @@ fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     Ok((named, presets))
 }
 
-/// Returns the contestant of a single algorithm; an algorithm with default parameters is written as its name.
+/// Returns the entry for a single algorithm; an algorithm with default parameters is written as its name.
 fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
     let name = chosen.algorithm.name();
     let plain = Recipe::parse_algorithms(name)?;
@@ -190,12 +188,12 @@ mod tests {
         assert_eq!(names[2], "`preset=balanced`");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
         assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "`algorithms=minhash:preset=fineweb`"));
-        // The last two contestants are related to `exact` and to each other.
+        // The last two entries are related to `exact` and to each other.
         assert_eq!(
             related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]
         );
-        // These contestants find a pair that the second and the fourth algorithm found.
+        // These entries find a pair that the second and the fourth algorithm found.
         assert_eq!(
             finders(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants, 0b1010),
             0b1110

@@ -1,7 +1,7 @@
 //! copies: finds exact copies by a hash of their texts. The document with the smallest number in a class represents all copies.
 //!
-//! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the representative
-//! is processed further; the copies are added back when classes and pairs are written.
+//! Two documents are copies if they are identical, byte for byte, in every column that the algorithms of the run read. Only the
+//! representative is processed further; the copies are added back when classes and pairs are written.
 //!
 //! ```text
 //! (hash, document) of each text -> sorted -> the documents of one hash -> (smallest, document): the links of a class
@@ -27,8 +27,8 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Processes all rows with one hash, in order. If there are several rows, calls `link` with the smallest document number and the number of
-/// each document.
+/// Processes all rows that share a hash, in order. If there are several rows, calls `link` with the smallest document number and the number
+/// of each document.
 ///
 /// # Errors
 /// Returns the errors of `link`.
@@ -40,7 +40,7 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
     }
 }
 
-/// Returns the distinct documents of a class. `links` holds all of its links in order; several links may contain the same document. A
+/// Returns the distinct documents of a class. `links` holds all links of the class in order; several links may contain the same document. A
 /// single document is not a class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;
@@ -87,7 +87,7 @@ mod tests {
         let texts = ["a b", "", "a b", " \n", "a  b", "a b", " \n"];
         let mut rows: Vec<[u8; ROW]> =
             texts.iter().enumerate().filter_map(|(doc, text)| row(doc as u64, &pipeline.analyse(text))).collect();
-        // White space alone is not a text, and texts that differ only in white space are different.
+        // White space alone does not count as text, and texts that differ only in white space are different.
         assert_eq!(rows.len(), 4);
         rows.sort_unstable();
         let mut links = Vec::new();

@@ -59,8 +59,8 @@ impl Tally<'_> {
 
 /// The counts of a word are kept if at least this many documents contain it, that is, always.
 pub const LEAST_WORDS: u64 = 1;
-/// The counts of a feature are kept if at least this many documents contain it. A feature in a single document is equivalent to an unknown
-/// feature.
+/// The counts of a feature are kept if at least this many documents contain it. A feature that occurs in a single document is treated like
+/// an unknown feature.
 pub const LEAST_FEATURES: u64 = 2;
 
 /// Sums all partial counts of one term. Returns the term, the number of documents that contain it, and the number of its occurrences, or

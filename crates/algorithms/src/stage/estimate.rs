@@ -5,10 +5,10 @@
 //! Smith 1979). The estimates of all strata are added up. The number of duplicates in a part of the pool, such as the pairs of one
 //! algorithm, is estimated in the same way.
 //!
-//! **The interval.** The confidence level is 95%. The share of duplicates in a stratum has Wilson's interval (1927), corrected for a finite
-//! population. The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the
-//! intervals of the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates,
-//! but its interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
+//! **The interval.** The confidence level is 95%. The interval for the share of duplicates in a stratum is Wilson's (1927), corrected for a
+//! finite population. The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from
+//! the intervals of the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of
+//! duplicates, but its interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
 //!
 //! Pairs of copies and pairs within one large cluster are not independent; the intervals ignore this.
 
@@ -17,7 +17,7 @@ use dupsift_core::float;
 /// Counts the pairs in one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The number of all pairs.
+    /// The total number of pairs.
     pub pairs: u64,
     /// The number of judged pairs.
     pub judged: u64,
@@ -74,7 +74,7 @@ impl Part {
         Number { value, low: (value - below.sqrt()).max(0.0), high: (value + above.sqrt()).min(pairs) }
     }
 
-    /// Returns this part without a subset of it.
+    /// Returns this part minus a subset of it.
     pub fn without(&self, part: &Part) -> Part {
         self.each(part, Cell::minus)
     }
@@ -110,7 +110,7 @@ impl Number {
             return None;
         }
         let value = self.value / all;
-        // The share r of the numbers x and y solves (1 - r) x = r y; r is in the interval if the interval of (1 - r) x - r y contains 0.
+        // The share r = x / (x + y) solves (1 - r) x = r y; r is in the interval if the interval of (1 - r) x - r y contains 0.
         let end = |apart: &dyn Fn(f64) -> f64| {
             let (mut from, mut to) = (0.0, 1.0);
             for _ in 0..60 {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn intervals_of_shares() {
-        // An infinite population gives the textbook interval. If all items are seen, the interval has length 0. If a part of a small
+        // An infinite population gives the textbook interval. If all items are seen, the interval has length 0. If only part of a small
         // population is seen, the interval is narrower, and the judged items are certain.
         let open = wilson(9, 10, u64::MAX);
         assert!((open.low - 0.5958).abs() < 1e-4 && (open.high - 0.9821).abs() < 1e-4, "{open:?}");

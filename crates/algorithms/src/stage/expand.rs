@@ -16,11 +16,11 @@ use super::copies::Copies;
 use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
-/// The bit in [`Pair::matched`] that marks a pair of exact copies. This bit is above the bits of every method's rules.
+/// The bit in [`Pair::matched`] that marks a pair of exact copies. This bit is higher than the bits of every method's rules.
 pub const COPY: u16 = 1 << 15;
 
-/// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact copies
-/// are marked as copies, without a rule of the method.
+/// Returns the pair of two documents in one class; `same` is the relation between equal documents, if the method classifies pairs. Exact
+/// copies are marked as copies, not with a rule of the method.
 #[inline]
 pub fn of_class(
     scheme: &SignatureScheme,
@@ -33,8 +33,8 @@ pub fn of_class(
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
-/// Returns the pair of a document in the first class and a document in the second class, whose representatives are a pair. Rules with a
-/// direction are mirrored if the smaller number is in the second class.
+/// Returns the pair of a document in the first class and a document in the second class; the representatives of these classes are a pair.
+/// Rules with a direction are mirrored if the smaller number is in the second class.
 #[inline]
 pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
     let Pair { score, matched, related, .. } = *representatives;
@@ -51,7 +51,7 @@ pub struct MatchedBy<'r> {
 }
 
 impl<'r> MatchedBy<'r> {
-    /// Creates a cache for a method's rules, whose names are in the order of their bits.
+    /// Creates a cache for the rules of a method; `rules` holds their names in the order of their bits.
     pub fn new(rules: &'r [&'r str]) -> MatchedBy<'r> {
         MatchedBy { rules, matched: 0, joined: String::new() }
     }
@@ -112,8 +112,8 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     }
 }
 
-/// Calls `each` with the pairs of equal texts: the best document of each text with every other document that has the text. The number of
-/// pairs is the number of documents minus the number of texts.
+/// Calls `each` with the pairs of documents that have the same text. One document of each pair is the best document with this text. The
+/// number of pairs is the number of documents minus the number of texts.
 ///
 /// # Errors
 /// Returns the errors of `each`.
@@ -146,7 +146,7 @@ pub fn within<C: Copies, E>(
     Ok(())
 }
 
-/// Calls `each` with the pairs of texts from two classes that form a pair.
+/// Given two classes that form a pair, calls `each` with the pairs of their texts.
 ///
 /// # Errors
 /// Returns the errors of `each`.

@@ -101,14 +101,14 @@ pub struct Classification {
     pub same_line: bool,
     /// The first-line words that are rarest in the other text, one for each text.
     pub titles: [MissingWord; 2],
-    /// The difference between the titles as names or phrases, if there is one.
+    /// The difference between the titles, compared as names or as phrases, if there is one.
     pub difference: Option<TitleDifference>,
 }
 
-/// Holds the word of a first line that is rarest in the other text.
+/// Holds the first-line word that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MissingWord {
-    /// The comparison of the first line with the other text.
+    /// The result of comparing the first line with the other text.
     pub title: TitleWords,
     /// The word as written.
     pub word: Option<String>,
@@ -236,7 +236,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     }
     let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
     for rows in of_rows(encoded, layout.group_width()) {
-        // This cannot fail, because everything is in memory.
+        // This call cannot fail, because everything is in memory.
         _ = keys.group(&rows, true, &mut out);
     }
     if out.linked {
@@ -265,7 +265,7 @@ impl Equal for EqualRows {
     }
 }
 
-/// Returns whether both documents are in one window, and the pair that the method finds.
+/// Returns whether both documents are in the same window, and the pair that the method finds.
 fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, Option<Pair>) {
     let (mut met, mut found) = (false, None);
     let mut sink = |pair: Pair| found = Some(found.map_or(pair, |known: Pair| known.merge(pair)));
@@ -276,7 +276,7 @@ fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, O
         let mut docs = rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
         let first = docs.next();
         met |= docs.any(|doc| Some(doc) != first);
-        // This cannot fail, because everything is in memory.
+        // This call cannot fail, because everything is in memory.
         _ = windows.group(&rows, &mut scratch, |_| false);
     }
     windows.finish();

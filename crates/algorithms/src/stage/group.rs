@@ -1,7 +1,7 @@
 //! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
 //! There are three ways, depending on the method:
-//! * documents with equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
+//! * documents with equal keys are duplicates without verification: [`EqualKeys`] creates classes, at linear cost;
 //! * documents with equal keys are duplicates without verification, and documents with similar keys (by Hamming distance) may be duplicates
 //!   too: second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
@@ -63,7 +63,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         }
     }
 
-    /// Processes all rows with one key. Classes are linked only if `links` is set.
+    /// Processes all rows that share a key. Classes are linked only if `links` is set.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -123,7 +123,7 @@ fn with_copies(copies: &impl Copies, doc: u64, each: impl FnMut(u64) -> Result<(
     members.iter().try_for_each(each)
 }
 
-/// Lets the method compare the rows with each key.
+/// Lets the method compare the rows that share a key.
 pub struct Windows<'g, C> {
     signer: &'g dyn Signer,
     layout: RowLayout,
@@ -136,9 +136,9 @@ pub struct Windows<'g, C> {
 pub struct Compared {
     /// The number of comparisons made.
     pub made: u64,
-    /// The number of comparisons skipped because of the limit on one group.
+    /// The number of comparisons skipped because of the limit per group.
     pub left_out: u64,
-    /// The number of comparisons skipped because documents are not near each other in a large group.
+    /// The number of comparisons skipped because the two documents are too far apart in a large group.
     pub far: u64,
 }
 
@@ -156,8 +156,8 @@ impl<'g, C: Copies> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier window gave
-    /// the same pairs.
+    /// Processes all rows that share a key. Skips any window for which `seen` returns true, because an earlier window produced the same
+    /// pairs.
     ///
     /// # Errors
     /// Returns the errors of the scratch memory.

@@ -1,13 +1,13 @@
-//! groups: assembles complete groups from ordered rows in blocks.
+//! groups: assembles complete groups from blocks of ordered rows.
 //!
 //! A driver passes the rows of a bucket in blocks with arbitrary boundaries. A group that ends inside a block is a slice of it; only a
 //! group that may continue in the next block is copied to memory that the driver provides.
 
 use dupsift_core::error::Result;
 
-/// Provides contiguous memory for rows; the driver decides where it is.
+/// Provides contiguous memory for rows; the driver decides where it is located.
 pub trait Scratch {
-    /// Returns a buffer of at least this many bytes. Existing bytes keep their content.
+    /// Returns a buffer of at least this many bytes. Existing bytes keep their values.
     ///
     /// # Errors
     /// Returns an error if the memory is a file and the disk is full.

@@ -20,7 +20,7 @@ pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
 const NOTHING_READ: &str = "nothing-read";
 const MAX_REJECTED_SHARE: &str = "max-rejected-share";
 
-/// The name of a guard in earlier versions of dupsift, which only wrote a note.
+/// The name of a guard that only wrote a note in earlier versions of dupsift.
 const NOTE_ONLY: &str = "removed-share";
 
 /// Describes a guard that fired.
@@ -41,7 +41,7 @@ pub struct Fired {
 pub struct ReadCounts {
     /// The number of rows in all usable files.
     pub rows: u64,
-    /// The number of rows with a text.
+    /// The number of rows that contain text.
     pub used: u64,
     /// The number of broken rows, not counting rows skipped by kind.
     pub broken: u64,
@@ -131,8 +131,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because it is not unusual
-/// that half of a few rows are removed.
+/// Checks the share of rows that is removed; `whose` names the rows. If there are fewer rows than `least`, the share is not checked,
+/// because it is not unusual for half of a small number of rows to be removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
@@ -144,7 +144,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
-/// Checks the amount of text that is cut from kept documents, in characters.
+/// Checks how much text, in characters, is removed from kept documents.
 pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     let measured = characters as f64 / of.max(1) as f64;
     (characters as f64 > share * of as f64).then(|| Fired {
@@ -160,8 +160,8 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 }
 
 /// A removed document looks like a page from a template if more than this many of its near-duplicates are about as similar as the kept
-/// document. In three collections with one template each, 30% to 43% of the documents that `minhash` removes have more such
-/// near-duplicates; in six collections of prose, mail and news, 1% to 10% do.
+/// document. In three collections with one template each, 30% to 43% of the documents that `minhash` removes exceed this number; in six
+/// collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
 /// The maximum amount by which these near-duplicates may be less similar than the kept document.
 pub const AS_NEAR: f32 = 0.05;
@@ -171,7 +171,7 @@ const FEW_OF_TEMPLATE: u64 = 100;
 /// The share above which such removals are reported even if no guard fires.
 const TOLD_SHARE: f64 = 0.1;
 
-/// Returns a note about removals that look like pages from a template, if there are too few for the guard to fire.
+/// Returns a note about removed documents that look like pages from a template, if there are too few for the guard to fire.
 pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > TOLD_SHARE * removed as f64).then(|| {
         format!(
@@ -186,7 +186,7 @@ fn templates_of(of_template: u64, removed: u64) -> String {
     format!("{} of {all} like pages with the same template", thousands(of_template))
 }
 
-/// Checks the share of removals that look like pages from a template, among all removals except copies.
+/// Checks the share of removed documents, not counting copies, that look like pages from a template.
 pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
     let measured = of_template as f64 / removed.max(1) as f64;
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > share * removed as f64).then(|| Fired {
@@ -232,7 +232,7 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
 pub struct PairCounts {
     /// The number of pairs.
     pub pairs: u64,
-    /// The number of documents with a text.
+    /// The number of documents that contain text.
     pub documents: u64,
 }
 
@@ -242,9 +242,9 @@ impl PairCounts {
     }
 }
 
-/// Checks whether an algorithm has more pairs per document than in an earlier run.
+/// Checks whether an algorithm found more pairs per document than in an earlier run.
 pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> Option<Fired> {
-    // If there was no pair before, the number per document is computed as if there had been one.
+    // If the earlier run found no pairs, the number per document is computed as if it had found one.
     let (a_document, known) = (now.a_document(), PairCounts { pairs: before.pairs.max(1), ..before }.a_document());
     let measured = a_document / known;
     (now.pairs >= FEW_PAIRS && measured > factor as f64).then(|| Fired {
@@ -256,7 +256,7 @@ pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> O
     })
 }
 
-/// Checks whether an algorithm has more candidates per document than earlier incremental runs suggest.
+/// Checks whether an algorithm found more candidates per document than earlier incremental runs suggest.
 pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> Option<Fired> {
     let measured = a_document / expected;
     (measured > factor as f64).then(|| Fired {
@@ -306,7 +306,7 @@ mod tests {
     fn nothing_read_fires_whatever_the_share() {
         assert_eq!(names(&read(0, 0), Some(1.0)), ["nothing-read"]);
         assert_eq!(names(&read(3, 3), Some(1.0)), ["nothing-read"]);
-        // All rows are skipped by kind: they are not broken, but there is no document.
+        // All rows are skipped by kind: they are not broken, but there are no documents.
         assert_eq!(names(&ReadCounts { rows: 500, ..ReadCounts::default() }, None), ["nothing-read"]);
     }
 
@@ -361,7 +361,7 @@ mod tests {
             told.starts_with("the input has 50 bytes of text, and the previous run had 20.0 times as much (1,000)"),
             "{told}"
         );
-        // There may be few new documents, but each must have enough text.
+        // There may be few new documents, but each must contain enough text.
         let fires = |now, before| shrunk(now, before, true, 10).is_some();
         assert!(!fires(of(1000, 1), of(1_000_000, 1000)) && !fires(of(10_000, 100), of(1_000_000, 1000)));
         assert!(fires(of(9_900, 100), of(1_000_000, 1000)) && !fires(of(99, 99), of(1_000_000, 1000)));
@@ -377,7 +377,7 @@ mod tests {
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();
         assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));
-        // The cases are too few pairs to judge, as many pairs from fewer documents, and no pairs before.
+        // The cases: too few pairs to judge, the same number of pairs from fewer documents, and no pairs in the earlier run.
         assert!(
             !fires(of(999, 10), of(1, 1000))
                 && fires(of(1000, 100), of(1000, 1000))

@@ -16,7 +16,8 @@ pub fn width(documents: u64) -> usize {
     GROUP + doc_width(documents)
 }
 
-/// Returns the row of a document in an array that fits the longest row; only the first [`width`] bytes are used. Copies share one row.
+/// Returns the row of a document in an array large enough for the longest row; only the first [`width`] bytes are used. Copies share one
+/// row.
 pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     let (mut row, width) = ([0; 16], doc_width(documents));
     row[..GROUP].copy_from_slice(&heading.line().to_be_bytes());

@@ -1,4 +1,4 @@
-//! likeness: computes the similarity of two texts by the common measures, independently of the algorithms of a run.
+//! likeness: computes the similarity of two texts by several standard measures, independently of the algorithms of a run.
 
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::{common, cosine, jaccard, lcs_similarity};

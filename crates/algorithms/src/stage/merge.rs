@@ -1,8 +1,8 @@
 //! merge: merges the occurrences of each pair.
 //!
 //! A pair occurs in each window that contains both documents. The result has the best similarity, with its distance, and all the rules that
-//! found the pair. Among equal similarities, the first occurrence provides the distance, so the occurrences of a pair must be sorted **by
-//! all their bytes**, not only by their two documents. The result then depends only on the occurrences.
+//! found the pair. If several occurrences have the best similarity, the first one provides the distance, so the occurrences of a pair must
+//! be sorted **by all their bytes**, not only by their two documents. The result then depends only on the occurrences.
 
 use dupsift_core::row::{Pair, PairLayout};
 
@@ -33,7 +33,7 @@ mod tests {
         };
         let pair = |similarity, distance, matched| Some(Pair::new(1, 2, Score { similarity, distance }, matched));
         assert_eq!(merged(vec![occurrence(0.9, Some(3.0), 1), occurrence(0.5, Some(1.0), 2)]), pair(0.9, Some(3.0), 3));
-        // Among equal similarities, the result has the distance of the first occurrence in byte order.
+        // If the similarities are equal, the result has the distance of the first occurrence in byte order.
         let alike = [occurrence(0.5, Some(2.0), 1), occurrence(0.5, Some(1.0), 1), occurrence(0.5, Some(0.5), 4)];
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             assert_eq!(merged(order.map(|at| alike[at].clone()).to_vec()), pair(0.5, Some(1.0), 5));

@@ -1,4 +1,4 @@
-//! The stages of a run, in order: pure functions over rows that open no file and start no thread.
+//! The stages of a run, in order: pure functions over rows that open no files and start no threads.
 
 pub mod alone;
 pub mod bound;

@@ -38,8 +38,7 @@ pub struct NextBest {
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and whether this is also true of the second
-    /// document.
+    /// Whether more than [`CROWD`] other documents are about as similar to the first document as the second document is, and vice versa.
     pub crowded: [bool; 2],
 }
 
@@ -53,7 +52,7 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
 }
 
 /// Returns the best partner of either document outside the near group. This group consists of the two documents and all documents near
-/// either of them. Skips at most `most` partners. Documents with a similarity of at least `least` make a crowd.
+/// either of them. Skips at most `most` partners. Documents with a similarity of at least `least` count toward a crowd.
 pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64, u64), least: f32) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
     let has_third = |doc: u64, other: u64| {
@@ -129,7 +128,7 @@ mod tests {
 
     const NEAR: f32 = 0.9;
 
-    /// The partners of all documents, one document after the other.
+    /// The partners of all documents, one document after another.
     struct Lists(Vec<usize>, Vec<Partner>);
 
     impl Partners for Lists {
@@ -183,8 +182,8 @@ mod tests {
 
     #[test]
     fn a_crowd_is_more_than_ten_others_about_as_similar() {
-        // Documents 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more make a
-        // crowd.
+        // Documents 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more count
+        // toward a crowd.
         let crowded = |others: &[f32]| {
             let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
             let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();
@@ -222,7 +221,7 @@ mod tests {
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
         assert_eq!((none, cut), (0, 80 * 80));
-        // Up to 2 x 16 partners are skipped, each with a search among the near partners; in a list of eight times the size, a search takes
+        // Up to 2 x 16 partners are skipped, each with a search among the near partners; in a list eight times as long, a search takes
         // three more steps.
         assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
     }

@@ -2,7 +2,7 @@
 
 use dupsift_text::{Analysis, Heading};
 
-/// Returns the length that determines which documents are preferred, in characters, or 0 for a row without text.
+/// Returns the length, in characters, that determines which documents are preferred, or 0 for a row without text.
 pub fn length(document: &Analysis<'_>) -> u32 {
     u32::try_from(document.characters()).unwrap_or(u32::MAX)
 }

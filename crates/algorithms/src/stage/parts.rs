@@ -1,7 +1,7 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! The script and length of each document are recorded and added up while its text is read ([`shape`]); the values of removed documents are
-//! added up a second time after the decision, without reading any text.
+//! While the text of a document is read, its script and length are recorded and the document is added to the totals ([`shape`]). After the
+//! decision, removed documents are totaled separately, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +66,8 @@ type Beginning = [u8; LOOKED_AT + 2];
 
 /// Counts the characters at the beginning of a text by script, from Han to other letters.
 ///
-/// The first bytes of most characters determine their script, so many characters are counted at a time; if the text has other characters,
-/// each character is examined.
+/// The first bytes of most characters determine their script, so many characters are counted at a time; if the text contains other
+/// characters, each character is examined.
 fn counts(text: &str) -> [u64; 5] {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut bytes = [0; LOOKED_AT + 2];
@@ -160,7 +160,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Adds a document by its [`shape`] and its number of characters.
+    /// Adds a document, given its [`shape`] and its number of characters.
     pub fn add(&mut self, shape: u64, characters: u32) {
         let one = Amount { documents: 1, characters: characters.into(), bytes: Parts::bytes(shape) };
         let script = (shape >> 60) as usize;
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Checks letters of all lengths next to each other, up to and beyond the last byte that is examined. Bytes alone determine the script
+    /// Checks adjacent letters of every length in bytes, up to and beyond the last byte that is examined. Bytes alone determine the script
     /// of some of these letters, but not of others.
     #[test]
     fn as_many_characters_count_as_are_looked_at() {

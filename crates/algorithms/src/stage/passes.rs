@@ -9,7 +9,7 @@ use dupsift_core::row::RowLayout;
 
 /// The number of bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.
 const NOTED: u64 = 120;
-/// The number of bytes per document for the classes of an algorithm and the decision.
+/// The number of bytes per document for an algorithm's classes and for the decision.
 const RELATED: u64 = 48;
 /// The measured number of bytes in a web page for each byte of its main text.
 const OF_PAGES: u64 = 10;
@@ -21,7 +21,7 @@ pub struct Size {
     pub documents: u64,
     /// The estimated number of bytes in their texts.
     pub text_bytes: u64,
-    /// The number of these bytes that belong to web pages.
+    /// The number of text bytes that come from web pages.
     pub page_bytes: u64,
 }
 
@@ -103,7 +103,7 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("save their words".into());
-                // In measured corpora, the size of the words is a fifth to a third of the size of the text, or more if few words repeat.
+                // In measured corpora, the stored words take a fifth to a third of the size of the text, or more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
         }
@@ -121,7 +121,7 @@ impl Passes<'_> {
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
             let width = bound.layout(self.size.documents).width() as u64;
-            // The evidence has two numbers per distinct word, which take about as many bytes as the text.
+            // The evidence contains two numbers per distinct word; these numbers take about as many bytes as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };
@@ -172,7 +172,7 @@ impl Passes<'_> {
         bound.scheme.probe_shape().map_or(0, bytes)
     }
 
-    /// Adds the names of the stages as they appear during the run.
+    /// Adds the names of the stages as they are displayed during the run.
     fn with_stages(&self, pass: Pass) -> Pass {
         let all = self.bound.len();
         let (stages, count): (&[&'static str], usize) = match pass.name {

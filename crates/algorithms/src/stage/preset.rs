@@ -1,4 +1,4 @@
-//! `--preset`: recipes by purpose, each a list of algorithms that you could also type.
+//! `--preset`: recipes for different purposes, each a list of algorithms that you could also type.
 
 use crate::algorithm::by_name;
 use dupsift_core::error::{Error, Result, did_you_mean};

@@ -1,4 +1,4 @@
-//! The recipe: the algorithms, their parameters, and the options that determine how text becomes words. Both drivers use this object.
+//! The recipe: the algorithms, their parameters, and the options that determine how text is split into words. Both drivers use this object.
 //!
 //! A recipe is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed,
 //! so that a run can record its recipe.
@@ -15,7 +15,7 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which has at most 255 bytes.
+/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which can have at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.
@@ -56,7 +56,7 @@ impl Chosen {
 pub struct Recipe {
     /// The algorithms, in the order given, with unique labels.
     pub algorithms: Vec<Chosen>,
-    /// The options that determine how text becomes words.
+    /// The options that determine how text is split into words.
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
@@ -65,7 +65,7 @@ pub struct Recipe {
     /// The column of `scope=across:COLUMN`: only documents with different values are compared. If this is `None`, all documents are
     /// compared. Signatures do not depend on this column.
     pub across: Option<String>,
-    /// The options that determine how pages become texts, if the corpus has pages.
+    /// The options for extracting text from pages, if the corpus contains pages.
     pub purify: PurifyOptions,
 }
 
@@ -93,7 +93,7 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` excludes the algorithms that are also in the list: `all,lsi:passes=1` is every algorithm, with different parameters for
+        // `all` excludes the algorithms that are also in the list: `all,lsi:passes=1` means every algorithm, with different parameters for
         // `lsi`.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
@@ -210,8 +210,8 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus has pages, the hash covers the options
-    /// that determine how pages become texts.
+    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus contains pages, the hash also covers the
+    /// options for extracting text from pages.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())
@@ -239,7 +239,7 @@ impl fmt::Display for Chosen {
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use super::purifier::{parse_purify, purify_name};
 
-/// Holds a name in a list with its values.
+/// Holds one name from a list, with its values.
 pub(super) type Named = (String, Vec<(String, String)>);
 
 /// Parses `a,b:x=1,y=2,c` into names with their values: an item with `=` belongs to the name before it.

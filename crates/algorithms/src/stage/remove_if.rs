@@ -175,7 +175,7 @@ mod tests {
         assert!(
             !bounds.hold(contained((0, 0), (0, 0))) && !Bounds { grams: 0.0, numbers: 0.0 }.hold(Contained::default())
         );
-        // Shares are compared as decimal numbers: 7 of 100 equals 0.07.
+        // Shares are compared as decimal numbers: 7 out of 100 equals 0.07.
         assert!(Bounds { grams: 0.07, numbers: 0.0 }.hold(contained((7, 100), (0, 0))));
     }
 }

@@ -26,8 +26,8 @@ impl Windows {
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }
 
-    /// Returns the windows of two documents with these common keys and sketches, or `None` if a window compares them regardless of its
-    /// size.
+    /// Returns the windows of two documents with these shared keys and these sketches, or `None` if a window compares them regardless of
+    /// its size.
     pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
         windows.why_not_compared(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)

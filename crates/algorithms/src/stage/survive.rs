@@ -3,10 +3,11 @@
 //! Documents are visited in order of preference. A document is removed if it may be removed in favor of a document kept before it;
 //! otherwise, it is kept. This guarantees that no kept document may be removed in favor of a document kept before it, and that each removed
 //! document has a kept partner. The partners of a document are the documents with which it forms a pair, and a rule selects one of them
-//! (`choose`): the best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
+//! (`choose`): the best partner, or the partner that contains the largest part of the document. A pair counts if at least `needed`
+//! algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
-//! form a linked list, so a document reads the lists of its own class and of the linked classes.
+//! form a linked list, so the kept partners of a document are in the lists of its own class and of the linked classes.
 //!
 //! If K of n algorithms must agree, at least one of any n - K + 1 algorithms finds each pair. Only the algorithms with the shortest lists
 //! are therefore searched, and the remaining algorithms only check the documents that were found. With `--decide all`, a class of a hundred
@@ -24,11 +25,11 @@ pub trait Relation {
     /// Returns the document's class, identified by its smallest document number. A document without a signature is in a class with its
     /// copies.
     fn class(&self, doc: u64) -> u64;
-    /// Calls `each` with every class that forms pairs with this class, and the similarity.
+    /// Calls `each` with every class that forms pairs with this class, and with the similarity of these pairs.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
-    /// Returns the scope of a document if only documents of different scopes form pairs, or `None` if all documents may form pairs.
+    /// Returns the scope of a document if only documents from different scopes form pairs, or `None` if all documents may form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
         None
     }
@@ -36,7 +37,7 @@ pub trait Relation {
     fn are_copies(&self, _x: u64, _y: u64) -> bool {
         false
     }
-    /// Returns whether a class contains documents of several scopes; used only if there are scopes.
+    /// Returns whether a class contains documents from several scopes; used only if there are scopes.
     fn is_of_several(&self, _class: u64) -> bool {
         false
     }
@@ -74,9 +75,9 @@ pub struct Removal {
     /// The kept document: the best document with which it forms a pair, the end of its chain, or the document that replaced its text in
     /// an earlier run.
     pub kept: u64,
-    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two documents are not a pair.
+    /// The algorithm that gives the pair its highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
-    /// The part of the document that the kept document contains, if that was computed.
+    /// How much of the document the kept document contains, if that was computed.
     pub contained: Option<Contained>,
 }
 
@@ -92,8 +93,8 @@ pub struct Partner {
 /// Holds the linked lists of kept documents. Each algorithm has a head for each class and a next document for each document. 0 means none,
 /// and n + 1 means document n. The arrays have one element per document, all 0 at the start.
 ///
-/// If one algorithm is enough for a pair and a pair is enough for removal, a class never has two listed documents. In this case, only the
-/// heads are used, and the other two arrays are empty.
+/// If one algorithm is enough for a pair and a pair is enough for removal, a class never has two listed documents. In this case, only
+/// `heads` is used, and `counts` and `next` are empty.
 pub struct Lists<'l> {
     /// The heads, by algorithm and class.
     pub heads: Vec<Slots<'l>>,
@@ -112,7 +113,7 @@ impl Lists<'_> {
     }
 
     /// Returns [`Lists::longest`] if `needed` algorithms must agree. All documents in a class are equally similar, so only the first
-    /// documents are ever compared. If several algorithms must agree, the common documents may be anywhere in the list.
+    /// documents are ever compared. If several algorithms must agree, the documents on which they agree may be anywhere in the list.
     pub fn longest(needed: usize) -> u64 {
         if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 }
     }
@@ -164,7 +165,7 @@ impl Lists<'_> {
     }
 }
 
-/// States whether a kept document is listed if only documents of different scopes form pairs.
+/// States whether a kept document is listed if only documents from different scopes form pairs.
 enum Place {
     /// The document is listed.
     Listed,
@@ -174,7 +175,7 @@ enum Place {
     Again,
 }
 
-/// Finds the pairs of a document with documents in the lists.
+/// Finds the pairs that a document forms with listed documents.
 pub struct Finder<'f, R> {
     relations: &'f [R],
     needed: usize,
@@ -195,8 +196,8 @@ impl<'f, R: Relation> Finder<'f, R> {
         Finder { relations, needed, most, left_out: 0, lengths, met, partners }
     }
 
-    /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how many more
-    /// kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
+    /// Gathers the listed documents that form a pair with `doc`, each with its best similarity and the algorithm that found it. Returns how
+    /// many more kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
         // The lists of a single relation are searched in any case, so no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
@@ -271,8 +272,8 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive parts.
-    /// `choose` gets a document, its kept partners (at least one), and the number of further possible partners that were not gathered; it
-    /// selects the partner that replaces the document. Partners that `choose` never gets count as skipped. `settled` returns earlier
+    /// `choose` receives a document, its kept partners (at least one), and the number of further possible partners that were not gathered;
+    /// it selects the partner that replaces the document. Partners that `choose` never receives count as skipped. `settled` returns earlier
     /// decisions about documents and texts.
     pub fn survive<E>(
         &mut self,
@@ -332,7 +333,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         }
     }
 
-    /// Works like [`Finder::connect`] if only documents of different scopes form pairs and one algorithm is enough: a class with several
+    /// Works like [`Finder::connect`] if only documents from different scopes form pairs and one algorithm is enough: a class with several
     /// scopes is connected, and so are two linked classes.
     fn connect_classes(&self, order: Docs<'_>, mut union: impl FnMut(u64, u64)) {
         for relation in self.relations {
@@ -365,7 +366,7 @@ impl<'f, R: Relation> Finder<'f, R> {
         }
     }
 
-    /// Returns whether a kept document is listed if only documents of different scopes form pairs. A document needs at most `longest`
+    /// Returns whether a kept document is listed if only documents from different scopes form pairs. A document needs at most `longest`
     /// partners in a class, so this document is not listed if the documents of every other scope already have that many listed partners.
     fn place(&self, lists: &Lists<'_>, (number, class): (usize, u64), doc: u64, scope: u64) -> Place {
         let relation = &self.relations[number];
@@ -415,7 +416,7 @@ fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     similarity
 }
 
-/// Returns the higher of two similarities. If they are equal, returns the similarity from the earlier algorithm.
+/// Returns the higher of two similarities. If the similarities are equal, returns the similarity from the earlier algorithm.
 fn better(x: (usize, f32), y: (usize, f32)) -> (usize, f32) {
     if y.1 > x.1 || (y.1 == x.1 && y.0 < x.0) { y } else { x }
 }

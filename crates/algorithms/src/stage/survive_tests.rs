@@ -4,7 +4,7 @@ use super::*;
 use crate::stage::choose::best;
 use std::collections::BTreeSet;
 
-/// Holds a relation by definition: class labels (documents with the same label are equal) and linked classes.
+/// Holds a relation as its definition describes it: class labels (documents with the same label are equal) and linked classes.
 struct Plain {
     class: Vec<u64>,
     links: Vec<(u64, u64)>,
@@ -139,8 +139,8 @@ proptest::proptest! {
     }
 }
 
-/// One algorithm finds a hundred documents equal, and the other distinguishes them. A copy of each document follows. Every copy is found,
-/// although at most ten listed documents may be compared.
+/// One algorithm treats a hundred documents as equal, and the other distinguishes them. A copy of each document follows. Every copy is
+/// found, although at most ten listed documents may be compared.
 #[test]
 fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     let docs = 200;
@@ -173,7 +173,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
 }
 
-/// All of the thirty documents in one class are kept. The first three are listed, and the remaining documents are only counted.
+/// All thirty documents in one class are kept. The first three are listed, and the remaining documents are only counted.
 #[test]
 fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     let relations = [Plain { class: vec![0; 40], links: vec![] }];
@@ -205,8 +205,8 @@ fn gone(
 
 #[test]
 fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
-    // 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and both form
-    // a pair with 5.
+    // Documents 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and
+    // both form a pair with 5.
     let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
     let settled = |doc| match doc {
         0 | 5 => Some(Settled::Kept),

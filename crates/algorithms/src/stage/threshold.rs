@@ -10,7 +10,7 @@ use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
 
 const THRESHOLD: &str = "threshold";
-/// The names of similar parameters that do not limit a similarity.
+/// The names of similar parameters that do not set a minimum similarity.
 const OTHERS: [&str; 2] = ["distance", "ratio"];
 /// An algorithm that may accompany the only algorithm with a threshold, because equal texts need no threshold.
 const BESIDE: &str = "exact";
@@ -79,7 +79,7 @@ fn not_in_force<'v>(
     (given != value).then_some((name, value, given))
 }
 
-/// Returns whether an algorithm has a parameter with this name that limits a similarity.
+/// Returns whether an algorithm has a parameter called `threshold` that sets a minimum similarity.
 fn has_threshold(algorithm: &dyn Algorithm) -> bool {
     let is_similarity =
         |name: &str, kind: Kind| name == THRESHOLD && matches!(kind, Kind::Real(_, high) if high <= 1.0);

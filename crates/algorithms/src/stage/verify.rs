@@ -1,4 +1,4 @@
-//! verify: checks pairs on the texts.
+//! verify: verifies pairs by their texts.
 //!
 //! The evidence of a document is a list of numbers computed once from its text. A check decides from the evidence of two documents
 //! whether they are a pair. Most methods record evidence only for documents in candidate pairs; if nearly all documents are candidates,

@@ -1,15 +1,15 @@
 //! versions: decides, from two texts alone, whether they are versions of one text or whether one contains the other.
 //!
-//! Three conditions must all hold; docs/versions.md describes the corpora on which the shares were measured:
+//! The following three conditions must all hold (docs/versions.md describes the corpora on which the limits were measured):
 //!
-//! 1. The texts share enough: one text contains at least the share T of the other text's distinct 3-grams.
-//! 2. The facts agree: the other text contains at least the share `NUMBERS` of the distinct numbers in the text with fewer numbers, or each
-//!    text contains at least the share `GRAMS` of the other text's 3-grams.
-//! 3. No single word distinguishes them: in the better contained text, the surplus of each word over the other text is at most the share
+//! 1. The texts share enough: one text contains at least the fraction T of the other text's distinct 3-grams.
+//! 2. The facts agree: the other text contains at least the fraction `NUMBERS` of the distinct numbers in the text with fewer numbers, or
+//!    each text contains at least the fraction `GRAMS` of the other text's 3-grams.
+//! 3. No single word distinguishes them: in the better contained text, the surplus of each word over the other text is at most the fraction
 //!    `SURPLUS` of the words.
 //!
 //! The conditions do not consider evidence that only the corpus shows, such as another page from the same template that is equally similar.
-//! The conditions reject short texts in which one word was changed, because one word in fewer than fifty exceeds the share `SURPLUS`.
+//! The conditions reject short texts in which one word was changed, because one word in fewer than fifty exceeds the limit `SURPLUS`.
 
 use crate::measure::{
     Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
@@ -18,9 +18,9 @@ use dupsift_text::Analysis;
 
 /// The default of T.
 pub const ENOUGH: f64 = 0.8;
-/// The minimum share of the numbers in the text with fewer numbers for the facts to agree.
+/// The minimum share of the numbers, in the text with fewer numbers, that the other text must contain for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
-/// The minimum share of the 3-grams of each text for the facts to agree regardless of the numbers.
+/// The minimum share of each text's 3-grams that the other text must contain for the facts to agree regardless of the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
 /// The maximum surplus of one word over the other text, as a share of a text's words.
 const SURPLUS: f64 = Versions::DEFAULT.word;
@@ -119,7 +119,7 @@ mod tests {
             parts.concat()
         };
         let (first, other) = (form([1, 3, 5, 7]), form([1, 3, 9, 11]));
-        // The texts share two of four numbers, and all 3-grams except those with the other two numbers.
+        // The texts share two of four numbers, and all 3-grams except the 3-grams that contain the other two numbers.
         assert!(
             contained(split_word_counts(&evidence(&first)).1, split_word_counts(&evidence(&other)).1)[0].numbers.common
                 == 2

@@ -20,18 +20,18 @@ impl<C> Clone for View<'_, C> {
 impl<C> Copy for View<'_, C> {}
 
 impl<'v, C: Copies> View<'v, C> {
-    /// Returns the view of a pass without earlier results.
+    /// Returns the view for a pass without earlier results.
     pub fn first(pipeline: &'v Pipeline) -> View<'v, C> {
         View { pipeline, stats: None, copies: None }
     }
 
-    /// Returns the view of a pass that follows counting, so word frequencies are known.
+    /// Returns the view for a pass that follows counting, so word frequencies are known.
     pub fn after_count(pipeline: &'v Pipeline, stats: &'v CorpusStats) -> View<'v, C> {
         View { pipeline, stats: Some(stats), copies: None }
     }
 
-    /// Returns the view of a pass that runs after copies were found. If copies count in the statistics, each document records how often its
-    /// text is counted.
+    /// Returns the view for a pass that runs after copies were found. If copies count in the statistics, each document records how many
+    /// times its text is counted.
     pub fn with_copies<'w>(self, copies: Option<&'w C>, count_copies: bool) -> View<'w, C>
     where
         'v: 'w,
@@ -65,7 +65,7 @@ impl<'v, C: Copies> View<'v, C> {
         document
     }
 
-    /// Returns how often the counts include the text of a document. A note for learning counts the same number of times.
+    /// Returns how many times the counts include the text of a document. A note for learning counts the same number of times.
     pub fn times(&self, doc: u64) -> u64 {
         self.copies.map_or(1, |copies| copies.count(doc))
     }

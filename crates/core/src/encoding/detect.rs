@@ -41,7 +41,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A UTF-8 line is no evidence for the encoding of the other lines, and its bytes may be invalid in the encoding of those lines.
+    // A UTF-8 line says nothing about the encoding of the other lines, and its bytes may be invalid in the encoding of those lines.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
@@ -144,7 +144,7 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Returns the part of a page that determines its charset, which begins with the block that contains the first non-ASCII byte.
+/// Returns the part of a page from which the charset is detected. This part begins with the block that contains the first non-ASCII byte.
 pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
     let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
     let rest = &bytes[start.min(bytes.len())..];

@@ -5,7 +5,7 @@
 //! [`hash64`](super::hash64). PJW and ELF are the same function, and the four highest bits of its result are always 0.
 //!
 //! Implementations under these names differ: in 2010, the initial value and the parentheses of AP changed; many ports clear the highest bit
-//! at the end; and if `char` is signed in C, bytes from 0x80 on are negative numbers.
+//! at the end; and if `char` is signed in C, bytes of 0x80 and above are negative numbers.
 
 /// A string hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct StringHasher {
     pub hash: StringHash,
     /// Whether the highest bit is cleared at the end.
     pub mask31: bool,
-    /// Whether bytes from 0x80 on are negative numbers.
+    /// Whether bytes of 0x80 and above are negative numbers.
     pub signed_char: bool,
 }
 
