@@ -273,7 +273,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
-    refused(&at("by"), &["--threshold", "minhash=0.9", "-o", text(&at("new"))], &["minhash do not decide", "exact"]);
+    refused(&at("by"), &["--threshold", "minhash=0.9", "-o", text(&at("new"))], &["minhash do not affect", "exact"]);
     run(&[&input], &at("both"), &["--algorithms", "exact,minhash"]).ends_with(0);
     refused(&at("both"), &twice, &["minhash has two thresholds"]);
     let chains = ["--algorithms", "exact,minhash", "--chain", "remove", "--remove-if", "pair"];

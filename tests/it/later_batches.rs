@@ -113,7 +113,7 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
     assert_eq!([both.documents[0].doc, both.documents[1].doc], [120, 3]);
     assert!(typed("explain", &out, &[id, id]).ends_with(0).stdout.contains("1 equal line") || both.pair);
     typed("explain", &out, &["--docs", "3", "5"]).ends_with(2).says(&[
-        "both were indexed before this run",
+        "both documents were indexed before this run",
         "the output",
         "out/n0",
     ]);
