@@ -76,7 +76,7 @@ pub enum Verb {
     Evaluate(EvaluateArguments),
     /// Print the summary of a finished run again
     Show {
-        /// Output folder of a run, compare or apply
+        /// Output folder of dupsift run, compare or apply
         #[arg(value_name = "OUT")]
         dir: PathBuf,
         /// Print the full summary

@@ -64,7 +64,7 @@ fn restored(restored: &Restored) -> String {
             &format!("no longer in the index: {}; run these batches again with --overwrite\n", left_out.join(", "));
     }
     if *unknown {
-        lines += "a later generation could not be read; run the batches that it added again, and repeat its `dupsift index forget`\n";
+        lines += "a later generation could not be read; rerun the batches that it added, and repeat its `dupsift index forget`\n";
     }
     lines
 }
@@ -98,7 +98,7 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
     }
     for batch in &manifest.batches {
         lines += &format!(
-            "  {}: {} from document {}, {}, {} seen before; {}\n",
+            "  {}: {} starting at document {}, {}, {} seen before; {}\n",
             batch.name,
             counted(batch.rows, "row"),
             thousands(batch.first_doc),

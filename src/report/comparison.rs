@@ -74,7 +74,7 @@ fn headline(report: &ComparisonReport) -> String {
     );
     text += &format!("{RECALL}\n");
     text += &format!(
-        "judged: {} of {}, {:.1} CPU seconds\n",
+        "judged: {} from {} in {:.1} CPU seconds\n",
         counted(judge.judged, "pair"),
         counted(judge.documents, "document"),
         judge.cpu_seconds
@@ -159,7 +159,7 @@ fn together(report: &ComparisonReport) -> String {
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
     let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
     if better.is_empty() {
-        return "\nno union or intersection of two or three settings has a higher F than its parts\n".into();
+        return "\nno union or intersection of two or three settings has a higher F than the settings it combines\n".into();
     }
     let alone = [
         name_of(best),
@@ -354,7 +354,7 @@ mod tests {
         expect![[r#"
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
             recall is relative to the pool, the duplicates that at least one setting found
-            judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
+            judged: 9,876 pairs from 9,000 documents in 2.5 CPU seconds
             exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
 
                                           recall             precision                     F    pairs   alone   duplicates alone   CPU s          exact recall

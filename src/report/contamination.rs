@@ -14,7 +14,7 @@ const SUITES: usize = 20;
 /// Returns the summary of a search whose output is in `out`. The text ends with a line break.
 pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     let mut text = format!(
-        "{} of {} contaminated at {}; {}\n",
+        "{} of {} contaminated (threshold {}); {}\n",
         thousands(report.contaminated),
         counted(report.documents, "document"),
         report.threshold,
@@ -52,7 +52,7 @@ fn suites(report: &ContaminationReport) -> String {
     };
     let mut text = table_of_numbers(header, report.suites.iter().take(SUITES).map(row));
     if report.suites.len() > SUITES {
-        text += &format!("{} more in suites/\n", thousands((report.suites.len() - SUITES) as u64));
+        text += &format!("{} in suites/\n", counted((report.suites.len() - SUITES) as u64, "more suite"));
     }
     text
 }

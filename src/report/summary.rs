@@ -82,7 +82,7 @@ fn details(report: &RunReport, folder: &Path) -> String {
         }
     }
     text += &format!(
-        "{} beyond the first copy of each text\n",
+        "{}, not counting the first copy of each text\n",
         counted_as(report.documents.extra_copies, "exact copy|exact copies")
     );
     if !report.resumed.is_empty() {
@@ -536,7 +536,7 @@ mod tests {
             options: keep=length desc, doc asc; decide=any; remove-if=contained:0.8:0.9
             removed (pair 5,750)
             similar but kept (different numbers 200, unique text 1,300)
-            314 exact copies beyond the first copy of each text
+            314 exact copies, not counting the first copy of each text
             24.0 CPU seconds
 
              algorithm        signed   unsigned       pairs   clusters   in them   largest   left out

@@ -333,7 +333,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     let explain = |more: &[&str], a: &str, b: &str| {
         let done = done(&file, &[&["--algorithms", RULE, "--remove-if", "contained:0.1:0"], more].concat());
         let said = Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout;
-        assert!(said.contains("how much of each document the other contains"));
+        assert!(said.contains("share of each document contained in the other"));
         said
     };
     let both = |said: String, why: &str| {

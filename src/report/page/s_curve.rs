@@ -94,7 +94,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                 figcaption.muted {
                     (description)
                     @if banding.jaccard {
-                        " The bars show the pairs found, by similarity. The highest bar stands for " (counted(highest, "pair")) "; " (counted(scores[BINS - 1], "pair")) " with similarity 1 " @if scores[BINS - 1] == 1 { "is" } @else { "are" } " not shown."
+                        " The bars show the pairs found, by similarity. The tallest bar represents " (counted(highest, "pair")) "; " (counted(scores[BINS - 1], "pair")) " with similarity 1 " @if scores[BINS - 1] == 1 { "is" } @else { "are" } " not shown."
                     } @else {
                         " Pairs are not shown, because they were verified with a different similarity measure than the bands use."
                     }

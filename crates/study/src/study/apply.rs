@@ -106,7 +106,7 @@ impl AppliedReport {
         let path = dir.join(APPLIED);
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
         serde_json::from_slice(&json).map_err(|error| {
-            let why = format!("{error}; expected the record that this version of dupsift writes");
+            let why = format!("{error}; expected a record written by this version of dupsift");
             Error::BadFile { path, why }
         })
     }
