@@ -159,7 +159,8 @@ fn together(report: &ComparisonReport) -> String {
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
     let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
     if better.is_empty() {
-        return "\nno union or intersection of two or three settings has a higher F than the settings it combines\n".into();
+        return "\nno union or intersection of two or three settings has a higher F than the settings it combines\n"
+            .into();
     }
     let alone = [
         name_of(best),

@@ -92,7 +92,10 @@ pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
         lines.push(format!("archives: other records: {}", by_name(&report.other_records)));
     }
     if report.truncated > 0 {
-        lines.push(format!("archives: {} truncated by the crawler", counted_as(report.truncated, "page was|pages were")));
+        lines.push(format!(
+            "archives: {} truncated by the crawler",
+            counted_as(report.truncated, "page was|pages were")
+        ));
     }
     lines
 }
