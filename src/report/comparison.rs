@@ -81,7 +81,7 @@ fn headline(report: &ComparisonReport) -> String {
     );
     if let Some(oracle) = &report.oracle {
         text += &format!(
-            "exact join of a sample of {}: {}, {} of them found by no algorithm; {} judged\n",
+            "exact join of a sample ({}): {}, {} of them found by no algorithm; {} judged\n",
             counted(oracle.documents, "document"),
             counted(oracle.duplicates, "duplicate pair"),
             thousands(oracle.unseen),
@@ -231,7 +231,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
         notes.push("pass --oracle-sample N to look for duplicates that no setting found".into());
     }
     if report.algorithms.len() > MOST_AGREEING {
-        notes.push("the agreement of any two settings is under \"agreement\" in the JSON file".into());
+        notes.push("the agreement between any two settings is under \"agreement\" in the JSON file".into());
     }
     notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
     notes.extend(run.bad_inputs.iter().map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -356,7 +356,7 @@ mod tests {
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
             recall is relative to the pool, the duplicates that at least one setting found
             judged: 9,876 pairs from 9,000 documents in 2.5 CPU seconds
-            exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
+            exact join of a sample (300 documents): 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
 
                                           recall             precision                     F    pairs   alone   duplicates alone   CPU s          exact recall
             ---------------------------------------------------------------------------------------------------------------------------------------------------

@@ -309,7 +309,7 @@ mod tests {
             label: "minhash".into(),
             recipe: "minhash:bands=14".into(),
             verdict: Verdict::Pair,
-            why: "2 common keys, and the check jaccard:0.7 gives 0.950".into(),
+            why: "2 shared keys, and the check jaccard:0.7 gives 0.950".into(),
             pair: Some(pair),
             score: None,
             checks: vec![ExplainedCheck { name: "jaccard:0.7".into(), passes: true, similarity: Some(0.95) }],
@@ -402,7 +402,7 @@ mod tests {
 
              algorithm        pair           score   why
             --------------------------------------------------------------------------
-             minhash          yes            0.950   2 common keys, and the check
+             minhash          yes            0.950   2 shared keys, and the check
                                                      jaccard:0.7 gives 0.950
              sentence_marks   no signature           fox-2 has no signature: no marks
 

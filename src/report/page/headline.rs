@@ -32,7 +32,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
-    let none = if removal.keep == "none" { " With keep=none, that document is removed, too." } else { "" };
+    let none = if removal.keep == "none" { " With keep=none, the preferred document is removed, too." } else { "" };
     format!(
         "{}{none} (keep={}; decide={}; remove-if={})",
         in_words(rule),

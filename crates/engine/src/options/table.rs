@@ -449,7 +449,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
             |run| Some(run.cut.what.map_or_else(|| "none".into(), |cut| cut.to_string()).into()),
         ),
-    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Boundaries of the cuts made by `cut=runs:L`")
+    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts made by `cut=runs:L` begin and end")
         .default(is("word"))
         .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
     OptionSpec::new(PASSAGES, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),

@@ -90,7 +90,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             let of = if is_duplicate {
                 "the documents paired with it"
             } else {
-                "the documents with the same template, because the first document is in no other pair"
+                "the documents with the same template; the first document is not in any other pair"
             };
             let first = match finished.report.removal {
                 Some(_) if doc < finished.first_doc() => "the first document was indexed before this run",
