@@ -66,26 +66,26 @@ pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
     let mut text = format!(
-        "{} found by {}; {} of them are duplicates according to {}\n",
-        counted(report.pooled, "pair"),
-        contestants(report),
-        number_of(&report.duplicates),
-        judge.name
+        "{pairs} found by {settings}; {duplicates} of them are duplicates according to {}\n",
+        judge.name,
+        pairs = counted(report.pooled, "pair"),
+        settings = contestants(report),
+        duplicates = number_of(&report.duplicates)
     );
     text += &format!("{RECALL}\n");
     text += &format!(
-        "judged: {} from {} in {:.1} CPU seconds\n",
-        counted(judge.judged, "pair"),
-        counted(judge.documents, "document"),
-        judge.cpu_seconds
+        "judged: {pairs} from {documents} in {:.1} CPU seconds\n",
+        judge.cpu_seconds,
+        pairs = counted(judge.judged, "pair"),
+        documents = counted(judge.documents, "document")
     );
     if let Some(oracle) = &report.oracle {
         text += &format!(
-            "exact join of a sample ({}): {}, {} of them found by no algorithm; {} judged\n",
-            counted(oracle.documents, "document"),
-            counted(oracle.duplicates, "duplicate pair"),
+            "exact join of a sample ({documents}): {duplicates}, {} of them found by no algorithm; {pairs} judged\n",
             thousands(oracle.unseen),
-            counted(oracle.judged, "pair")
+            documents = counted(oracle.documents, "document"),
+            duplicates = counted(oracle.duplicates, "duplicate pair"),
+            pairs = counted(oracle.judged, "pair")
         );
     }
     text
@@ -217,10 +217,10 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
             notes.push(format!(
-                "{}: {} of {} are used; in groups above --max-group, only pairs with the representative are written",
-                one.label,
-                thousands(one.pairs_written),
-                counted(one.pairs, "pair")
+                "{label}: {used} of {pairs} are used; in groups above --max-group, only pairs with the representative are written",
+                label = one.label,
+                used = thousands(one.pairs_written),
+                pairs = counted(one.pairs, "pair")
             ));
         }
         if one.left_out > 0 {

@@ -29,12 +29,12 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     }
     text += &suites(report);
     text += &format!(
-        "{:.1} s, {:.1} CPU seconds, {} for {}, {} peak memory\n",
+        "{:.1} s, {:.1} CPU seconds, {item_memory} for {items}, {peak} peak memory\n",
         report.seconds,
         report.cpu_seconds,
-        ByteSize(report.item_bytes).display().iec(),
-        counted(report.items, "item"),
-        ByteSize(report.peak_memory_bytes).display().iec()
+        item_memory = ByteSize(report.item_bytes).display().iec(),
+        items = counted(report.items, "item"),
+        peak = ByteSize(report.peak_memory_bytes).display().iec()
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));

@@ -25,12 +25,12 @@ fn headline(report: &EvaluationReport) -> String {
     let truth = &report.truth;
     let origin = if truth.form == "pairs" { " formed by the pairs" } else { "" };
     format!(
-        "{} compared with {} in {}: {} in {}{origin}\n",
-        counted(report.documents, "document"),
-        counted(truth.pairs, "true pair"),
-        counted(truth.files.len() as u64, "file"),
-        counted(truth.pages, "duplicate page"),
-        counted(truth.clusters, "cluster"),
+        "{documents} compared with {pairs} in {files}: {pages} in {clusters}{origin}\n",
+        documents = counted(report.documents, "document"),
+        pairs = counted(truth.pairs, "true pair"),
+        files = counted(truth.files.len() as u64, "file"),
+        pages = counted(truth.pages, "duplicate page"),
+        clusters = counted(truth.clusters, "cluster"),
     )
 }
 

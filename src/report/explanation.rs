@@ -137,13 +137,13 @@ fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> Strin
 
 fn head(document: &ExplainedDocument) -> String {
     format!(
-        "{} (document {}, {} row {}): {}, {}",
-        safe(&document.id),
+        "{id} (document {}, {file} row {}): {characters}, {words}",
         document.doc,
-        safe(&document.file),
         document.row,
-        counted(document.characters, "character"),
-        counted(document.words, "word"),
+        id = safe(&document.id),
+        file = safe(&document.file),
+        characters = counted(document.characters, "character"),
+        words = counted(document.words, "word"),
     )
 }
 

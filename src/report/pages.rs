@@ -77,11 +77,11 @@ pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
     };
     let mut lines = vec![
         format!(
-            "pages: {} ({}); {} of text extracted with {}",
-            thousands(report.pages),
-            size(report.bytes),
-            size(report.body_bytes),
-            report.recipe
+            "pages: {pages} ({bytes}); {text} of text extracted with {}",
+            report.recipe,
+            pages = thousands(report.pages),
+            bytes = size(report.bytes),
+            text = size(report.body_bytes)
         ),
         format!("pages: {}; read as {}{characters}", by_name(&report.kinds), by_name(&report.charsets)),
     ];

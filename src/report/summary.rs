@@ -338,10 +338,10 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {} above --max-group; {} of {} written (only pairs with the representative)",
-                counted(one.large_groups, "group"),
-                thousands(one.pairs_written),
-                counted(one.pairs, "pair")
+                "{label}: {groups} above --max-group; {written} of {pairs} written (only pairs with the representative)",
+                groups = counted(one.large_groups, "group"),
+                written = thousands(one.pairs_written),
+                pairs = counted(one.pairs, "pair")
             ));
         }
         if one.left_out > 0 {

@@ -379,11 +379,11 @@ impl Finished {
         let rows = sample.map_or(all, Sample::documents);
         if files.len() != known.len() || rows != self.report.documents.rows {
             return Err(self.changed(format_args!(
-                ", which read {} in {}; now there are {} in {}",
-                counted(self.report.documents.rows, "row"),
-                counted(known.len() as u64, "file"),
-                counted(rows, "row"),
-                counted(files.len() as u64, "file")
+                ", which read {old_rows} in {old_files}; now there are {rows} in {files}",
+                old_rows = counted(self.report.documents.rows, "row"),
+                old_files = counted(known.len() as u64, "file"),
+                rows = counted(rows, "row"),
+                files = counted(files.len() as u64, "file")
             )));
         }
         Ok(inputs)
