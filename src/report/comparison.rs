@@ -50,7 +50,7 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 }
 
 /// States what recall is relative to.
-pub(super) const RECALL: &str = "recall is relative to the pool, the duplicates that at least one setting found";
+pub(super) const RECALL: &str = "recall is relative to the pool: all duplicates that at least one setting found";
 
 /// States that pairs are not removals.
 pub(super) const REMOVAL: &str = "all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair that is not a duplicate";
@@ -354,7 +354,7 @@ mod tests {
         };
         expect![[r#"
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
-            recall is relative to the pool, the duplicates that at least one setting found
+            recall is relative to the pool: all duplicates that at least one setting found
             judged: 9,876 pairs from 9,000 documents in 2.5 CPU seconds
             exact join of a sample (300 documents): 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
 
