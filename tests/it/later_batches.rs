@@ -120,7 +120,7 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
     typed("explain", &out, &["--docs", "3", "122"]).ends_with(2).says(&["from 0 to 121", "122"]);
     typed("explain", &out, &["alone"])
         .ends_with(2)
-        .says(&["no algorithm of the run paired the document", "a second id"]);
+        .says(&["no algorithm in this run paired the document", "a second id"]);
     typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are the same document"]);
     let truth = place.out(0).join("pairs/algorithm=exact/part-00000.parquet");
     typed("evaluate", &out, &["--truth", truth.to_str().unwrap()])

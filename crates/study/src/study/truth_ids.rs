@@ -411,7 +411,7 @@ mod tests {
         // A file with the two id columns of pairs contains pairs even if it has an `id` column.
         assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
         let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
-        assert!(message.contains("it has the columns of pairs"), "{message}");
+        assert!(message.contains("it has columns for both pairs"), "{message}");
     }
 
     #[test]
