@@ -67,7 +67,7 @@ def print_json(value):
 def record(out):
     """Returns run.json of a finished run."""
     if not (out / "_SUCCESS").is_file():
-        fail(f"{out} is not a finished output of dupsift: it has no file _SUCCESS; expected the DIR of dupsift run --out DIR")
+        fail(f"{out} is not a finished output of dupsift: it contains no file _SUCCESS; expected the DIR of dupsift run --out DIR")
     report = json.loads((out / "run.json").read_text())
     if "algorithms" not in report:
         fail(f"{out} is the output of another subcommand; expected the output of dupsift run")

@@ -63,7 +63,7 @@ def main():
     parser.add_argument("out", type=Path, help="the output folder of a run")
     out = parser.parse_args().out
     if not (out / "_SUCCESS").exists():
-        parser.error(f"{out} is not a finished output of dupsift: it has no file _SUCCESS")
+        parser.error(f"{out} is not a finished output of dupsift: it contains no file _SUCCESS")
     report = json.loads((out / "run.json").read_text())
     documents, removal = report["documents"], report["removal"]
     # A comparison removes nothing.

@@ -76,7 +76,7 @@ pub enum Verb {
     Evaluate(EvaluateArguments),
     /// Print the summary of a finished run again
     Show {
-        /// Output folder of a run, compare or apply
+        /// Output folder of dupsift run, compare or apply
         #[arg(value_name = "OUT")]
         dir: PathBuf,
         /// Print the full summary
@@ -212,7 +212,7 @@ pub type ContaminatedArguments = Making<{ Of::Contaminated as usize }>;
 /// `dupsift accept`.
 #[derive(Debug, Args)]
 pub struct AcceptArguments {
-    /// The folder NAME.held that a run with exit code 4 wrote next to its output NAME
+    /// The folder NAME.held, which a run that ended with exit code 4 wrote next to its output NAME
     #[arg(value_name = "NAME.held")]
     pub dir: PathBuf,
     /// Why the result is correct; recorded in run.json
@@ -287,7 +287,7 @@ pub struct EvaluateArguments {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Also print the numbers of pairs and documents, B-cubed precision and recall, and the adjusted Rand index
+    /// Also print pair and document counts, B-cubed precision and recall, and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
     /// Folder or file that now holds the corpus, if it was moved after the run

@@ -72,7 +72,7 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
         let Some(option) = options_of(verb).find(|option| option.name == key.get_ref()) else {
             let hint = did_you_mean(key.get_ref(), options_of(verb).map(|option| option.name).chain([INPUTS]));
             return Err(Error::usage(format!(
-                "{}: there is no option {:?}{hint}; expected the long flags of `dupsift {}` without --",
+                "{}: there is no option {:?}{hint}; expected a long flag of `dupsift {}` without --",
                 at(Some(key.span())),
                 key.get_ref(),
                 verb.name()
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(
             fail("out = 'x'\n\nthreds = 2\n"),
             "a.toml, line 3: there is no option \"threds\"; did you mean \"threads\"?; \
-             expected the long flags of `dupsift run` without --"
+             expected a long flag of `dupsift run` without --"
         );
         assert!(fail("text_column = 'x'").contains("did you mean \"text-column\"?"));
         assert!(fail("[run]\nout = 'x'").starts_with("a.toml, line 1: there is no option \"run\""));

@@ -64,7 +64,7 @@ fn restored(restored: &Restored) -> String {
             &format!("no longer in the index: {}; run these batches again with --overwrite\n", left_out.join(", "));
     }
     if *unknown {
-        lines += "a later generation could not be read; run the batches that it added again, and repeat its `dupsift index forget`\n";
+        lines += "a later generation could not be read; rerun the batches that it added, and repeat its `dupsift index forget`\n";
     }
     lines
 }
@@ -76,14 +76,14 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut lines = format!(
-        "{} in {}, {} ({}), rows in {} ({}), generation {}\n",
-        counted(manifest.next_doc, "document"),
-        counted_as(manifest.batches.len() as u64, "batch|batches"),
-        counted(manifest.texts, "text"),
-        ByteSize(text_bytes),
-        counted(manifest.rows.len() as u64, "folder"),
-        ByteSize(rows_bytes),
-        manifest.generation
+        "{documents} in {batches}, {texts} ({text_size}), rows in {folders} ({row_size}), generation {}\n",
+        manifest.generation,
+        documents = counted(manifest.next_doc, "document"),
+        batches = counted_as(manifest.batches.len() as u64, "batch|batches"),
+        texts = counted(manifest.texts, "distinct text"),
+        text_size = ByteSize(text_bytes),
+        folders = counted(manifest.rows.len() as u64, "folder"),
+        row_size = ByteSize(rows_bytes),
     );
     lines += &format!(
         "planned for {}, created by dupsift {}\n",
@@ -98,13 +98,13 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
     }
     for batch in &manifest.batches {
         lines += &format!(
-            "  {}: {} from document {}, {}, {} seen before; {}\n",
-            batch.name,
-            counted(batch.rows, "row"),
-            thousands(batch.first_doc),
-            counted(batch.texts, "new text"),
+            "  {name}: {rows} starting at document {first}, {new_texts}, {} seen before; {output}\n",
             thousands(batch.seen),
-            batch.out.display()
+            name = batch.name,
+            rows = counted(batch.rows, "row"),
+            first = thousands(batch.first_doc),
+            new_texts = counted(batch.texts, "new text"),
+            output = batch.out.display()
         );
     }
     Ok(print_result(&lines, Exit::Done))

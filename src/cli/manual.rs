@@ -110,7 +110,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     }
     let pages = counted(PAGES.len() as u64, "page");
     Ok(print_result(
-        &format!("{pages} of the manual, as Markdown; table of contents: {}\n", dir.join("SUMMARY.md").display()),
+        &format!("wrote {pages} of the manual as Markdown; table of contents: {}\n", dir.join("SUMMARY.md").display()),
         Exit::Done,
     ))
 }

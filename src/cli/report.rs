@@ -22,7 +22,7 @@ pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let cancel = cancel_on_signal()?;
     let no_texts = study::write_again(&finished, options, &progress, &cancel, &page)?;
     if let Some(why) = no_texts {
-        tracing::warn!("the page shows no texts: {why}");
+        tracing::warn!("the page shows no document text: {why}");
     }
     Ok(print_result(&format!("{}\n", arguments.dir.join(PAGE).display()), Exit::Done))
 }

@@ -50,7 +50,7 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 }
 
 /// States what recall is relative to.
-pub(super) const RECALL: &str = "recall is relative to the pool, the duplicates that at least one setting found";
+pub(super) const RECALL: &str = "recall is relative to the pool: all duplicates that at least one setting found";
 
 /// States that pairs are not removals.
 pub(super) const REMOVAL: &str = "all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair that is not a duplicate";
@@ -66,26 +66,26 @@ pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
     let mut text = format!(
-        "{} found by {}; {} of them are duplicates according to {}\n",
-        counted(report.pooled, "pair"),
-        contestants(report),
-        number_of(&report.duplicates),
-        judge.name
+        "{pairs} found by {settings}; {duplicates} of them are duplicates according to {}\n",
+        judge.name,
+        pairs = counted(report.pooled, "pair"),
+        settings = contestants(report),
+        duplicates = number_of(&report.duplicates)
     );
     text += &format!("{RECALL}\n");
     text += &format!(
-        "judged: {} of {}, {:.1} CPU seconds\n",
-        counted(judge.judged, "pair"),
-        counted(judge.documents, "document"),
-        judge.cpu_seconds
+        "judged: {pairs} from {documents} in {:.1} CPU seconds\n",
+        judge.cpu_seconds,
+        pairs = counted(judge.judged, "pair"),
+        documents = counted(judge.documents, "document")
     );
     if let Some(oracle) = &report.oracle {
         text += &format!(
-            "exact join of a sample of {}: {}, {} of them found by no algorithm; {} judged\n",
-            counted(oracle.documents, "document"),
-            counted(oracle.duplicates, "duplicate pair"),
+            "exact join of a sample ({documents}): {duplicates}, {} of them found by no algorithm; {pairs} judged\n",
             thousands(oracle.unseen),
-            counted(oracle.judged, "pair")
+            documents = counted(oracle.documents, "document"),
+            duplicates = counted(oracle.duplicates, "duplicate pair"),
+            pairs = counted(oracle.judged, "pair")
         );
     }
     text
@@ -159,7 +159,8 @@ fn together(report: &ComparisonReport) -> String {
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
     let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
     if better.is_empty() {
-        return "\nno union or intersection of two or three settings has a higher F than its parts\n".into();
+        return "\nno union or intersection of two or three settings has a higher F than the settings it combines\n"
+            .into();
     }
     let alone = [
         name_of(best),
@@ -216,10 +217,10 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
             notes.push(format!(
-                "{}: {} of {} are used; in groups above --max-group, only pairs with the representative are written",
-                one.label,
-                thousands(one.pairs_written),
-                counted(one.pairs, "pair")
+                "{label}: {used} of {pairs} are used; in groups above --max-group, only pairs with the representative are written",
+                label = one.label,
+                used = thousands(one.pairs_written),
+                pairs = counted(one.pairs, "pair")
             ));
         }
         if one.left_out > 0 {
@@ -230,7 +231,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
         notes.push("pass --oracle-sample N to look for duplicates that no setting found".into());
     }
     if report.algorithms.len() > MOST_AGREEING {
-        notes.push("the agreement of any two settings is under \"agreement\" in the JSON file".into());
+        notes.push("the agreement between any two settings is under \"agreement\" in the JSON file".into());
     }
     notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
     notes.extend(run.bad_inputs.iter().map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -353,9 +354,9 @@ mod tests {
         };
         expect![[r#"
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
-            recall is relative to the pool, the duplicates that at least one setting found
-            judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
-            exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
+            recall is relative to the pool: all duplicates that at least one setting found
+            judged: 9,876 pairs from 9,000 documents in 2.5 CPU seconds
+            exact join of a sample (300 documents): 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
 
                                           recall             precision                     F    pairs   alone   duplicates alone   CPU s          exact recall
             ---------------------------------------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ const SUITES: usize = 20;
 /// Returns the summary of a search whose output is in `out`. The text ends with a line break.
 pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     let mut text = format!(
-        "{} of {} contaminated at {}; {}\n",
+        "{} of {} contaminated (threshold {}); {}\n",
         thousands(report.contaminated),
         counted(report.documents, "document"),
         report.threshold,
@@ -29,12 +29,12 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     }
     text += &suites(report);
     text += &format!(
-        "{:.1} s, {:.1} CPU seconds, {} for {}, {} peak memory\n",
+        "{:.1} s, {:.1} CPU seconds, {item_memory} for {items}, {peak} peak memory\n",
         report.seconds,
         report.cpu_seconds,
-        ByteSize(report.item_bytes).display().iec(),
-        counted(report.items, "item"),
-        ByteSize(report.peak_memory_bytes).display().iec()
+        item_memory = ByteSize(report.item_bytes).display().iec(),
+        items = counted(report.items, "item"),
+        peak = ByteSize(report.peak_memory_bytes).display().iec()
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
@@ -52,7 +52,7 @@ fn suites(report: &ContaminationReport) -> String {
     };
     let mut text = table_of_numbers(header, report.suites.iter().take(SUITES).map(row));
     if report.suites.len() > SUITES {
-        text += &format!("{} more in suites/\n", thousands((report.suites.len() - SUITES) as u64));
+        text += &format!("{} in suites/\n", counted((report.suites.len() - SUITES) as u64, "more suite"));
     }
     text
 }

@@ -23,14 +23,14 @@ pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
 
 fn headline(report: &EvaluationReport) -> String {
     let truth = &report.truth;
-    let origin = if truth.form == "pairs" { " that the pairs connect" } else { "" };
+    let origin = if truth.form == "pairs" { " formed by the pairs" } else { "" };
     format!(
-        "{} compared with {} in {}: {} in {}{origin}\n",
-        counted(report.documents, "document"),
-        counted(truth.pairs, "true pair"),
-        counted(truth.files.len() as u64, "file"),
-        counted(truth.pages, "duplicate page"),
-        counted(truth.clusters, "cluster"),
+        "{documents} compared with {pairs} in {files}: {pages} in {clusters}{origin}\n",
+        documents = counted(report.documents, "document"),
+        pairs = counted(truth.pairs, "true pair"),
+        files = counted(truth.files.len() as u64, "file"),
+        pages = counted(truth.pages, "duplicate page"),
+        clusters = counted(truth.clusters, "cluster"),
     )
 }
 
@@ -166,7 +166,7 @@ mod tests {
             ..EvaluationReport::default()
         };
         expect![[r#"
-            2,455 documents compared with 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters that the pairs connect
+            2,455 documents compared with 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters formed by the pairs
 
              algorithm   pairs       P       R      F1   page P   page R   page F1   gamma    B3 P    B3 R   B3 F1     ARI
             ---------------------------------------------------------------------------------------------------------------

@@ -137,13 +137,13 @@ fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> Strin
 
 fn head(document: &ExplainedDocument) -> String {
     format!(
-        "{} (document {}, {} row {}): {}, {}",
-        safe(&document.id),
+        "{id} (document {}, {file} row {}): {characters}, {words}",
         document.doc,
-        safe(&document.file),
         document.row,
-        counted(document.characters, "character"),
-        counted(document.words, "word"),
+        id = safe(&document.id),
+        file = safe(&document.file),
+        characters = counted(document.characters, "character"),
+        words = counted(document.words, "word"),
     )
 }
 
@@ -212,7 +212,7 @@ fn measures(explained: &Explanation) -> String {
     ];
     let lcs = match (measures.lcs, measures.lcs_of) {
         (Some(lcs), Some(of)) => format!("2 LCS / (a + b) in {of}: {lcs:.3}"),
-        _ => "too long for 2 LCS / (a + b)".into(),
+        _ => "the texts are too long to compute 2 LCS / (a + b)".into(),
     };
     format!(
         "{}\ncosine of word counts {:.3}; {} in common\n{lcs}\n",
@@ -231,10 +231,10 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
         |side: fn(&ExplainedRow) -> &Option<ExplainedKey>| one.rows.iter().filter(|row| side(row).is_some()).count();
     let (a, b) = (of(|row| &row.a), of(|row| &row.b));
     let rows = if a == b { counted(a as u64, "key") } else { format!("{a} and {b} keys") };
-    let mut text = format!("{}: {rows}, {} equal\n", one.label, thousands(one.common_keys));
+    let mut text = format!("{}: {rows}, {} shared\n", one.label, thousands(one.common_keys));
     for (name, reason) in ["a", "b"].iter().zip(&one.unsigned) {
         if let Some(reason) = reason {
-            text += &format!("  {name} has none: {reason}\n");
+            text += &format!("  {name} has no keys: {reason}\n");
         }
     }
     // Equal keys come first, because they are the reason why the documents are compared.
@@ -309,7 +309,7 @@ mod tests {
             label: "minhash".into(),
             recipe: "minhash:bands=14".into(),
             verdict: Verdict::Pair,
-            why: "2 common keys, and the check jaccard:0.7 gives 0.950".into(),
+            why: "2 shared keys, and the check jaccard:0.7 gives 0.950".into(),
             pair: Some(pair),
             score: None,
             checks: vec![ExplainedCheck { name: "jaccard:0.7".into(), passes: true, similarity: Some(0.95) }],
@@ -402,13 +402,13 @@ mod tests {
 
              algorithm        pair           score   why
             --------------------------------------------------------------------------
-             minhash          yes            0.950   2 common keys, and the check
+             minhash          yes            0.950   2 shared keys, and the check
                                                      jaccard:0.7 gives 0.950
              sentence_marks   no signature           fox-2 has no signature: no marks
 
             both are in the cluster of fox-1 (3 documents): minhash
 
-            how much of each document the other contains
+            share of each document contained in the other
 
                       3-grams   numbers   --remove-if contained:0.8:0.9
             ------------------------------------------------------------

@@ -40,6 +40,6 @@ fn record<R: DeserializeOwned>(path: &Path) -> Result<R> {
     let json = safe_fs::read(path, MOST_JSON).map_err(Error::reading("read", path))?;
     serde_json::from_slice(&json).map_err(|error| Error::BadFile {
         path: path.to_path_buf(),
-        why: format!("{error}; expected the record that this version of dupsift writes"),
+        why: format!("{error}; expected a record written by this version of dupsift"),
     })
 }

@@ -40,17 +40,17 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
 /// Returns the summary of a training run whose output is in `out`. The text ends with a line break.
 pub fn training(report: &TrainingReport, out: &Path) -> String {
     let mut text = format!(
-        "{} in {}: {}\n",
+        "{} with {}: {}\n",
         counted(report.pages, "page"),
         counted(report.classes.len() as u64, "label"),
         by_name(&report.classes)
     );
     text += &format!("{} without a label; {}\n", counted(report.unlabelled, "row"), rejected(&report.rejections));
     text += &format!(
-        "the model contains {}, {:.1}% of all occurrences ({} on only one page{})\n",
+        "the model contains {}, covering {:.1}% of all word occurrences (left out: {} found on only one page{})\n",
         counted(report.words, "word"),
         100.0 * report.known_share,
-        thousands(report.rare_words),
+        counted(report.rare_words, "word"),
         if report.words_beyond > 0 || report.halvings > 0 {
             format!(
                 "; to save space, {} left out, and the vocabulary was halved {}",
@@ -77,11 +77,11 @@ pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
     };
     let mut lines = vec![
         format!(
-            "pages: {} of {} became {} of text by {}",
-            thousands(report.pages),
-            size(report.bytes),
-            size(report.body_bytes),
-            report.recipe
+            "pages: {pages} ({bytes}); {text} of text extracted with {}",
+            report.recipe,
+            pages = thousands(report.pages),
+            bytes = size(report.bytes),
+            text = size(report.body_bytes)
         ),
         format!("pages: {}; read as {}{characters}", by_name(&report.kinds), by_name(&report.charsets)),
     ];
@@ -92,7 +92,10 @@ pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
         lines.push(format!("archives: other records: {}", by_name(&report.other_records)));
     }
     if report.truncated > 0 {
-        lines.push(format!("archives: {} were cut by the crawler", counted(report.truncated, "page")));
+        lines.push(format!(
+            "archives: {} truncated by the crawler",
+            counted_as(report.truncated, "page was|pages were")
+        ));
     }
     lines
 }

@@ -82,7 +82,7 @@ fn details(report: &RunReport, folder: &Path) -> String {
         }
     }
     text += &format!(
-        "{} beyond the first copy of each text\n",
+        "{}, not counting the first copy of each text\n",
         counted_as(report.documents.extra_copies, "exact copy|exact copies")
     );
     if !report.resumed.is_empty() {
@@ -338,10 +338,10 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {} above --max-group; {} of {} written (only pairs with the representative)",
-                counted(one.large_groups, "group"),
-                thousands(one.pairs_written),
-                counted(one.pairs, "pair")
+                "{label}: {groups} above --max-group; {written} of {pairs} written (only pairs with the representative)",
+                groups = counted(one.large_groups, "group"),
+                written = thousands(one.pairs_written),
+                pairs = counted(one.pairs, "pair")
             ));
         }
         if one.left_out > 0 {
@@ -536,7 +536,7 @@ mod tests {
             options: keep=length desc, doc asc; decide=any; remove-if=contained:0.8:0.9
             removed (pair 5,750)
             similar but kept (different numbers 200, unique text 1,300)
-            314 exact copies beyond the first copy of each text
+            314 exact copies, not counting the first copy of each text
             24.0 CPU seconds
 
              algorithm        signed   unsigned       pairs   clusters   in them   largest   left out

@@ -246,7 +246,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     refused(&out, &["--threshold", "0.9"], &["expected LABEL=T"]);
     refused(&out, &["--threshold", "minhahs=0.9", "-o", text(&at("new"))], &["did you mean \"minhash\"?"]);
     refused(&out, &["--remove-if", "all", "-o", text(&at("new"))], &["remove-if"]);
-    refused(&out, &["-o", text(&out.join("deep"))], &["in the folder of the run"]);
+    refused(&out, &["-o", text(&out.join("deep"))], &["inside the output folder of the run"]);
     refused(&out, &["-o", folder.path().to_str().unwrap()], &["already exists", "`--overwrite` to replace it"]);
     assert_eq!(bytes(folder.path()), before);
 
@@ -273,7 +273,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
-    refused(&at("by"), &["--threshold", "minhash=0.9", "-o", text(&at("new"))], &["minhash do not decide", "exact"]);
+    refused(&at("by"), &["--threshold", "minhash=0.9", "-o", text(&at("new"))], &["minhash do not affect", "exact"]);
     run(&[&input], &at("both"), &["--algorithms", "exact,minhash"]).ends_with(0);
     refused(&at("both"), &twice, &["minhash has two thresholds"]);
     let chains = ["--algorithms", "exact,minhash", "--chain", "remove", "--remove-if", "pair"];
@@ -395,7 +395,7 @@ fn show_prints_what_was_printed_at_the_end() {
     assert_eq!(show(&at("pairs")).ends_with(0).stdout, strict);
     Ran::of(program().arg("report").arg(at("pairs")).output().unwrap())
         .ends_with(2)
-        .says(&["an output of dupsift apply"]);
+        .says(&["the output of dupsift apply"]);
 
     let guard = ["--algorithms", "exact", "--overwrite", "--max-removed-share", "0.00001", "--guard-rows", "1"];
     let held = run(&[&input], &out, &guard).ends_with(4).stdout;

@@ -230,7 +230,11 @@ fn public_and_short_items_are_set_apart_and_answers_are_found() {
     assert_eq!(kept.texts("id"), expected.iter().map(|doc| doc.id.as_str()).collect::<Vec<_>>());
     assert_eq!(kept.texts("text"), expected.iter().map(|doc| doc.text.as_str()).collect::<Vec<_>>());
     assert_eq!(place.ids("out/dropped").len(), 103);
-    assert!(ran.stdout.starts_with("103 of 300 documents contaminated at 0.8; no rows rejected\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("103 of 300 documents contaminated (threshold 0.8); no rows rejected\n"),
+        "{}",
+        ran.stdout
+    );
     let page = std::fs::read_to_string(place.at("out/report.html")).unwrap();
     assert!(page.contains("<mark>") && page.contains("Public items"));
 }

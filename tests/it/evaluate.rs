@@ -327,7 +327,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
         "truth: 1 row rejected: 1 null id; see evaluation/rejected",
         "truth: skipped rows with the same document twice: 1",
         "truth: skipped repeated rows: 1",
-        "ids in the truth that several documents share: 1; for each id, the first document is used",
+        "ids in the truth that belong to several documents: 1; for each id, the first document is used",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
@@ -470,7 +470,9 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
             assert_eq!(number(known, "pairs_not_written"), 0, "{label}");
             assert_eq!((&known["b_cubed"], &known["ari"]), (&one["b_cubed"], &one["ari"]), "{label}");
             let not_written = number(one, "pairs_not_written");
-            let warned = told.contains(&format!("warning: {label}: {not_written} pairs in groups above `--max-group`"));
+            let warned = told.contains(&format!(
+                "warning: {label}: because of groups above `--max-group`, {not_written} pairs were not written"
+            ));
             assert_eq!(warned, not_written > 0, "{told}");
             if one["pairs"] == known["pairs"] {
                 for field in ["pairs_true", "pages", "pages_true", "pairwise", "pagewise"] {
@@ -510,7 +512,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     let none = || Arc::new(StringArray::from(Vec::<&str>::new())) as ArrayRef;
     write_columns(&table, &[("id_a", none()), ("id_b", none())], 10);
     std::fs::write(&lines, "").unwrap();
-    evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["the truth has no rows with two values"]);
+    evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["no row of the truth contains two values"]);
     evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
     // If another file has rows, an empty file is read in the form of that file.
     let clusters = folder.path().join("clusters.jsonl");
@@ -519,7 +521,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     let truth = &evaluation(&done.out())["truth"];
     assert_eq!((&truth["form"], &truth["pairs"]), (&"clusters".into(), &1.into()));
     std::fs::write(&lines, "{\"id\": 1, \"cluster\": 2, \"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
-    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["it has the columns of pairs"]);
+    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["it has columns for both pairs"]);
 }
 
 #[test]
@@ -544,7 +546,9 @@ fn what_cannot_be_evaluated_is_refused() {
     // No cluster has two documents, so there is nothing to find.
     let single = folder.path().join("single.jsonl");
     std::fs::write(&single, "{\"id\": \"d0\", \"cluster\": 0}\n{\"id\": \"d2\", \"cluster\": 1}\n").unwrap();
-    evaluate(&done.out(), &[&single], &[]).ends_with(2).says(&["no pair of two documents", "none of its clusters"]);
+    evaluate(&done.out(), &[&single], &[])
+        .ends_with(2)
+        .says(&["no cluster of the truth contains two documents in the corpus"]);
     assert!(!done.out().join("evaluation").exists());
     assert_eq!(
         names_in(&done.out()),

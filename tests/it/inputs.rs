@@ -63,7 +63,7 @@ fn standard_input_is_a_file_of_json_lines() {
     // Commands that read the texts again fail, because the texts are no longer available.
     let mut explain = program();
     explain.arg("explain").arg(&out).args(["--", "-#0", "-#2"]);
-    let said = "is the output of a run over standard input, whose texts were not saved";
+    let said = "is the output of a run that read standard input, which was not saved";
     Ran::of(explain.output().unwrap()).ends_with(2).says(&[said]);
 }
 

@@ -113,14 +113,14 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
     assert_eq!([both.documents[0].doc, both.documents[1].doc], [120, 3]);
     assert!(typed("explain", &out, &[id, id]).ends_with(0).stdout.contains("1 equal line") || both.pair);
     typed("explain", &out, &["--docs", "3", "5"]).ends_with(2).says(&[
-        "both were indexed before this run",
+        "both documents were indexed before this run",
         "the output",
         "out/n0",
     ]);
     typed("explain", &out, &["--docs", "3", "122"]).ends_with(2).says(&["from 0 to 121", "122"]);
     typed("explain", &out, &["alone"])
         .ends_with(2)
-        .says(&["no algorithm of the run paired the document", "a second id"]);
+        .says(&["no algorithm in this run paired the document", "a second id"]);
     typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are the same document"]);
     let truth = place.out(0).join("pairs/algorithm=exact/part-00000.parquet");
     typed("evaluate", &out, &["--truth", truth.to_str().unwrap()])

@@ -322,7 +322,7 @@ fn categories_are_learnt_and_said() {
     let (model, out) = (place.at("model"), place.at("out"));
     purify(&input, &model, &["--train", "lable"]).ends_with(2).says(&["\"lable\"", "no input file has"]);
     let said = purify(&input, &model, &["--train", "label"]).ends_with(0).stdout;
-    assert!(said.starts_with("16 pages in 2 labels: 8 food, 8 sport\n4 rows without a label"), "{said}");
+    assert!(said.starts_with("16 pages with 2 labels: 8 food, 8 sport\n4 rows without a label"), "{said}");
     purify(&input, &out, &["--model", &model.display().to_string()]).ends_with(0);
     let categories = Table::read(&out.join("pages")).texts("page_category");
     assert_eq!(categories, (0..20).map(|n| if n % 2 == 0 { "sport" } else { "food" }).collect::<Vec<_>>());

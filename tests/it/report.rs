@@ -149,12 +149,14 @@ fn without_its_corpus_a_run_still_has_a_page() {
     std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
     // A page with texts is not replaced by a page without texts.
     let first = page(&run.out());
-    report(&run.out(), &[]).ends_with(2).says(&["shows texts that a new page could not show", "remove the page"]);
+    report(&run.out(), &[])
+        .ends_with(2)
+        .says(&["shows texts that would be missing from a new page", "remove the page"]);
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
     std::fs::remove_file(run.out().join("report.html")).unwrap();
-    report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
+    report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);
     // A page without texts may be replaced.
-    report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
+    report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);
     let bare = page(&run.out());
     assert_well_formed(&bare);
     assert!(bare.contains("The texts could not be read") && bare.contains("document 0") && !bare.contains("turned"));

@@ -183,7 +183,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     );
     // Each message mentions the kind of output that was found instead of the expected output.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
-        let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
+        let says = format!("{} is the output of dupsift {verb}; expected the output folder of dupsift run", at(name));
         reported("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);
         for more in [&["report"][..], &["explain", "a", "b"], &["evaluate", "--truth", "nosuch"]] {
             let ran = program().arg(more[0]).arg(at(name)).args(&more[1..]).output().unwrap();
@@ -194,7 +194,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
     Ran::of(program().args(["evaluate", &at("run"), "--truth", &truth]).output().unwrap()).ends_with(0);
     let ran = program().args(["report", &at("run/evaluation")]).output().unwrap();
-    Ran::of(ran).ends_with(2).says(&["is an output of dupsift evaluate"]);
+    Ran::of(ran).ends_with(2).says(&["is the output of dupsift evaluate"]);
     assert!(!Path::new(out[1]).exists());
 }
 
@@ -210,15 +210,18 @@ fn a_truth_that_says_nothing_is_an_error() {
         assert!(!done.out().join("evaluation").exists());
     };
     evaluate("", &["it has no rows"]);
-    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in total)"]);
-    evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
+    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no row of the truth contains two values (1 row in total)"]);
+    evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no row of the truth contains two values"]);
     evaluate(
         "{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n",
-        &["no pair of two documents", "1 contains the same document twice"],
+        &["no row of the truth pairs two different documents", "1 contains the same document twice"],
     );
-    evaluate("{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n", &["no pair of two documents", "1 contains an unknown id"]);
+    evaluate(
+        "{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n",
+        &["no row of the truth pairs two different documents", "1 contains an unknown id"],
+    );
     let alone = "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n";
-    evaluate(alone, &["no pair of two documents", "none of its clusters contains two"]);
+    evaluate(alone, &["no cluster of the truth contains two documents in the corpus"]);
 }
 
 #[test]

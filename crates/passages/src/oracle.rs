@@ -233,7 +233,7 @@ proptest! {
                 let (mut doc, mut at) = (doc, at);
                 while is_cut(doc, at) {
                     let run = (at.saturating_sub(length - 1)..=at).find_map(|start| Some((start, begins[doc].1[start]?)));
-                    let (start, (first, place, _)) = run.expect("a repeat covers each cut character");
+                    let (start, (first, place, _)) = run.expect("every cut character belongs to a repeat");
                     prop_assert!((first, place) < (doc, start));
                     prop_assert_eq!(folded[first][place + at - start], folded[doc][at]);
                     (doc, at) = (first, place + at - start);

@@ -66,7 +66,7 @@ impl CountingBloom {
     pub fn new(keys: u64, rate: f64, most_bytes: usize) -> CountingBloom {
         match CountingBloom::try_new(keys, rate, most_bytes) {
             Some(filter) => filter,
-            None => panic!("no memory for a filter of {keys} keys"),
+            None => panic!("not enough memory for a filter with {keys} keys"),
         }
     }
 

@@ -129,7 +129,7 @@ proptest! {
             }
             for (place, c) in analysis.text().char_indices().filter(|(_, c)| c.is_alphanumeric()) {
                 let count = covered[place];
-                prop_assert!(count == 1 || overlap && count == 2, "{:?} of {:?} is in {} words", c, raw, count);
+                prop_assert!(count == 1 || overlap && count == 2, "the character {:?} of the text {:?} belongs to {} words", c, raw, count);
             }
         }
     }

@@ -88,7 +88,7 @@ fn suites(suites: &[SuiteReport]) -> Markup {
             }
         }))
         p.how {
-            "Public items, such as well-known quotations, are in more than 100 documents. They are not counted elsewhere, and no \
+            "Public items, such as well-known quotations, occur in more than 100 documents. They are not counted elsewhere, and no \
                 document is removed because of them. Items with fewer than five words or Chinese characters are too short to search for."
         }
     }

@@ -32,7 +32,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
-    let none = if removal.keep == "none" { " With keep=none, that document is removed, too." } else { "" };
+    let none = if removal.keep == "none" { " With keep=none, the preferred document is removed, too." } else { "" };
     format!(
         "{}{none} (keep={}; decide={}; remove-if={})",
         in_words(rule),
@@ -70,7 +70,7 @@ pub fn facts(report: &RunReport) -> Markup {
         _ => format!("{}, and {} from other inputs", rejections(&documents.rejections), counted(others, "row")),
     };
     let cost = format!(
-        "{rate:.1} MB/s, {} of CPU, {} peak memory",
+        "{rate:.1} MB/s, {} of CPU time, {} peak memory",
         seconds(report.cpu_seconds),
         bytes(report.peak_memory_bytes)
     );
@@ -83,7 +83,7 @@ pub fn facts(report: &RunReport) -> Markup {
             thousands(documents.used),
             format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
         ),
-        ("Exact copies", thousands(documents.extra_copies), "beyond the first copy of each text".to_string()),
+        ("Exact copies", thousands(documents.extra_copies), "not counting the first copy of each text".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), cost),
     ]);

@@ -93,7 +93,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     sections.push(section("parts", "The corpus by script and length", parts::section(report)));
     sections.push(section("origin", "Where duplicates come from", origin::section(report, review)));
     if let Some(found) = passages::section(report) {
-        sections.push(section("passages", "Repeated passages that cost the most", found));
+        sections.push(section("passages", "The largest repeated passages", found));
     }
     if let Some(curve) = threshold::section(report, review)? {
         sections.push(section("threshold", "Removals at other thresholds", curve));

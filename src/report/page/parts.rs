@@ -18,7 +18,7 @@ pub fn section(report: &RunReport) -> Markup {
         (table("By script", "script", &parts.by_script, removes, |name, _| plain(name).into_owned()))
         h3 { "By length" }
         (table("By length", "characters", &parts.by_length, removes, range))
-        p.how { "The script is detected from the first 192 bytes of a text. To count removals by language, pass the language column as --source-column, with --guard-rows 1. Characters and bytes are those of the uncompressed texts." }
+        p.how { "The script is detected from the first 192 bytes of each document. To count removals by language, pass the language column as --source-column, with --guard-rows 1. Character and byte counts refer to the uncompressed text." }
     }
 }
 

@@ -26,16 +26,16 @@ pub fn section(report: &RunReport) -> Option<Markup> {
         }
         (costliest(found))
         p.how {
-            "The cost of a passage is its size times the number of copies. Each distinct passage is listed once, with a document that it was cut from and the document that keeps the first copy. passages/ lists all passages."
+            "The total size of a passage is its size times the number of copies. Each distinct passage is listed once, with a document that it was cut from and the document that keeps the first copy. passages/ lists all passages."
         }
     })
 }
 
 fn costliest(found: &CutReport) -> Markup {
-    let header = ["passage", "bytes", "copies", "cost", "cut from", "first copy in", "file of the first copy"];
+    let header = ["passage", "bytes", "copies", "total size", "cut from", "first copy in", "file of the first copy"];
     html! {
         @if !found.costliest.is_empty() {
-            (scrolling("The passages that cost the most", html! {
+            (scrolling("The largest repeated passages", html! {
                 table.sort {
                     thead { tr { @for name in header { th scope="col" { (name) } } } }
                     tbody {

@@ -94,9 +94,9 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                 figcaption.muted {
                     (description)
                     @if banding.jaccard {
-                        " The bars show the pairs found, by similarity. The highest bar stands for " (counted(highest, "pair")) "; " (counted(scores[BINS - 1], "pair")) " with similarity 1 " @if scores[BINS - 1] == 1 { "is" } @else { "are" } " not shown."
+                        " The bars show the pairs found, by similarity. The tallest bar represents " (counted(highest, "pair")) "; " (counted(scores[BINS - 1], "pair")) " with similarity 1 " @if scores[BINS - 1] == 1 { "is" } @else { "are" } " not shown."
                     } @else {
-                        " Pairs are not shown, because they were verified with a different similarity measure than the bands use."
+                        " Pairs are not shown, because they were verified with a similarity measure that the bands do not use."
                     }
                     @if let Some((threshold, found, expected)) = banding.missed(one, scores) {
                         " According to the curve, the " (counted(found, "pair")) " found with a similarity of " (threshold) " or more are " (percent(found, expected.round() as u64)) " of all such pairs."

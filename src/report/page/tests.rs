@@ -250,7 +250,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         "no algorithm found 7 of them",
         "For this corpus, use tf.",
         "2 algorithms and 1 preset",
-        "Recall is relative to the pool, ",
+        "Recall is relative to the pool: ",
         "duplicates alone",
         ">20</td>",
     ] {

@@ -19,7 +19,7 @@ pub fn large(report: &RunReport, review: &Review) -> Markup {
         (intro(review, "The largest clusters found by"))
         @if review.large.is_empty() { p { "There are no clusters." } }
         @else {
-            p.how { "Each cluster is shown with its representative and the members that are least similar to the representative. Exact copies of the representative are only counted." }
+            p.how { "Each cluster is shown with its representative and the members that are least similar to the representative. Exact copies of the representative are counted but not shown." }
         }
         @let (copies, others): (Vec<&LargeCluster>, Vec<&LargeCluster>) = review.large.iter().partition(|one| one.members.is_empty());
         @if !copies.is_empty() {

@@ -61,7 +61,7 @@ fn any(_: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
+        "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // A sample of this size takes at most about as long to judge as the run itself takes, and the margin of error for a share of the pairs
     // is a third of a percent.
@@ -85,7 +85,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
         "The evaluation set: files, folders or globs with one item per row; can be repeated"),
     OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column,
-        "Column with the text of an item: strings, or a list of paragraphs or chat messages. Several columns, such as \
+        "Column with the text of each item: a string, or a list of paragraphs or chat messages. Several columns, such as \
          question,choices, are joined")
         .default(is("question")),
     OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column with item ids")
@@ -94,7 +94,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column with the list of choices that answers refer to by letter or position, or one column per choice: A,B,C,D")
         .default(in_words("choices", "choices; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column with answers: texts, lists of equally correct texts, or letters or positions of choices. The search for an answer covers a matching span and 200 tokens on either side")
+        "Column with answers: strings, lists of equally correct strings, or the letters or positions of choices. The search for an answer covers a matching span and 200 tokens on either side")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
         "Column with the suite of each item, for counts per suite")
@@ -319,8 +319,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(depends("the last component of `out`"))
         .field(|run, given| Ok(run.batch = Some(given.text().into())), |run| run.batch.clone().map(Value::from)),
     OptionSpec::new(INCREMENTAL, RUN, "planned-documents", "N", Kind::Whole(1, u64::MAX),
-        "Planned number of documents in a new index; determines its search tables")
-        .default(depends("100 times the documents of this run, at least 100 million"))
+        "Planned number of documents in a new index; determines the layout of its search tables")
+        .default(depends("100 times the number of documents in this run, at least 100 million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
     OptionSpec::new(DUPLICATES, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
         "If more than this number of distinct texts share a signature, write only their pairs with the representative. Regardless of this limit, exact copies are paired only with the best copy of their text")
@@ -328,7 +328,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // The default allows all pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
-        "Maximum number of comparisons in one group. If there are more, the rest is skipped and counted, and the pairs depend on the order of the documents")
+        "Maximum number of comparisons in one group. If there are more, the remaining comparisons are skipped and counted, and the pairs found depend on the order of the documents")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
@@ -337,7 +337,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run. Its statistics, models and number of documents replace those of this corpus, so each signature depends only on its own document")
+        "Output of an earlier run. The statistics, models and document count of that run are used, so each signature depends only on its own document")
         .but(&[(
             Verb::Purify,
             "Output of an earlier run whose word statistics are used to weight keywords. By default, keywords are weighted only by their frequency in the page",
@@ -391,7 +391,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Train a category model on the labels in this column, instead of writing pages"),
 
     OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
-        "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc. With none, the first one is removed, too")
+        "Which of several duplicates is kept: the first one when sorted by columns, length or doc, each with asc or desc. With none, the preferred document is removed along with its duplicates")
         .brief("Which duplicate is kept: columns, length or doc; or none")
         .list()
         .default(is("length desc"))
@@ -443,13 +443,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.add = AddedColumns::parse(given.text())?), |run| Some(run.add.to_string().into())),
 
     OptionSpec::new(PASSAGES, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
-        "Find passages that also occur in an earlier kept document (in the order of `keep`), and cut them from deduped/ (with `corpus=keep`): lines, paragraphs, sentences:N (N consecutive sentences), or runs:L (at least L equal characters)")
+        "Find passages that also occur in an earlier kept document (in the order of `keep`), and cut them from deduped/ (with `corpus=keep`): lines, paragraphs, sentences:N (N consecutive sentences), or runs:L (at least L consecutive characters)")
         .default(is("none"))
         .field(
             |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
             |run| Some(run.cut.what.map_or_else(|| "none".into(), |cut| cut.to_string()).into()),
         ),
-    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Boundaries of the cuts made by `cut=runs:L`")
+    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts made by `cut=runs:L` begin and end")
         .default(is("word"))
         .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
     OptionSpec::new(PASSAGES, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),

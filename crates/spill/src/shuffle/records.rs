@@ -110,7 +110,7 @@ impl Records {
     pub fn row<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, at: usize) -> &T {
         match T::ref_from_bytes(self.record(at)) {
             Ok(row) => row,
-            Err(_) => panic!("records of {} bytes were read as {} bytes", self.width, size_of::<T>()),
+            Err(_) => panic!("{}-byte records were read as {}-byte records", self.width, size_of::<T>()),
         }
     }
 

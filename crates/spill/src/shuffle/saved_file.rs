@@ -249,7 +249,7 @@ impl LoadedFile {
         if tail.magic != MAGIC
             || pieces.checked_mul(4).and_then(|sums| sums.checked_add(bytes)) != Some(pieces_and_tail)
         {
-            return Err(torn("it does not end like a saved file"));
+            return Err(torn("it does not have the footer of a saved file"));
         }
         let mut end = vec![0; (saved.bytes - bytes) as usize];
         file.read_exact_at(&mut end, bytes).map_err(Error::io(READ, &path))?;
@@ -260,7 +260,7 @@ impl LoadedFile {
             let length = (bytes - piece * PIECE as u64).min(PIECE as u64) as usize;
             file.read_exact(&mut buffer[..length]).map_err(Error::io(READ, &path))?;
             if checksum(piece, &buffer[..length]).to_le_bytes() != expected {
-                return Err(damaged(&path, format!("the data in MiB {piece} differs from what was written")));
+                return Err(damaged(&path, format!("MiB {piece} of its data differs from what was written")));
             }
         }
         let map = (bytes > 0).then(|| space::map_part_to_read(&file, &path, 0, bytes as usize)).transpose()?;

@@ -67,7 +67,7 @@ impl Spec {
         {
             // If the number were longer than the group, a group could be split between two partitions.
             return fail(format!(
-                "in a group key of {} bytes, the number that orders the partitions must have 4 or 8 bytes, got {}",
+                "in a group key of {} bytes, the number that determines the partition must have 4 or 8 bytes, got {}",
                 self.group_width, self.range_width
             ));
         }

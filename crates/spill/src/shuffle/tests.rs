@@ -218,7 +218,7 @@ fn misuse_is_an_error_and_loses_nothing_silently() {
     let shuffle = Shuffle::new(spec(8, 4, Order::Range { below: 5 }, 2), dir.path(), &memory).expect("made");
     let mut writer = shuffle.writer();
     let message = writer.push(&[0; 9]).expect_err("too wide").to_string();
-    assert!(message.starts_with("a record of the shuffle \"rows of a test\" has 8 bytes, not 9;"), "{message}");
+    assert!(message.starts_with("records of the shuffle \"rows of a test\" must have 8 bytes, got 9;"), "{message}");
     let message = writer.push(&[0, 0, 0, 5, 1, 1, 1, 1]).expect_err("too large").to_string();
     let expected = "a record of the shuffle \"rows of a test\" has number 5, but all numbers must be below 5;";
     assert!(message.starts_with(expected), "{message}");

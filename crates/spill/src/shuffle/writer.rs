@@ -150,7 +150,7 @@ impl Writer<'_> {
     #[cold]
     fn wrong_width(&self, found: usize) -> Error {
         Error::Internal(format!(
-            "a record of the shuffle {:?} has {} bytes, not {found}",
+            "records of the shuffle {:?} must have {} bytes, got {found}",
             self.store.spec.name, self.width
         ))
     }

@@ -327,7 +327,7 @@ impl Categories {
         let model = Model::from_rows(borrowed).map_err(|why| bad(&path, &why))?;
         let digest = digest(&model);
         if digest != report.model {
-            return Err(bad(&path, "it does not match the record of its training"));
+            return Err(bad(&path, "it does not match its training record"));
         }
         Ok(Categories { model, digest })
     }

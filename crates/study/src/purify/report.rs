@@ -94,7 +94,7 @@ pub(super) fn report(
         .columns
         .iter()
         .filter(|column| column.mixed)
-        .map(|column| format!("column {} is written as text, because it has several types in the files", column.name))
+        .map(|column| format!("column {} is written as text, because its type differs between files", column.name))
         .collect();
     if !own.nested.is_empty() {
         warnings.push(format!("nested columns are skipped: {}", own.nested.join(", ")));

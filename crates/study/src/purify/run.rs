@@ -102,7 +102,7 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     let is_ours = |name: &str| ours.iter().any(|field| field.name().eq_ignore_ascii_case(name));
     if let Some(same) = own.columns.iter().find(|column| is_ours(&column.name)) {
         return Err(Error::usage(format!(
-            "the input already has a column {:?}; use another `prefix`, or `columns` without it",
+            "the input already has a column named {:?}; use a different `prefix`, or leave this column out of `columns`",
             same.name
         )));
     }

@@ -53,7 +53,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
         }
     };
     let mut sentence = if f(best) < LEAST {
-        format!("none is suitable for this corpus; the best is {}: {finds}{rank}", taken.typed)
+        format!("no setting is suitable for this corpus; the best is {}: {finds}{rank}", taken.typed)
     } else {
         format!("for this corpus, use {}: {finds}{rank}", taken.typed)
     };
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_is_bad_is_reported_and_what_cannot_be_told_apart() {
         let bad = of(vec![one("tf", false, 0.2, 0.3)]).expect("there are duplicates").sentence;
-        assert!(bad.starts_with("none is suitable for this corpus; the best is `algorithms=tf`:"), "{bad}");
+        assert!(bad.starts_with("no setting is suitable for this corpus; the best is `algorithms=tf`:"), "{bad}");
         assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());
         let mut report = ComparisonReport {
             algorithms: vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)],

@@ -106,7 +106,7 @@ impl AppliedReport {
         let path = dir.join(APPLIED);
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
         serde_json::from_slice(&json).map_err(|error| {
-            let why = format!("{error}; expected the record that this version of dupsift writes");
+            let why = format!("{error}; expected a record written by this version of dupsift");
             Error::BadFile { path, why }
         })
     }
@@ -280,7 +280,11 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     };
     let both = [out, finished.dir()].map(|path| real_path(path).unwrap_or_else(|_| path.to_path_buf()));
     if both[0].starts_with(&both[1]) {
-        return Err(Error::wrong_value("out", out.display(), "it is in the folder of the run; use another folder"));
+        return Err(Error::wrong_value(
+            "out",
+            out.display(),
+            "it is inside the output folder of the run; use a different folder",
+        ));
     }
     Stage::look(out, asked.overwrite, false)
 }
@@ -311,7 +315,8 @@ impl Pairs {
             }
             if !deciding.labels.contains(label) {
                 let names = deciding.labels.join(", ");
-                let what = format_args!("the pairs of {label} do not decide in this run; expected one of: {names}");
+                let what =
+                    format_args!("pairs from {label} do not affect removal in this run; expected one of: {names}");
                 return Err(Error::wrong("threshold", what));
             }
         }

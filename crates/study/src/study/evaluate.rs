@@ -27,7 +27,7 @@ use super::truth_ids::{TruthFiles, resolve};
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::{counted, thousands};
+use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::doc_width;
 use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::Progress;
@@ -131,22 +131,22 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
         // If the pairs are exactly the pairs within the clusters, unwritten pairs are also counted.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
-            "all pairs within clusters count, so the figures are computed from the clusters".to_string()
+            "every pair within a cluster counts, so the figures are computed from the clusters".to_string()
         } else {
             format!(
-                "the precision of pairs is measured on the {} written; their recall and the figures for pages are unknown",
+                "pair precision is measured on the {} written; pair recall and the figures for pages are unknown",
                 thousands(one.pairs)
             )
         };
         warnings.push(format!(
-            "{}: {} in groups above `max-group` not written; {what}",
+            "{}: because of groups above `max-group`, {} not written; {what}",
             one.label,
-            counted(one.pairs_not_written, "pair")
+            counted_as(one.pairs_not_written, "pair was|pairs were")
         ));
     }
     if truth.report.ambiguous_ids > 0 {
         warnings.push(format!(
-            "ids in the truth that several documents share: {}; for each id, the first document is used",
+            "ids in the truth that belong to several documents: {}; for each id, the first document is used",
             truth.report.ambiguous_ids
         ));
     }

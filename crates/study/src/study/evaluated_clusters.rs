@@ -87,7 +87,7 @@ impl EvaluatedClusters {
                 return Err(Error::BadFile {
                     path: table.to_path_buf(),
                     why: format!(
-                        "the document {} is out of order or repeated; expected each document once, cluster after cluster",
+                        "the document {} is out of order or repeated; expected each document once, cluster by cluster",
                         row.doc
                     ),
                 });

@@ -81,7 +81,7 @@ pub fn removed(
     for row in finished.removals()? {
         let row = row?;
         if row.doc.max(row.kept) >= session.documents() {
-            let why = format!("the documents {} and {} differ from the documents of the run", row.doc, row.kept);
+            let why = format!("it refers to documents {} and {}, but the run had fewer documents", row.doc, row.kept);
             return Err(Error::BadFile { path: table, why });
         }
         // With `--keep none`, the first document of a cluster is also removed, and has its own row.

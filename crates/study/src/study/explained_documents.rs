@@ -90,7 +90,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             let of = if is_duplicate {
                 "the documents paired with it"
             } else {
-                "the documents with the same template, because the first document is in no other pair"
+                "the documents with the same template; the first document is not in any other pair"
             };
             let first = match finished.report.removal {
                 Some(_) if doc < finished.first_doc() => "the first document was indexed before this run",
@@ -98,10 +98,10 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
                 Some(_) => "the first document is kept",
                 None => "a comparison removes nothing",
             };
-            Ok(([doc, other], Some(format!("{first}; the second document is the most similar of {of}"))))
+            Ok(([doc, other], Some(format!("{first}; the second document is the most similar one among {of}"))))
         }
         None => from_passages(engine, finished, doc)?.ok_or_else(|| {
-            Error::usage("no algorithm of the run paired the document with another document; pass a second id")
+            Error::usage("no algorithm in this run paired the document with another one; pass a second id")
         }),
     }
 }
@@ -112,7 +112,7 @@ fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<O
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
     let largest = from.max_by_key(|one| (one.bytes[1] - one.bytes[0], std::cmp::Reverse(one.bytes[0])));
     let note =
-        "the first document is in no pair; the second document contains the first copy of its largest repeated passage";
+        "the first document is not in any pair; its largest repeated passage first occurs in the second document";
     Ok(largest.and_then(|one| Some(([doc, one.first_doc?], Some(note.to_owned())))))
 }
 

@@ -108,14 +108,14 @@ impl Finished {
         // A held result can be inspected before it is accepted.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
             return Err(Error::usage(format!(
-                "{} is not the output of a finished run: it has no file {SUCCESS}; expected the output folder of dupsift run",
+                "{} is not the output of a finished run: it contains no file {SUCCESS}; expected the output folder of dupsift run",
                 dir.display()
             )));
         }
         let path = dir.join("run.json");
         let other = |verb: String| {
             Error::usage(format!(
-                "{} is an output of dupsift {verb}; expected the output folder of dupsift run or dupsift compare",
+                "{} is the output of dupsift {verb}; expected the output folder of dupsift run or dupsift compare",
                 dir.display()
             ))
         };
@@ -290,7 +290,7 @@ impl Finished {
         })?;
         let rows = |at: usize| inputs.source.files.get(at).map(|file| file.rows);
         if (0..count).any(|at| rows(at) != Some(self.report.inputs[at].rows)) {
-            let why = "the files do not have a row for each row of the corpus; run again with `overwrite`".to_owned();
+            let why = "the number of rows in the files differs from the number of rows in the corpus; run again with `overwrite`".to_owned();
             return Err(Error::BadFile { path: self.dir.join("texts"), why });
         }
         Ok(Some((options, inputs)))
@@ -336,7 +336,7 @@ impl Finished {
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
-                "{} is the output of a run over standard input, whose texts were not saved; expected the output of a run over files",
+                "{} is the output of a run that read standard input, which was not saved; expected the output of a run that read files",
                 self.dir.display()
             )));
         }
@@ -379,11 +379,11 @@ impl Finished {
         let rows = sample.map_or(all, Sample::documents);
         if files.len() != known.len() || rows != self.report.documents.rows {
             return Err(self.changed(format_args!(
-                ", which read {} in {}; now there are {} in {}",
-                counted(self.report.documents.rows, "row"),
-                counted(known.len() as u64, "file"),
-                counted(rows, "row"),
-                counted(files.len() as u64, "file")
+                ", which read {old_rows} in {old_files}; now there are {rows} in {files}",
+                old_rows = counted(self.report.documents.rows, "row"),
+                old_files = counted(known.len() as u64, "file"),
+                rows = counted(rows, "row"),
+                files = counted(files.len() as u64, "file")
             )));
         }
         Ok(inputs)
@@ -409,7 +409,7 @@ impl Finished {
         }
         let shown = self.dir.display();
         Some(Error::usage(format!(
-            "{shown} is the result of a data frame, which was not stored; pass the frame, in Python: dupsift.open({:?}, input=frame)",
+            "{shown} is the result for a data frame, which was not stored; in Python, pass the frame: dupsift.open({:?}, input=frame)",
             shown.to_string()
         )))
     }
@@ -428,7 +428,7 @@ impl Finished {
             }
             let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
             let names: Vec<String> = serde_json::from_slice(&json)
-                .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the names of columns") })?;
+                .map_err(|error| Error::BadFile { path, why: format!("{error}; expected a list of column names") })?;
             let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
             return Err(Error::usage(format!(
                 "the run did not read all columns of the data frame (not read: {}); use result.filter(frame) in Python to filter the frame itself",
@@ -470,7 +470,9 @@ impl Finished {
             None => {
                 "run again with `overwrite`, or pass `input=DIR`, the folder or file that now holds the corpus of the run"
             }
-            Some(_) => "run again with `overwrite`, or use the `input` that holds the corpus of the run",
+            Some(_) => {
+                "run again with `overwrite`, or set `input` to the folder or file that now holds the corpus of the run"
+            }
         };
         Error::usage(format!("the corpus has changed since the run{how}; {way_out}"))
     }

@@ -29,7 +29,7 @@ pub fn sentence(
             format!("no other document has a cosine of {} or more", rule.least)
         }
         () if gap < 0.0 => format!("the cosine of another document is higher by {:.2}", -gap),
-        () => format!("the cosine of the next best document is lower by {gap:.2}"),
+        () => format!("the cosine of the next-best document is lower by {gap:.2}"),
     };
     let because = match why {
         Why::Same => "the same text".into(),
@@ -37,9 +37,9 @@ pub fn sentence(
         Why::Word => words.map_or_else(|| "one word differs".into(), |words| one_word(rule, contained, words)),
         Why::Contained => format!("{outer} contains {larger:.2} of the 3-grams of {inner}"),
         Why::Alone => next,
-        Why::Title => format!("the titles are equal, and {next}"),
+        Why::Title => format!("the titles are the same, and {next}"),
         Why::Far => format!(
-            "{next}, but a cosine of {:.2} is required, and {larger:.2} of {inner} is contained; {} would be enough",
+            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must be at least {:.2}, or {} of {inner} must be contained",
             rule.least + rule.gap,
             rule.contained
         ),
@@ -48,7 +48,7 @@ pub fn sentence(
             rule.gap, rule.crowd
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next best by {}, or {} of {inner} must be contained",
+            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next-best cosine by {}, or {} of {inner} must be contained",
             rule.gap, rule.contained
         ),
     };
@@ -75,7 +75,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
-        "both are kept, because {word} in the first line of {name} is missing from {other} or less frequent there, by a share of {:.2} (limit {:.2}), and the two share too few rare words to outweigh this difference: {} with {:.3} of the weight of {name}",
+        "both are kept, because {word} in the first line of {name} is missing from {other} or less frequent there, by a share of {:.2} (limit {:.2}), and the two documents share too few rare words to outweigh this difference: {}, with {:.3} of the total weight of {name}",
         of.title.missing, classification.rule.title, of.title.rare_words, of.title.rare
     )
 }
@@ -112,7 +112,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next best by {}, or {} of {inner} must be contained",
+            "the next-best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next-best cosine by {}, or {} of {inner} must be contained",
             rule.gap, rule.contained
         )
     };
@@ -126,7 +126,7 @@ pub fn template_left_out(
     let (other, same) = (because(false), because(true));
     let because = match classification.same_line {
         true if other != same => {
-            format!("{same}; or, if more than {} texts have the same first line, {other}", rule.titles)
+            format!("{same}; or, if more than {} documents share this first line, {other}", rule.titles)
         }
         _ => other,
     };
@@ -168,7 +168,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         .word
         .as_ref()
         .map_or_else(|| "one character or pair of characters".into(), |word| format!("the word {word:?}"));
-    format!("{what} is more frequent in {name}, by {:.3} of the weight of the text (limit {:.3})", of.share, of.most)
+    format!("{what} is more frequent in {name}, by {:.3} of the text's total weight (limit {:.3})", of.share, of.most)
 }
 
 #[cfg(test)]
@@ -210,22 +210,22 @@ mod tests {
         );
         assert_eq!(
             of(RelationKind::Template, Why::Word, 10),
-            "same template: the word \"bank\" is more frequent in b, by 0.062 of the weight of the text (limit 0.020)"
+            "same template: the word \"bank\" is more frequent in b, by 0.062 of the text's total weight (limit 0.020)"
         );
         // If neither text is contained, the text with the larger excess is used.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(
             of(RelationKind::Version, Why::Alone, 10),
-            "version: the cosine of the next best document is lower by 0.20"
+            "version: the cosine of the next-best document is lower by 0.20"
         );
         assert!(
             of(RelationKind::Template, Why::Near, 10)
-                .ends_with("the cosine must exceed the next best by 0.15, or 0.88 of b must be contained")
+                .ends_with("the cosine must exceed the next-best cosine by 0.15, or 0.88 of b must be contained")
         );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
-                .ends_with("but a cosine of 0.75 is required, and 0.90 of b is contained; 0.88 would be enough")
+                .ends_with("and 0.90 of b is contained; for a version, the cosine must be at least 0.75, or 0.88 of b must be contained")
         );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
@@ -301,15 +301,15 @@ mod tests {
         );
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "0.68: the word \"bank\" is more frequent in a, by 0.500 of the weight of the text (limit 0.020)",
+            "0.68: the word \"bank\" is more frequent in a, by 0.500 of the text's total weight (limit 0.020)",
         );
-        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next best by 0.15, or 0.88 of a must be contained";
+        let near = "the next-best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next-best cosine by 0.15, or 0.88 of a must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // If the first lines are equal, the word is considered only if many texts share that first line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
-            both.contains(near) && both.contains("; or, if more than 10 texts have the same first line, the word"),
+            both.contains(near) && both.contains("; or, if more than 10 documents share this first line, the word"),
             "{both}"
         );
         assert!(told(9, 3, 0.5, true, 0.68).is_empty());

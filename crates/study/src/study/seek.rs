@@ -72,7 +72,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
         let place = at.again.map(|again| again.place(docs[0]).0).filter(|folder| !folder.is_empty());
         let output = place.unwrap_or_else(|| "of the run that indexed them".into());
         return Err(Error::usage(format!(
-            "both were indexed before this run, which made no decision about them; pass a document from this run, or use the output {output}"
+            "both documents were indexed before this run, so it made no decision about them; pass a document from this run, or use the output {output}"
         )));
     }
     match docs.iter().find(|&&doc| at.again.is_some_and(|again| again.is_forgotten(doc))) {

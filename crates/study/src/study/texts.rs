@@ -50,7 +50,7 @@ impl Texts {
             let pair = pair?;
             let [a, b] = pair.docs;
             if a.max(b) >= documents {
-                let why = format!("the documents {a} and {b} differ from the documents of the run");
+                let why = format!("it refers to documents {a} and {b}, but the run had fewer documents");
                 return Err(Error::BadFile { path: finished.pair_table(label), why });
             }
             if pair.copy {

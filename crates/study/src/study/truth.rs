@@ -61,7 +61,7 @@ impl Truth {
         };
         if truth.report.rows == truth.report.rejections.rows {
             return Err(Error::usage(format!(
-                "the truth has no rows with two values ({} in total); expected labeled pairs or clusters",
+                "no row of the truth contains two values ({} in total); expected labeled pairs or clusters",
                 counted(truth.report.rows, "row")
             )));
         }
@@ -72,7 +72,7 @@ impl Truth {
         }
         if truth.report.form == "pairs" && truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents in the corpus ({}; {} the same document twice and {} an unknown id); expected pairs of different documents",
+                "no row of the truth pairs two different documents in the corpus ({}: {} the same document twice, {} an unknown id); expected pairs of different documents",
                 counted(truth.report.rows, "row"),
                 counted_as(truth.report.self_pairs, "contains|contain"),
                 counted_as(truth.report.unknown_rows, "contains|contain")
@@ -80,7 +80,7 @@ impl Truth {
         }
         if truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents in the corpus: none of its clusters contains two such documents ({}, with unknown ids: {}); expected clusters with several documents",
+                "no cluster of the truth contains two documents in the corpus ({}; rows with unknown ids: {}); expected clusters with several documents",
                 counted(truth.report.rows, "row"),
                 thousands(truth.report.unknown_rows)
             )));

@@ -137,7 +137,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
         return Err(Error::wrong_value(
             "truth",
             path.display(),
-            "it has the columns of pairs (id_a, id_b) and of clusters (id, cluster); expected only one kind",
+            "it has columns for both pairs (id_a, id_b) and clusters (id, cluster); expected only one kind",
         ));
     }
     FORMS.into_iter().find(|form| form.iter().all(has)).ok_or_else(|| {
@@ -312,8 +312,10 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     let files: BTreeMap<&str, u64> = first_docs(session, finished).map(|(first, label)| (label, first)).collect();
     let path: PathBuf = finished.dir().join("rejected/part-00000.parquet");
     for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
-        let wrong =
-            |why: &str| Error::BadFile { path: path.clone(), why: format!("{why}; expected the table of this run") };
+        let wrong = |why: &str| Error::BadFile {
+            path: path.clone(),
+            why: format!("{why}; expected a table written by this run"),
+        };
         for (file, row) in rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong("a column has an unexpected type"))? {
             // A skipped file has no documents.
             let Some(row) = row else { continue };
@@ -409,7 +411,7 @@ mod tests {
         // A file with the two id columns of pairs contains pairs even if it has an `id` column.
         assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
         let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
-        assert!(message.contains("it has the columns of pairs"), "{message}");
+        assert!(message.contains("it has columns for both pairs"), "{message}");
     }
 
     #[test]

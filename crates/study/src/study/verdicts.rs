@@ -9,7 +9,7 @@ use dupsift_algorithms::measure::Versions;
 use dupsift_algorithms::stage::explain::{Checked, Classification, Ended, Look, SurplusWord};
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::counted;
+use dupsift_core::number::{counted, counted_as};
 use dupsift_core::row::{COPY, RelationKind, Score, WHOLE};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_files::io::TableReader;
@@ -157,7 +157,7 @@ fn reason(
         None => why(verdict, look, said, report, documents, same, common_keys),
     };
     if let Some((docs, _)) = &said.instead {
-        why = format!("{why}; written as the pair of {} and {}, which have the same texts", id(docs[0]), id(docs[1]));
+        why = format!("{why}; listed as the pair of {} and {}, which have the same texts", id(docs[0]), id(docs[1]));
     }
     why
 }
@@ -262,7 +262,7 @@ fn why(
     same: bool,
     common_keys: u64,
 ) -> String {
-    let keys = if common_keys == 1 { "one common key".to_string() } else { format!("{common_keys} common keys") };
+    let keys = if common_keys == 1 { "one shared key".to_string() } else { format!("{common_keys} shared keys") };
     let bits = look.bits_apart.map(|bits| format!("{bits} bits of the fingerprints differ"));
     let failed = look.checks.iter().find(|check| !check.passes);
     match verdict {
@@ -288,7 +288,7 @@ fn why(
         Verdict::OtherScope => "they have different values in the `scope` column, so they are not compared".to_owned(),
         Verdict::SameScope => "they have the same value in the `scope` column, so they are not compared".to_owned(),
         Verdict::NoCommonKey => {
-            let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they are not candidates: {bits}"));
+            let never = bits.map_or_else(|| "no shared key".into(), |bits| format!("they are not candidates: {bits}"));
             though(never, look)
         }
         Verdict::SketchesDiffer => {
@@ -317,7 +317,7 @@ fn not_written(said: &Said) -> String {
         None => String::new(),
     };
     format!(
-        "their signatures are equal{size}; more than `max-group={}` texts have this signature, so only pairs with the best document are written",
+        "they have the same signature{size}; more than `max-group={}` texts share it, so only pairs with the representative are written",
         said.groups.most
     )
 }
@@ -337,8 +337,8 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };
     let why = if comparisons > 0 {
         format!(
-            "`max-candidates` skipped {}, perhaps including the comparison of these two",
-            counted(comparisons, "comparison")
+            "{} skipped because of `max-candidates`, perhaps including this one",
+            counted_as(comparisons, "comparison was|comparisons were")
         )
     } else if report.is_some_and(|report| report.left_out_of_large_groups > 0) {
         format!(

@@ -101,7 +101,9 @@ impl Ranks {
     /// Returns the same errors as [`Mapped::load_file`].
     pub fn load_file(dir: &Path, saved: &SavedFile, len: usize) -> Result<Ranks> {
         let lines = Mapped::load_file(dir, saved)?;
-        let other = || damaged(&dir.join(&saved.name), format!("it belongs to a bitmap that does not have {len} bits"));
+        let other = || {
+            damaged(&dir.join(&saved.name), format!("it belongs to a bitmap of a different size (expected {len} bits)"))
+        };
         Ranks::of(lines, len).ok_or_else(other)
     }
 }
@@ -135,7 +137,7 @@ fn values<'p, T: bytemuck::Pod>(file: &'p LoadedFile, dir: &Path, saved: &SavedF
     if file.is_empty() {
         return Ok(&[]);
     }
-    let why = || format!("its {} bytes are not a whole number of {}-byte values", file.len(), size_of::<T>());
+    let why = || format!("its size ({} bytes) is not a multiple of {} bytes", file.len(), size_of::<T>());
     bytemuck::try_cast_slice(file).map_err(|_| damaged(&dir.join(&saved.name), why()))
 }
 
@@ -181,7 +183,7 @@ mod tests {
         }
         let odd = saved_file::save_file(dir, "odd.saved", b"12345").expect("saved");
         let error = Mapped::<u32>::load_file(dir, &odd).expect_err("no numbers").to_string();
-        assert!(error.contains("its 5 bytes are not a whole number of 4-byte values"), "{error}");
+        assert!(error.contains("its size (5 bytes) is not a multiple of 4 bytes"), "{error}");
     }
 
     #[test]

@@ -172,7 +172,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     let whole = sorted(dir.path(), b"aaaabbbbccccdddd", 4, 4, 1).load(0, 1 << 20).expect("loaded");
     let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &[4, 0, 0, 0, 0, 0, 0], true).expect("begun");
     let other = writer.write(0, &whole, 0).expect_err("refused").to_string();
-    assert!(other.contains("a row of bucket"), "{other}");
+    assert!(other.contains("a row from bucket"), "{other}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ impl RunWriter {
             return Err(self.misused(format!("partition {partition} has {} rows", records.len())));
         }
         if records.width() != self.width {
-            return Err(self.misused(format!("received a row of the wrong length, {} bytes", records.width())));
+            return Err(self.misused(format!("received a row of the wrong length ({} bytes)", records.width())));
         }
         let buckets = buckets_of(partition, partitions);
         let rows = self.count(records, &buckets)?;
@@ -209,7 +209,9 @@ impl RunWriter {
             match of.checked_sub(buckets.start).and_then(|at| rows.get_mut(at)) {
                 Some(rows) => *rows += 1,
                 None => {
-                    return Err(self.misused(format!("received a row of bucket {of}; expected buckets {buckets:?}")));
+                    return Err(self.misused(format!(
+                        "received a row from bucket {of}, which is not among the expected buckets {buckets:?}"
+                    )));
                 }
             }
         }

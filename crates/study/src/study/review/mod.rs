@@ -347,7 +347,7 @@ fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
     match safe_fs::read(&path, MOST_JSON) {
         Ok(json) => serde_json::from_slice(&json).map(Some).map_err(|error| Error::BadFile {
             path,
-            why: format!("{error}; expected the record that this version of dupsift compare writes"),
+            why: format!("{error}; expected a record written by this version of dupsift compare"),
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading("read", &path)(error)),

@@ -96,7 +96,7 @@ fn every_run_of_the_samples() {
             characters += run.chars().count();
         }
     }
-    assert!(characters > 100_000, "expected the complete samples, got {characters} characters");
+    assert!(characters > 100_000, "the samples are incomplete: only {characters} characters");
 }
 
 /// Returns the texts in a sample file.
