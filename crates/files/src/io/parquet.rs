@@ -440,7 +440,7 @@ mod tests {
         let held = turn(&file, IN_MEMORY << 20).expect("room");
         assert!(held.is_some() && TURN.try_lock().is_err());
         drop(held);
-        let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
+        let refused = turn(&file, (IN_MEMORY << 20) - 1).err().expect("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
         // Copying waits for the same lock, so this file is not found to be invalid until the lock is free.
