@@ -56,19 +56,19 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 0.5),
             default: "0.05",
-            help: "distance from the threshold within which a frequency is unsafe, in steps of 1/64",
+            help: "a frequency is unsafe if it is within this distance of the threshold, rounded to a multiple of 1/64",
         },
         ParamSpec {
             name: "quality",
             kind: Kind::Real(0.0, 1.0),
             default: "0",
-            help: "minimum share of safe documents for a word in the first round",
+            help: "first round: for each word, the minimum share of documents in which its frequency is safe",
         },
         ParamSpec {
             name: "df_min",
             kind: Kind::Int(1, i64::MAX),
             default: "10",
-            help: "minimum number of documents that contain a word, and of documents in which the word is above its threshold",
+            help: "minimum number of documents that contain a word, and minimum number in which its frequency is above its threshold",
         },
         ParamSpec {
             name: "candidates",

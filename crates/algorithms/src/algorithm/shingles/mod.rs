@@ -63,7 +63,7 @@ const FACTS: Facts = Facts {
             name: "unit",
             kind: Kind::Choice(&["scalar", "grapheme", "word"]),
             default: "scalar",
-            help: "scalar: code points of the normalized text; grapheme: user-perceived characters; word: words, and single characters for Han",
+            help: "scalar: code points of the normalized text; grapheme: user-perceived characters; word: words, but single characters for Han text",
         },
         ParamSpec { name: "spaces", kind: Kind::Flag, default: "true", help: "count whitespace as a character" },
         ParamSpec {
@@ -95,7 +95,7 @@ const FACTS: Facts = Facts {
             name: "join",
             kind: Kind::Choice(&["auto", "exact", "rarest", "lsh"]),
             default: "auto",
-            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment through the rarest shingles of the smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5, otherwise exact for up to exact_limit documents, then lsh",
+            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment through the rarest shingles of the smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5; otherwise exact for up to exact_limit documents, and lsh for more",
         },
         ParamSpec {
             name: "exact_limit",

@@ -30,9 +30,9 @@ pub struct VersionsOfTexts;
 const FACTS: Facts = Facts {
     name: "versions",
     aliases: &[],
-    source: "original to dupsift, docs/versions.md; vectors and join as in cosine",
+    source: "original to dupsift (docs/versions.md); vectors and join as in cosine",
     summary: "Two documents are duplicates if their words are similar and their titles, numbers, distinctive words and neighbors do not show that they are different.",
-    when_not_to_use: "if all pages with the same template should count as duplicates: use relate=false for that",
+    when_not_to_use: "if all pages with the same template should count as duplicates: use relate=false instead",
     inputs: "text, word counts",
     params: &[
         ParamSpec {

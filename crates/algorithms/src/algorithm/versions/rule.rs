@@ -23,7 +23,7 @@ pub const PARAMS: [ParamSpec; 13] = [
         "0.75",
         "relate: minimum share of each text's 3-grams that the other text must contain if the numbers differ",
     ),
-    share("word", "0.02", "relate: maximum share of a text's weight that the extra occurrences of one word may have"),
+    share("word", "0.02", "relate: maximum share of a text's weight that the extra occurrences of one word may account for"),
     ParamSpec {
         name: "short",
         kind: Kind::Real(0.0, 100.0),
@@ -61,7 +61,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "rare",
         "0.02",
-        "relate: minimum share of a text's weight in shared rare words (in at most titles= documents) that outweighs a changed title; five times this share if the text repeats the changed word",
+        "relate: share of a text's weight that must be in shared rare words (in at most titles= documents) to outweigh a changed title; five times this share if the text repeats the changed word",
     ),
 ];
 
