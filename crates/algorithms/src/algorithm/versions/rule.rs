@@ -23,7 +23,11 @@ pub const PARAMS: [ParamSpec; 13] = [
         "0.75",
         "relate: minimum share of each text's 3-grams that the other text must contain if the numbers differ",
     ),
-    share("word", "0.02", "relate: maximum share of a text's weight that the extra occurrences of one word may account for"),
+    share(
+        "word",
+        "0.02",
+        "relate: maximum share of a text's weight that the extra occurrences of one word may account for",
+    ),
     ParamSpec {
         name: "short",
         kind: Kind::Real(0.0, 100.0),
