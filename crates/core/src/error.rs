@@ -123,7 +123,7 @@ pub enum Error {
 
     /// A row of a file is too large to be written within the memory limit.
     #[error(
-        "{}: a row has {bytes} in columns other than its page, which is too much to write with `memory={asked}`; pass `memory={least}` or more, or leave out the longest column (`columns`)", path.display())]
+        "{}: a row has {bytes} in columns other than the page, which is too much to write with `memory={asked}`; pass `memory={least}` or more, or leave out the longest column (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,

@@ -230,7 +230,7 @@ pub fn accept(
     let dir = &place_of(of, report, held);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
-            "{} was matched against the index {}, which does not exist; move it back, or to the same location relative to the output",
+            "{} was matched against the index {}, which does not exist; move the index back, or move it to the same location relative to the output",
             of.batch,
             dir.display()
         )));

@@ -15,7 +15,7 @@ use super::{batch, drift, recipe};
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::number::{counted, counted_as};
+use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::engine::checkpoints::Checkpoints;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::pair::classes::Classes;
@@ -174,9 +174,9 @@ fn attempt(
             return Err(Error::wrong(
                 "index",
                 format_args!(
-                    "it has room for {}, and {} already used; create a new index with a larger `planned-documents`",
+                    "it has room for {} and already holds {}; create a new index with a larger `planned-documents`",
                     counted(numbered.capacity(), "document"),
-                    counted_as(next_doc.0, "is|are")
+                    thousands(next_doc.0)
                 ),
             ));
         }

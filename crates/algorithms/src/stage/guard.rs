@@ -71,7 +71,7 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
                 format!("nothing was read: no rows, and {} skipped", counted_as(files, "file was|files were"))
             }
             (1, _) => "nothing was read: the only row has no usable text".to_owned(),
-            (rows, _) => format!("nothing was read: none of the {} rows has a usable text", thousands(rows)),
+            (rows, _) => format!("nothing was read: none of the {} rows has usable text", thousands(rows)),
         };
         fired.push(Fired { name: NOTHING_READ, measured: 0.0, limit: 1.0, sentence });
     }
@@ -88,11 +88,11 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if bad_bytes as f64 > limit * bytes as f64 {
         let measured = bad_bytes as f64 / bytes as f64;
         let sentence = format!(
-            "{} {} of the input's {} {}",
-            counted_as(bad_files, "skipped file has|skipped files have"),
-            thousands(bad_bytes),
-            counted(bytes, "byte"),
-            more(measured, limit)
+            "{skipped_files_have} {skipped} of the input's {total} {share}",
+            skipped_files_have = counted_as(bad_files, "skipped file has|skipped files have"),
+            skipped = thousands(bad_bytes),
+            total = counted(bytes, "byte"),
+            share = more(measured, limit)
         );
         fired.push(Fired { name, measured, limit, sentence });
     }
@@ -140,7 +140,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{} of the {} in {whose} would be removed ({:.1}%), more than the {}% allowed by `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
+            "{removed} of the {documents} in {whose} would be removed ({:.1}%), more than the {}% allowed by `max-removed-share`; look at clusters/ first", 100.0 * measured, 100.0 * share, removed = thousands(removed), documents = counted(rows, "document")),
     })
 }
 

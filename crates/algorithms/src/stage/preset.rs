@@ -31,7 +31,7 @@ pub const PRESETS: &[Preset] = &[
         name: "strict",
         algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
         options: &[],
-        summary: "Removes exact copies and texts that share 90% of their 5-word shingles (5 Han characters)",
+        summary: "Removes exact copies and texts that share 90% of their 5-word shingles (in Chinese: 5 characters)",
     },
     Preset {
         name: "broad",

@@ -219,11 +219,11 @@ impl KeySigner for DescrWordsSigner {
             let [documents, candidates, covered, rounds] = model.head;
             let words = counted(model.words.len() as u64, "support word");
             format!(
-                "{words} chosen from {} in {}; they cover {} of {} in the sample",
-                counted(candidates, "candidate"),
-                counted(rounds, "round"),
-                thousands(covered),
-                counted(documents, "document")
+                "{words} chosen from {candidates} in {rounds}; they cover {covered} of {documents} in the sample",
+                candidates = counted(candidates, "candidate"),
+                rounds = counted(rounds, "round"),
+                covered = thousands(covered),
+                documents = counted(documents, "document")
             )
         };
         let notes = self.model.iter().map(said).collect();
