@@ -296,7 +296,7 @@ fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
     (count > 0).then(|| {
         let note = format!(
-            "{} forgotten: forgotten documents are not matched; to match them, run the batch under a different name with `batch`", counted_as(count, "row of this batch was forgotten earlier and stays|rows of this batch were forgotten earlier and stay"));
+            "{rows_stay} forgotten: forgotten documents are not matched; to match them, run the batch under a different name with `batch`", rows_stay = counted_as(count, "row of this batch was forgotten earlier and stays|rows of this batch were forgotten earlier and stay"));
         tracing::warn!("{note}");
         note
     })

@@ -78,10 +78,10 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if broken as f64 > limit * rows as f64 {
         let measured = broken as f64 / rows as f64;
         let sentence = format!(
-            "{} of {} invalid {}",
-            thousands(broken),
-            counted_as(rows, "row is|rows are"),
-            more(measured, limit)
+            "{broken} of {rows_are} invalid {share}",
+            broken = thousands(broken),
+            rows_are = counted_as(rows, "row is|rows are"),
+            share = more(measured, limit)
         );
         fired.push(Fired { name, measured, limit, sentence });
     }
@@ -99,8 +99,12 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
         let measured = bad_files as f64 / files as f64;
         let were = if bad_files == 1 { "was" } else { "were" };
-        let sentence =
-            format!("{} of {} {were} skipped {}", thousands(bad_files), counted(files, "file"), more(measured, limit));
+        let sentence = format!(
+            "{skipped} of {files} {were} skipped {share}",
+            skipped = thousands(bad_files),
+            files = counted(files, "file"),
+            share = more(measured, limit)
+        );
         fired.push(Fired { name, measured, limit, sentence });
     }
     fired
@@ -182,8 +186,8 @@ pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
 }
 
 fn templates_of(of_template: u64, removed: u64) -> String {
-    let all = counted_as(removed, "removed near-duplicate looks|removed near-duplicates look");
-    format!("{} of {all} like pages with the same template", thousands(of_template))
+    let duplicates_look = counted_as(removed, "removed near-duplicate looks|removed near-duplicates look");
+    format!("{some} of {duplicates_look} like pages with the same template", some = thousands(of_template))
 }
 
 /// Checks the share of removals that look like pages from a template, among all removals except copies.

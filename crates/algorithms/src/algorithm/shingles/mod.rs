@@ -206,14 +206,14 @@ impl Signer for ShinglesSigner<'_> {
             },
             Join::Lsh { bands, rows, .. } => {
                 let missed = (1.0 - self.threshold.powi(*rows as i32)).powi(*bands as i32);
-                let of = match self.sets.measure {
+                let contained = match self.sets.measure {
                     Measure::Containment => ", and far fewer of the texts contained in much longer ones",
                     _ => "",
                 };
                 let note = format!(
-                    "{bands} bands of {rows} minima find about {1:.3} of the pairs with resemblance {0}{of}",
-                    self.threshold,
-                    1.0 - missed
+                    "{bands} bands of {rows} minima find about {share:.3} of the pairs with resemblance {threshold}{contained}",
+                    threshold = self.threshold,
+                    share = 1.0 - missed
                 );
                 let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: true, sketch: SIZE };
                 SignatureScheme { notes: vec![note], nearest: true, ..scheme(shape) }

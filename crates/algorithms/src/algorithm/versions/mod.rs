@@ -46,7 +46,7 @@ const FACTS: Facts = Facts {
             name: "head",
             kind: Kind::Real(0.0, 0.9),
             default: "0.1",
-            help: "weight H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
+            help: "weight H of the first line: the cosine is (1 - H) times that of the texts plus H times that of their first lines",
         },
         ParamSpec { default: "heavy", ..JOIN },
         HEAVY,

@@ -38,7 +38,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "crowd",
         "0.95",
-        "relate: replaces contained= if more than ten other documents have a cosine at most gap= below the cosine of the pair; 0: no such check",
+        "relate: used instead of contained= if the cosines of more than ten other documents are at most gap= below that of the pair; 0: no such check",
     ),
     share(
         "gap",
@@ -48,7 +48,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         NEAR,
         "0.9",
-        "relate: minimum cosine between a document in the near group of a pair and either document of the pair; by default, at least the threshold",
+        "relate: minimum cosine between a document in the near group of a pair and either document of the pair; if unset, at least the threshold",
     ),
     ParamSpec {
         name: "titles",
