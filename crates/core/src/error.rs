@@ -270,13 +270,13 @@ pub fn system_said(error: &std::io::Error) -> String {
     let said = error.to_string();
     match too_many_open(&said).and_then(|error| error.raw_os_error()) {
         Some(libc::EMFILE) => {
-            let limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
+            let is_limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
             said + &format!(
-                "; the limit on open files for this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
+                "; the limit on open files for this process (`ulimit -n`){is_limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
             )
         }
         Some(_) => {
-            said + "; the system-wide limit on open files (`sysctl fs.file-max`): raise it, or end other programs"
+            said + "; the system-wide limit on open files (`sysctl fs.file-max`) was reached: raise it, or close other programs"
         }
         None => said,
     }

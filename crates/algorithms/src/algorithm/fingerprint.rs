@@ -31,7 +31,7 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "survey of ten methods for deduplicating pages, information fingerprint",
     summary: "Two documents are duplicates if their heaviest words are the same and occur equally often.",
-    when_not_to_use: "if copies differ in a header or footer, because a copy is missed if a frequent word occurs once more",
+    when_not_to_use: "if copies differ in a header or footer, because a copy is missed if a frequent word occurs one more time",
     inputs: "text; word counts with weight=tf_over_df",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "10", help: "number of words in the signature" },

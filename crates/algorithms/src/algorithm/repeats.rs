@@ -34,7 +34,7 @@ pub struct Repeats;
 const FACTS: Facts = Facts {
     name: "repeats",
     aliases: &["bloom_features"],
-    source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), over sentences or shingles",
+    source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), applied to sentences or shingles",
     summary: "Two documents are duplicates if most of their sentences also occur elsewhere and they share most of the sentences in the larger document.",
     when_not_to_use: "on texts without sentence punctuation (use feature=shingles instead); if sentences are often changed slightly",
     inputs: "text",

@@ -321,7 +321,9 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let label = label.unwrap_or_else(|| algorithm.name().to_string());
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if label.is_empty() || !label.bytes().all(plain) {
-        return Err(Error::usage(format!("as={label:?} is not a folder name; use only letters, digits, _ and -")));
+        return Err(Error::usage(format!(
+            "as={label:?} is not a valid folder name; use only letters, digits, _ and -"
+        )));
     }
     if label.len() > MOST_LABEL {
         let length = label.len();

@@ -72,7 +72,7 @@ const FACTS: Facts = Facts {
             name: "des_bytes",
             kind: Kind::Int(1, 1_000_000),
             default: "512",
-            help: "rule 1: number of bytes from the beginning of the text to use if there is no description",
+            help: "rule 1: how many bytes from the beginning of the text to use if there is no description",
         },
         ParamSpec {
             name: "des_encoding",
