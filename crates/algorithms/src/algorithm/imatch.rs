@@ -44,7 +44,7 @@ const FACTS: Facts = Facts {
             name: "top",
             kind: Kind::Int(0, 1000),
             default: "0",
-            help: "use this many words with the highest TF-IDF instead of the lexicon; 0: use the lexicon",
+            help: "use this many of the words with the highest TF-IDF instead of the lexicon; 0: use the lexicon",
         },
         ParamSpec {
             name: "skip",

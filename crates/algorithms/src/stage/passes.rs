@@ -157,7 +157,7 @@ impl Passes<'_> {
             pass("margin", margin, 0),
             pass("relate", relate, 0),
             pass("verify last", last, 0),
-            pass("decide", "look up the ids and texts of paired documents; decide which are removed".into(), 0),
+            pass("decide", "look up the ids and texts of paired documents; decide which to remove".into(), 0),
             pass("tables", "write pairs, clusters and removals".into(), 0),
         ]
     }
