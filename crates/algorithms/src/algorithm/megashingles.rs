@@ -50,7 +50,7 @@ const FACTS: Facts = Facts {
             name: "groups",
             kind: Kind::Int(2, 60),
             default: "6",
-            help: "number of supershingles; each pair of supershingles forms a megashingle, which is one row",
+            help: "number of supershingles; each pair of supershingles forms a megashingle, which takes one row",
         },
         ParamSpec { name: "group_size", kind: Kind::Int(1, 100), default: "6", help: "minima per supershingle" },
         NGRAM,

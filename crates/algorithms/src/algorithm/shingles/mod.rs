@@ -70,7 +70,7 @@ const FACTS: Facts = Facts {
             name: "measure",
             kind: Kind::Choice(&["resemblance", "containment"]),
             default: "resemblance",
-            help: "resemblance: shared shingles divided by all shingles; containment: shared shingles divided by the shingles of one text",
+            help: "resemblance: number of shared shingles divided by the number of all shingles; containment: divided by the number of shingles in one text",
         },
         ParamSpec {
             name: "sketch",
