@@ -70,7 +70,7 @@ const FACTS: Facts = Facts {
             name: "measure",
             kind: Kind::Choice(&["resemblance", "containment"]),
             default: "resemblance",
-            help: "resemblance: number of shared shingles divided by the number of all shingles; containment: divided by the number of shingles in one text",
+            help: "resemblance: number of shared shingles divided by the number of all shingles; containment: the same, but divided by the number of shingles in one text",
         },
         ParamSpec {
             name: "sketch",
