@@ -242,7 +242,7 @@ pub fn accept(
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(
-            "{} was matched against generation {} of the index {}, which no longer exists; run it again with `accept`",
+            "{} was matched against generation {} of the index {}, but this generation no longer exists; run the batch again with `accept`",
             of.batch,
             of.read_generation,
             dir.display()

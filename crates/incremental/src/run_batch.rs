@@ -198,7 +198,7 @@ fn attempt(
             Err(error) => return Err(error),
             Ok(report) => match matching.next {
                 Some(next) => return Ok((report, next)),
-                None => return Err(Error::Internal("the run ended without a generation of the index".into())),
+                None => return Err(Error::Internal("the run ended without writing a generation of the index".into())),
             },
         }
     }
