@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(sign(&SentenceMarks, "", "one. two."), Err("fewer than three punctuation marks"));
         let stats = CorpusStats::none();
         let unreachable = SentenceMarks.signer(&params(&SentenceMarks, "threshold=4.6"), &Corpus::new(9, &stats));
-        assert!(unreachable.err().unwrap().to_string().contains("have 4.5 points"));
+        assert!(unreachable.err().unwrap().to_string().contains("are worth 4.5 points"));
     }
 
     #[test]
