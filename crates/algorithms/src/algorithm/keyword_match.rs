@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(sign(&KeywordMatch, "", "?"), Err("no words"));
         let stats = CorpusStats::none();
         let refused = KeywordMatch.signer(&params(&KeywordMatch, "words=4"), &Corpus::new(9, &stats)).err().unwrap();
-        assert!(refused.to_string().contains("common=8 of words=4"));
+        assert!(refused.to_string().contains("common=8 is more than words=4"));
     }
 
     #[test]
