@@ -55,10 +55,7 @@ fn addresses_are_removed_by_default_and_a_rule_that_keeps_them_is_reported() {
     for more in [&["exact:form=url", "--remove-if", "contained:0.8:0.9"][..], &["exact:form=url,minhash"]] {
         let (ran, report) = run(&more.len().to_string(), &[&["--algorithms"], more].concat());
         assert_eq!(report["removal"]["removed"], 0);
-        ran.says(&[
-            "exact: documents that are different URLs of the same page are rarely removed",
-            "use `--remove-if pair`",
-        ]);
+        ran.says(&["exact: different URLs for the same page are rarely removed", "use `--remove-if pair`"]);
         assert!(report["warnings"].to_string().contains("use `remove-if=pair`"), "{}", report["warnings"]);
     }
 }

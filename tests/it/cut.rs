@@ -243,17 +243,21 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
             assert!(!at("out").exists());
         }
     };
-    refused("lists.jsonl", &["--cut", "lines"], &["texts from lists cannot be cut"]);
+    refused("lists.jsonl", &["--cut", "lines"], &["cannot be cut if the text is a list"]);
     refused("a.arrow", &["--cut", "lines", "--corpus", "keep"], &["a.arrow", "cannot be changed"]);
     refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `--index` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `--reference` cannot cut passages"]);
-    refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["HTML pages cannot be cut"]);
-    refused("a.html", &["--cut", "lines", "--whole-files"], &["HTML pages and web archives cannot be cut"]);
-    refused("a.parquet", &["--cut", "lines", "--text-column", "id,text"], &["from several columns cannot be cut"]);
+    refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["cannot be cut from HTML pages"]);
+    refused("a.html", &["--cut", "lines", "--whole-files"], &["cannot be cut from HTML pages or web archives"]);
+    refused(
+        "a.parquet",
+        &["--cut", "lines", "--text-column", "id,text"],
+        &["cannot be cut if the text comes from several columns"],
+    );
     refused(
         "gbk.jsonl",
         &["--cut", "lines", "--corpus", "keep", "--encoding", "gbk"],
-        &["its texts are in GBK", "UTF-8"],
+        &["its text is in GBK", "UTF-8"],
     );
     refused("a.parquet", &["--cut", "runs:5"], &["expected lines, paragraphs, sentences:N"]);
     refused("a.parquet", &["--cut-first"], &["has no effect without `--cut`; add `--cut lines`"]);

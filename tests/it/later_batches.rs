@@ -129,9 +129,10 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
     looked_after(&place.at("index"), &["forget", "--id", id]).ends_with(0);
     typed("explain", &out, &["--docs", "120", "3"]).ends_with(2).says(&["was forgotten"]);
     std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
-    typed("explain", &out, &[id])
-        .ends_with(2)
-        .says(&["the index", "does not exist; move it back, or to the same location relative to the output"]);
+    typed("explain", &out, &[id]).ends_with(2).says(&[
+        "the index",
+        "does not exist; move the index back, or move it to the same location relative to the output",
+    ]);
 }
 
 #[test]

@@ -41,9 +41,9 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
     let noted = AtomicBits::new(session.engine.dir, "noted", session.documents() as usize)?;
     let once = |doc: u64| {
-        let (of, is_one) = (session.documents(), doc < session.documents());
+        let (rows, is_one) = (session.documents(), doc < session.documents());
         let told =
-            || Error::Internal(format!("the tasks read row {doc} of {of} more than once, or there is no such row"));
+            || Error::Internal(format!("the tasks read row {doc} of {rows} more than once, or there is no such row"));
         (is_one && noted.set(doc as usize)).then_some(()).ok_or_else(told)
     };
     cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| match kind.what {
@@ -53,9 +53,9 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
     let read: u64 = all.iter().map(|tally| tally.took.used + tally.rejected).sum();
     if [read, noted.count()] != [session.documents(); 2] {
         return Err(Error::Internal(format!(
-            "the tasks read {read} rows and recorded {}, but the corpus has {}",
-            noted.count(),
-            session.documents()
+            "the tasks read {read} rows and recorded {recorded}, but the corpus has {rows}",
+            recorded = noted.count(),
+            rows = session.documents()
         )));
     }
     all.iter().for_each(|tally| intake.add_tallies(&tally.keep));

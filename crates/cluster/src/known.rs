@@ -192,7 +192,7 @@ impl Known {
             let doc = bytes.long()?;
             let place = bytes.short()?;
             if doc as usize >= places.len() {
-                let why = format!("it refers to document {doc}, but there are only {}", places.len());
+                let why = format!("it refers to document {doc}, but there are only {} documents", places.len());
                 return Err(Error::Damaged { path: path.to_path_buf(), why });
             }
             Ok(places.store(doc as usize, place))

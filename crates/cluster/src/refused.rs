@@ -63,13 +63,13 @@ fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
         let Growth::Quadratic { rows, instead } = bound.scheme.growth else { continue };
         let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
         return Err(Error::usage(format!(
-            "{} compares all documents with each other, which a cluster run supports for up to {} documents: {} documents need {:.1e} comparisons and {} per document, with {} to shuffle; use {instead}, or run on one machine (dupsift run)",
+            "{} compares all documents with each other, which a cluster run supports for up to {most} documents: {documents} documents need {:.1e} comparisons and {rows} per document, so that {bytes} must be shuffled; use {instead}, or run on one machine (dupsift run)",
             bound.label,
-            thousands(MOST_COMPARED),
-            thousands(documents),
             all_with_all_of(documents),
-            counted(rows, "row"),
-            ByteSize(bytes)
+            most = thousands(MOST_COMPARED),
+            documents = thousands(documents),
+            rows = counted(rows, "row"),
+            bytes = ByteSize(bytes)
         )));
     }
     Ok(())

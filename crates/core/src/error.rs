@@ -123,7 +123,7 @@ pub enum Error {
 
     /// A row of a file is too large to be written within the memory limit.
     #[error(
-        "{}: a row has {bytes} in columns other than its page, which is too much to write with `memory={asked}`; pass `memory={least}` or more, or leave out the longest column (`columns`)", path.display())]
+        "{}: a row has {bytes} in columns other than the page, which is too much to write with `memory={asked}`; pass `memory={least}` or more, or leave out the longest column (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,
@@ -270,13 +270,13 @@ pub fn system_said(error: &std::io::Error) -> String {
     let said = error.to_string();
     match too_many_open(&said).and_then(|error| error.raw_os_error()) {
         Some(libc::EMFILE) => {
-            let limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
+            let is_limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
             said + &format!(
-                "; the limit on open files for this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
+                "; the limit on open files for this process (`ulimit -n`){is_limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
             )
         }
         Some(_) => {
-            said + "; the system-wide limit on open files (`sysctl fs.file-max`): raise it, or end other programs"
+            said + "; the system-wide limit on open files (`sysctl fs.file-max`) was reached: raise it, or close other programs"
         }
         None => said,
     }

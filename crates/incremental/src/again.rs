@@ -42,7 +42,7 @@ impl<'a> Again<'a> {
                      removed/ and pairs/, or run again with an index as `reference`",
                 ),
                 false => Error::usage(format!(
-                    "the run was matched against the index {}, which does not exist; move it back, or to the same location relative to the output",
+                    "the run was matched against the index {}, which does not exist; move the index back, or move it to the same location relative to the output",
                     dir.display()
                 )),
             });

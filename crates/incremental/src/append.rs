@@ -135,9 +135,9 @@ fn forget_again(
     if rows != again.rows {
         let name = format!("`batch={}`", &job.batch.name);
         return Err(Error::usage(format!(
-            "{name} had {} and now has {}, so it is unknown which documents were forgotten; give this run a different name with `batch`",
-            counted(again.rows, "row"),
-            thousands(rows)
+            "{name} had {before} and now has {rows}, so it is unknown which documents were forgotten; give this run a different name with `batch`",
+            before = counted(again.rows, "row"),
+            rows = thousands(rows)
         )));
     }
     next.forget(again.forgotten.clone());

@@ -230,7 +230,7 @@ pub fn accept(
     let dir = &place_of(of, report, held);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
-            "{} was matched against the index {}, which does not exist; move it back, or to the same location relative to the output",
+            "{} was matched against the index {}, which does not exist; move the index back, or move it to the same location relative to the output",
             of.batch,
             dir.display()
         )));
@@ -242,7 +242,7 @@ pub fn accept(
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(
-            "{} was matched against generation {} of the index {}, which no longer exists; run it again with `accept`",
+            "{} was matched against generation {} of the index {}, but this generation no longer exists; run the batch again with `accept`",
             of.batch,
             of.read_generation,
             dir.display()

@@ -236,9 +236,9 @@ impl<'i> Joining<'i> {
         let first = self.numbered.base - numbers.len() as u64;
         if source.documents() != numbers.len() as u64 {
             return Err(Error::Internal(format!(
-                "{} of {} indexed documents were copied",
-                source.documents(),
-                numbers.len()
+                "{copied} of {expected} indexed documents were copied",
+                copied = source.documents(),
+                expected = numbers.len()
             )));
         }
         running.end(numbers.len() as u64, source.documents(), 0);

@@ -15,7 +15,7 @@ use super::{batch, drift, recipe};
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::number::{counted, counted_as};
+use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::engine::checkpoints::Checkpoints;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::pair::classes::Classes;
@@ -174,9 +174,9 @@ fn attempt(
             return Err(Error::wrong(
                 "index",
                 format_args!(
-                    "it has room for {}, and {} already used; create a new index with a larger `planned-documents`",
+                    "it has room for {} and already holds {}; create a new index with a larger `planned-documents`",
                     counted(numbered.capacity(), "document"),
-                    counted_as(next_doc.0, "is|are")
+                    thousands(next_doc.0)
                 ),
             ));
         }
@@ -198,7 +198,7 @@ fn attempt(
             Err(error) => return Err(error),
             Ok(report) => match matching.next {
                 Some(next) => return Ok((report, next)),
-                None => return Err(Error::Internal("the run ended without a generation of the index".into())),
+                None => return Err(Error::Internal("the run ended without writing a generation of the index".into())),
             },
         }
     }
@@ -296,7 +296,7 @@ fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
     (count > 0).then(|| {
         let note = format!(
-            "{} forgotten: forgotten documents are not matched; to match them, run the batch under a different name with `batch`", counted_as(count, "row of this batch was forgotten earlier and stays|rows of this batch were forgotten earlier and stay"));
+            "{rows_stay} forgotten: forgotten documents are not matched; to match them, run the batch under a different name with `batch`", rows_stay = counted_as(count, "row of this batch was forgotten earlier and stays|rows of this batch were forgotten earlier and stay"));
         tracing::warn!("{note}");
         note
     })

@@ -69,8 +69,10 @@ impl Scan<'_> {
                     let bytes = meet(run, buckets_of(partition, partitions), &groups, |group, row| {
                         let doc = IndexDoc(number(&row[doc_at..]));
                         if doc >= self.numbered.next_doc {
-                            let why =
-                                format!("a row of {label} refers to document {doc} of {}", self.numbered.next_doc);
+                            let why = format!(
+                                "a row of {label} refers to document {doc}, but there are only {} documents",
+                                self.numbered.next_doc
+                            );
                             return Err(Error::Damaged { path: self.index.dir().to_path_buf(), why });
                         }
                         if manifest.is_forgotten(doc) { Ok(()) } else { shared.row(group, doc, row) }

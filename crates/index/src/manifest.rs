@@ -158,7 +158,10 @@ impl Manifest {
                 return Some(format!("its batch {:?} has documents after the last document of the index", batch.name));
             }
             if batch.texts > batch.rows {
-                return Some(format!("its batch {:?} has {} texts in {} rows", batch.name, batch.texts, batch.rows));
+                return Some(format!(
+                    "its batch {:?} has more texts ({}) than rows ({})",
+                    batch.name, batch.texts, batch.rows
+                ));
             }
         }
         let parts = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));

@@ -26,7 +26,7 @@ const FACTS: Facts = Facts {
     aliases: &["A0", "md5"],
     source: "Zelenkov, Segalovich 2007, baseline MD5",
     summary: "Two documents are duplicates if their texts are equal, byte by byte or word by word.",
-    when_not_to_use: "as the only algorithm if copies differ in a header, date or footer, because one changed character is enough to miss them",
+    when_not_to_use: "as the only algorithm if copies differ in a header, date or footer, because a copy is missed if a single character differs",
     inputs: "text",
     params: &[
         ParamSpec {

@@ -29,9 +29,9 @@ pub struct Fingerprint;
 const FACTS: Facts = Facts {
     name: "fingerprint",
     aliases: &[],
-    source: "survey of ten page deduplication methods, information fingerprint",
+    source: "survey of ten methods for deduplicating pages, information fingerprint",
     summary: "Two documents are duplicates if their heaviest words are the same and occur equally often.",
-    when_not_to_use: "if copies differ in a header or footer, because one more occurrence of a frequent word is enough to miss them",
+    when_not_to_use: "if copies differ in a header or footer, because a copy is missed if a frequent word occurs one more time",
     inputs: "text; word counts with weight=tf_over_df",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "10", help: "number of words in the signature" },
@@ -39,7 +39,7 @@ const FACTS: Facts = Facts {
             name: "weight",
             kind: Kind::Choice(&["tf", "tf_over_df"]),
             default: "tf",
-            help: "tf: occurrences in the document; tf_over_df: occurrences divided by the number of documents with the word",
+            help: "tf: occurrences in the document; tf_over_df: occurrences divided by the number of documents that contain the word",
         },
         ParamSpec {
             name: "order",
@@ -57,7 +57,7 @@ const FACTS: Facts = Facts {
             name: "faithful",
             kind: Kind::Flag,
             default: "false",
-            help: "true: as in the survey, with GBK, no separators between words and counts, and a line feed at the end; false: UTF-8 with spaces",
+            help: "true: as in the survey (GBK, no separators between words and counts, a line feed at the end); false: UTF-8, separated by spaces",
         },
         ParamSpec { default: "md5", help: "digest of words and counts; the survey uses md5", ..DIGEST },
         VERIFY_STRING,

@@ -33,7 +33,7 @@ const FACTS: Facts = Facts {
     name: "heavy_sent",
     aliases: &["A5"],
     source: "Zelenkov, Segalovich 2007, Heavy Sent",
-    summary: "Two documents are duplicates if the two sentences with the highest TF-IDF are the same.",
+    summary: "Two documents are duplicates if the same two sentences have the highest TF-IDF in both.",
     when_not_to_use: "if long_sent is good enough: it needs no first pass, and in the paper it found more duplicates at nearly the same precision",
     inputs: "text, word counts; sentence counts with max_sentence_df",
     params: &[

@@ -31,7 +31,7 @@ pub struct IdfHash;
 const FACTS: Facts = Facts {
     name: "idf_hash",
     aliases: &[],
-    source: "survey of ten page deduplication methods, hash algorithm; Partow, general purpose hash functions",
+    source: "survey of ten methods for deduplicating pages, hash algorithm; Partow, general purpose hash functions",
     summary: "Two documents are duplicates if the rarest 70% of their distinct words are the same.",
     when_not_to_use: "if copies differ in a typo, a date or a number, because all rare words are in the signature",
     inputs: "text, word counts",
@@ -40,7 +40,7 @@ const FACTS: Facts = Facts {
             name: "share",
             kind: Kind::Real(0.0, 1.0),
             default: "0.7",
-            help: "share of the distinct words to use, rarest first; at least one word",
+            help: "share of the distinct words to use, rarest first; at least one word is used",
         },
         ParamSpec {
             name: "hash",
@@ -52,7 +52,7 @@ const FACTS: Facts = Facts {
             name: "ap_2010",
             kind: Kind::Flag,
             default: "false",
-            help: "use the 2010 variant of hash=ap by its author, instead of the classic variant",
+            help: "use its author's 2010 variant of hash=ap instead of the classic variant",
         },
         ParamSpec {
             name: "mask31",

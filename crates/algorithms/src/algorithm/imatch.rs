@@ -44,13 +44,13 @@ const FACTS: Facts = Facts {
             name: "top",
             kind: Kind::Int(0, 1000),
             default: "0",
-            help: "use this many words with the highest TF-IDF instead of the lexicon; 0: use the lexicon",
+            help: "use this many of the words with the highest TF-IDF instead of the lexicon; 0: use the lexicon",
         },
         ParamSpec {
             name: "skip",
             kind: Kind::Int(0, 1000),
             default: "3",
-            help: "with top: number of words with the highest TF-IDF to skip",
+            help: "with top: how many of the words with the highest TF-IDF to skip",
         },
         LEXICON_DIGEST,
         VERIFY_STRING,
@@ -73,7 +73,7 @@ impl Algorithm for IMatch {
         let (min_terms, top) = (params.count("min_terms"), params.count("top"));
         if top > 0 && top < min_terms {
             return Err(Error::usage(format!(
-                "imatch: min_terms={min_terms} is more than top={top}, so no document would have a signature; expected min_terms at most {top}"
+                "imatch: min_terms={min_terms} is more than top={top}, so no document would have a signature; expected min_terms={top} or less"
             )));
         }
         Ok(Box::new(IMatchSigner {

@@ -42,7 +42,7 @@ const FACTS: Facts = Facts {
             name: "weight",
             kind: Kind::Choice(&["tf", "tf_idf"]),
             default: "tf",
-            help: "how keywords are ranked: tf, by occurrences; tf_idf, by occurrences times ln(N / df)",
+            help: "how to rank keywords: tf: by number of occurrences; tf_idf: by number of occurrences times ln(N / df)",
         },
     ],
     shorthands: &[],
@@ -63,7 +63,7 @@ impl Algorithm for KeywordMatch {
         let (words, common) = (params.count("words"), params.count("common"));
         if common > words {
             return Err(Error::usage(format!(
-                "keyword_match: common={common} of words={words} is impossible; expected common at most {words}"
+                "keyword_match: common={common} is more than words={words}, so no pair can be found; expected common={words} or less"
             )));
         }
         let weigh_by_df = params.word("weight") == "tf_idf" && corpus.stats.documents() > 0;
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(sign(&KeywordMatch, "", "?"), Err("no words"));
         let stats = CorpusStats::none();
         let refused = KeywordMatch.signer(&params(&KeywordMatch, "words=4"), &Corpus::new(9, &stats)).err().unwrap();
-        assert!(refused.to_string().contains("common=8 of words=4"));
+        assert!(refused.to_string().contains("common=8 is more than words=4"));
     }
 
     #[test]

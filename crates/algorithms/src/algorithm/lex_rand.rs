@@ -36,7 +36,7 @@ const FACTS: Facts = Facts {
     name: "lex_rand",
     aliases: &["A7"],
     source: "Kołcz, Chowdhury, Alspector 2004; Zelenkov, Segalovich 2007, Lex Rand",
-    summary: "Two documents are duplicates if they have the same words of medium rarity, ignoring a random part of these words.",
+    summary: "Two documents are duplicates if they have the same words of medium rarity, ignoring a random subset of these words.",
     when_not_to_use: "on long documents with several changed words; on short documents, which contain hardly any words from the lexicon",
     inputs: "text, word counts",
     params: &[

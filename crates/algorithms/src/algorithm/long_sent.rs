@@ -28,7 +28,7 @@ const FACTS: Facts = Facts {
     name: "long_sent",
     aliases: &["A4"],
     source: "Zelenkov, Segalovich 2007, Long Sent",
-    summary: "Two documents are duplicates if their two longest sentences are the same.",
+    summary: "Two documents are duplicates if they have the same two longest sentences.",
     when_not_to_use: "if pages share a long disclaimer but differ in content, unless max_sentence_df drops the disclaimer",
     inputs: "text; sentence counts with max_sentence_df",
     params: &[

@@ -41,15 +41,15 @@ const FACTS: Facts = Facts {
     name: "megashingles",
     aliases: &["A6"],
     source: "Broder and others 1997; Fetterly, Manasse, Najork 2003; Zelenkov, Segalovich 2007, Megashingles",
-    summary: "Two documents are duplicates if two of their groups of shingle minima match.",
-    when_not_to_use: "on short documents, or if more than 10% of the text may differ: use minhash with suitable bands",
+    summary: "Two documents are duplicates if at least two groups of their shingle minima match.",
+    when_not_to_use: "on short documents, or if more than 10% of the text may differ: use minhash with suitable bands instead",
     inputs: "text",
     params: &[
         ParamSpec {
             name: "groups",
             kind: Kind::Int(2, 60),
             default: "6",
-            help: "number of supershingles; each pair of supershingles forms a megashingle, which is one row",
+            help: "number of supershingles; each pair of supershingles forms a megashingle, which takes one row",
         },
         ParamSpec { name: "group_size", kind: Kind::Int(1, 100), default: "6", help: "minima per supershingle" },
         NGRAM,
@@ -57,7 +57,7 @@ const FACTS: Facts = Facts {
             name: "circular",
             kind: Kind::Flag,
             default: "false",
-            help: "wrap shingles around the end of the text, so n words have n shingles",
+            help: "wrap shingles around the end of the text, so that n words yield n shingles",
         },
         ParamSpec {
             name: "min_words",

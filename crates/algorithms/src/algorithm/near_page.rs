@@ -30,9 +30,9 @@ pub struct NearPage;
 const FACTS: Facts = Facts {
     name: "near_page",
     aliases: &[],
-    source: "survey of ten page deduplication methods, near page discovery (Percentage, Sum_interval)",
-    summary: "Two documents are duplicates if they have the same most frequent keywords. The number of keywords is a share of all keywords, rounded down to complete intervals.",
-    when_not_to_use: "on short documents, which have fewer keywords than one interval, or keywords that occur only once",
+    source: "survey of ten methods for deduplicating pages, near page discovery (Percentage, Sum_interval)",
+    summary: "Two documents are duplicates if they have the same most frequent keywords. The number of keywords is a fixed share of all keywords, rounded down to a multiple of the interval.",
+    when_not_to_use: "on short documents, which have fewer keywords than one interval, or in which each keyword occurs only once",
     inputs: "text",
     params: &[
         ParamSpec {
@@ -51,7 +51,7 @@ const FACTS: Facts = Facts {
             name: "min_one_interval",
             kind: Kind::Flag,
             default: "false",
-            help: "if the share is less than one interval, create a signature from one interval (or from all keywords if there are fewer) instead of none",
+            help: "if the share is less than one interval, use one interval (or all keywords if there are fewer) instead of creating no signature",
         },
         ParamSpec {
             name: "faithful",

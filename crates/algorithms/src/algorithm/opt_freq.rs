@@ -30,7 +30,7 @@ const FACTS: Facts = Facts {
     name: "opt_freq",
     aliases: &["A10"],
     source: "Zelenkov, Segalovich 2007, Opt Freq",
-    summary: "Two documents are duplicates if they have the same words of nearly optimal frequency in the corpus.",
+    summary: "Two documents are duplicates if the words whose frequency in the corpus is closest to the optimum are the same in both.",
     when_not_to_use: "on fewer than 100,000 documents without auto=true, because the rarest words, often typos, then have the highest weight",
     inputs: "text, word counts",
     params: &[
@@ -40,7 +40,7 @@ const FACTS: Facts = Facts {
             name: "idf_opt",
             kind: Kind::Real(0.01, 100.0),
             default: "11.5",
-            help: "optimal IDF, -ln(df / N); 11.5 means one document in 98,716",
+            help: "optimal IDF, -ln(df / N); 11.5 corresponds to one document in 98,716",
         },
         ParamSpec {
             name: "auto",

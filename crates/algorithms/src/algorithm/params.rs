@@ -69,8 +69,8 @@ impl Shorthand {
             typed.iter().find(|(other, _)| self.decides.contains(&other.as_str()) || *other == name)
         {
             return Err(Error::usage(format!(
-                "{owner}: {name}={value} chooses {}; expected either {name}= or {other}=",
-                self.decides.join(" and ")
+                "{owner}: {name}={value} sets {parameters}; expected either {name}= or {other}=",
+                parameters = self.decides.join(" and ")
             )));
         }
         for (name, value) in (self.stands_for)(number) {

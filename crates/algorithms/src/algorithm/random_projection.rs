@@ -52,7 +52,7 @@ const FACTS: Facts = Facts {
             name: "max_distance",
             kind: Kind::Int(0, 24),
             default: "11",
-            help: "maximum number of bits that differ in a pair, at most 1/16 of the width; every such pair is found",
+            help: "maximum number of bits in which the vectors of a pair may differ, at most 1/16 of the width; every such pair is found",
         },
         ParamSpec { default: "words", ..FEATURES },
         FEATURE_NGRAM,

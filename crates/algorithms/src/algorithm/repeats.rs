@@ -34,7 +34,7 @@ pub struct Repeats;
 const FACTS: Facts = Facts {
     name: "repeats",
     aliases: &["bloom_features"],
-    source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), over sentences or shingles",
+    source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), applied to sentences or shingles",
     summary: "Two documents are duplicates if most of their sentences also occur elsewhere and they share most of the sentences in the larger document.",
     when_not_to_use: "on texts without sentence punctuation (use feature=shingles instead); if sentences are often changed slightly",
     inputs: "text",
@@ -55,7 +55,7 @@ const FACTS: Facts = Facts {
             name: "share",
             kind: Kind::Real(0.01, 1.0),
             default: "0.8",
-            help: "share of a document's features that must be repeated in the corpus to make it a candidate, and must be shared by both documents of a pair",
+            help: "share of a document's features that must also occur elsewhere for the document to be a candidate, and that both documents of a pair must share",
         },
         ParamSpec {
             name: "min_features",
@@ -67,7 +67,7 @@ const FACTS: Facts = Facts {
             name: "filter_mib",
             kind: Kind::Int(1, 1 << 20),
             default: "64",
-            help: "maximum size of the counters in MiB; less than 7.2 bytes per feature adds candidates, but does not change the pairs",
+            help: "maximum size of the counters in MiB; with less than 7.2 bytes per feature, there are more candidates but the same pairs",
         },
     ],
     shorthands: &[],
@@ -159,7 +159,7 @@ impl Learner for RepeatsLearner {
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
             return Err(Error::usage(format!(
-                "repeats: a filter of {} MiB for {features} features does not fit into `memory`; raise `memory` by {} MiB, or use filter_mib={} or less (more candidates, the same pairs)",
+                "repeats: a filter of {} MiB for {features} features does not fit in `memory`; raise `memory` by {} MiB, or use filter_mib={} or less (more candidates, but the same pairs)",
                 bytes >> 20,
                 ((bytes - room) * AT_ONCE).div_ceil(1 << 20),
                 room >> 20

@@ -50,7 +50,7 @@ const FACTS: Facts = Facts {
             name: "size",
             kind: Kind::Int(0, 1_000_000),
             default: "0",
-            help: "number of lines, parts or words, see segment; 0: 4 lines, 10 parts or 50 words",
+            help: "number of lines, parts or words (see segment); 0: 4 lines, 10 parts or 50 words",
         },
         ParamSpec {
             name: "min_seg_words",
@@ -62,7 +62,7 @@ const FACTS: Facts = Facts {
             name: "min_common",
             kind: Kind::Int(1, 10_000),
             default: "3",
-            help: "M: number of segments that a pair must share; documents with fewer segments must have the same segments",
+            help: "M: number of segments that a pair must share; documents with fewer segments match only if their segments are the same",
         },
         ParamSpec {
             name: "ratio",

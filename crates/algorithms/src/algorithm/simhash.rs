@@ -50,7 +50,7 @@ const FACTS: Facts = Facts {
             name: "distance",
             kind: Kind::Int(0, 16),
             default: "3",
-            help: "maximum number of bits that differ in a pair; every such pair is found",
+            help: "maximum number of bits in which the fingerprints of a pair may differ; every such pair is found",
         },
         ParamSpec {
             name: "blocks",

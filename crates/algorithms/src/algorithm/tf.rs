@@ -25,7 +25,7 @@ const FACTS: Facts = Facts {
     aliases: &["A1"],
     source: "Zelenkov, Segalovich 2007, TF",
     summary: "Two documents are duplicates if their most frequent words are the same.",
-    when_not_to_use: "on short documents, in which nearly every word occurs once, so alphabetical order decides",
+    when_not_to_use: "on short documents, in which nearly every word occurs only once, so alphabetical order decides",
     inputs: "text",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" },

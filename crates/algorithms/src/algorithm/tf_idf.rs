@@ -29,7 +29,7 @@ const FACTS: Facts = Facts {
     aliases: &["A2"],
     source: "Zelenkov, Segalovich 2007, TF*IDF",
     summary: "Two documents are duplicates if their words with the highest TF-IDF are the same.",
-    when_not_to_use: "if copies differ in typos or numbers, because rare words have the highest weight and a single one changes the signature",
+    when_not_to_use: "if copies differ in typos or numbers, because rare words have the highest weight, and a single different word changes the signature",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" },

@@ -70,8 +70,9 @@ impl TermTableWriter {
 pub(super) fn check_counts(path: &Path, df: u64, cf: u64) -> Result<()> {
     let (most_df, most_cf) = Frequency::MOST;
     if df > most_df || cf > most_cf {
-        let why =
-            format!("a term of {df} documents and {cf} occurrences; at most {most_df} and {most_cf} can be counted");
+        let why = format!(
+            "a term occurs {cf} times in {df} documents; at most {most_cf} occurrences and {most_df} documents can be counted"
+        );
         return Err(Error::Damaged { path: path.to_path_buf(), why });
     }
     Ok(())

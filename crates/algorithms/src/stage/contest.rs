@@ -69,7 +69,7 @@ impl Contest {
     fn add(&mut self, preset: &'static Preset) -> Result<()> {
         if self.contestants.iter().any(|one| one.name == preset.name) {
             return Err(Error::usage(format!(
-                "{0} is the name of a preset and is given twice; give it once, or use as= with a different name for an algorithm",
+                "{0} is the name of a preset and is given twice; give it once, or use as= to give an algorithm a different name",
                 preset.name
             )));
         }
@@ -218,7 +218,7 @@ mod tests {
         let fail = |typed: &str| Contest::parse(typed).err().expect("this should not pass").to_string();
         assert!(fail("balanced:bands=3").contains("a preset takes no parameters"), "{}", fail("balanced:bands=3"));
         assert!(fail("balanced,balanced").contains("twice"));
-        assert!(fail("minhash:as=strict,strict").contains("as= with a different name"));
+        assert!(fail("minhash:as=strict,strict").contains("as= to give an algorithm a different name"));
         assert!(fail("balansed").contains("balansed"));
         assert!(fail("").contains("name at least one"));
     }

@@ -71,36 +71,40 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
                 format!("nothing was read: no rows, and {} skipped", counted_as(files, "file was|files were"))
             }
             (1, _) => "nothing was read: the only row has no usable text".to_owned(),
-            (rows, _) => format!("nothing was read: none of the {} rows has a usable text", thousands(rows)),
+            (rows, _) => format!("nothing was read: none of the {} rows has usable text", thousands(rows)),
         };
         fired.push(Fired { name: NOTHING_READ, measured: 0.0, limit: 1.0, sentence });
     }
     if broken as f64 > limit * rows as f64 {
         let measured = broken as f64 / rows as f64;
         let sentence = format!(
-            "{} of {} invalid {}",
-            thousands(broken),
-            counted_as(rows, "row is|rows are"),
-            more(measured, limit)
+            "{broken} of {rows_are} invalid {share}",
+            broken = thousands(broken),
+            rows_are = counted_as(rows, "row is|rows are"),
+            share = more(measured, limit)
         );
         fired.push(Fired { name, measured, limit, sentence });
     }
     if bad_bytes as f64 > limit * bytes as f64 {
         let measured = bad_bytes as f64 / bytes as f64;
         let sentence = format!(
-            "{} {} of the input's {} {}",
-            counted_as(bad_files, "skipped file has|skipped files have"),
-            thousands(bad_bytes),
-            counted(bytes, "byte"),
-            more(measured, limit)
+            "{skipped_files_have} {skipped} of the input's {total} {share}",
+            skipped_files_have = counted_as(bad_files, "skipped file has|skipped files have"),
+            skipped = thousands(bad_bytes),
+            total = counted(bytes, "byte"),
+            share = more(measured, limit)
         );
         fired.push(Fired { name, measured, limit, sentence });
     }
     if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
         let measured = bad_files as f64 / files as f64;
         let were = if bad_files == 1 { "was" } else { "were" };
-        let sentence =
-            format!("{} of {} {were} skipped {}", thousands(bad_files), counted(files, "file"), more(measured, limit));
+        let sentence = format!(
+            "{skipped} of {files} {were} skipped {share}",
+            skipped = thousands(bad_files),
+            files = counted(files, "file"),
+            share = more(measured, limit)
+        );
         fired.push(Fired { name, measured, limit, sentence });
     }
     fired
@@ -140,7 +144,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{} of the {} in {whose} would be removed ({:.1}%), more than the {}% allowed by `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
+            "{removed} of the {documents} in {whose} would be removed ({:.1}%), more than the {}% allowed by `max-removed-share`; look at clusters/ first", 100.0 * measured, 100.0 * share, removed = thousands(removed), documents = counted(rows, "document")),
     })
 }
 
@@ -182,8 +186,8 @@ pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
 }
 
 fn templates_of(of_template: u64, removed: u64) -> String {
-    let all = counted_as(removed, "removed near-duplicate looks|removed near-duplicates look");
-    format!("{} of {all} like pages with the same template", thousands(of_template))
+    let duplicates_look = counted_as(removed, "removed near-duplicate looks|removed near-duplicates look");
+    format!("{some} of {duplicates_look} like pages with the same template", some = thousands(of_template))
 }
 
 /// Checks the share of removed documents, not counting copies, that look like pages from a template.

@@ -144,21 +144,20 @@ impl Passes<'_> {
         let rows = self.bound.iter().map(|bound| self.probe_bytes(bound) + self.size.documents * RELATED).sum();
         let early = told(of(&|bound| bound.takes_evidence_early()), "compare data saved while signing");
         let late = of(&|bound| bound.verify_candidates().is_some() && !bound.takes_evidence_early());
-        let late = told(late, "read the documents of candidates again");
+        let late = told(late, "reread the documents in candidate pairs");
         let verify = [early, late].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let margin =
             told(of(&|bound| bound.margin.is_some()), "drop pairs far below the best similarity of a document");
         let relate = of(&|bound| bound.relating().is_some());
-        let relate =
-            told(relate, "read the documents of pairs and classify the pairs as version, contained or template");
-        let last = told(of(&|bound| bound.verify_last().is_some()), "read the documents of pairs again");
+        let relate = told(relate, "read the paired documents and classify each pair as version, contained or template");
+        let last = told(of(&|bound| bound.verify_last().is_some()), "reread the paired documents");
         vec![
             pass("group", group, rows),
             pass("verify", verify, 0),
             pass("margin", margin, 0),
             pass("relate", relate, 0),
             pass("verify last", last, 0),
-            pass("decide", "look up the ids and texts of paired documents; decide which are removed".into(), 0),
+            pass("decide", "look up the ids and texts of paired documents; decide which to remove".into(), 0),
             pass("tables", "write pairs, clusters and removals".into(), 0),
         ]
     }
@@ -237,7 +236,7 @@ mod tests {
         let again = names_of("minhash:verify=jaccard:0.8,lsi", true);
         assert_eq!(names(&again)[..4], ["first pass", "learn", "prefilter", "second pass"]);
         assert!(
-            again.iter().any(|pass| pass.does == "read the documents of candidates again: minhash, lsi"),
+            again.iter().any(|pass| pass.does == "reread the documents in candidate pairs: minhash, lsi"),
             "{again:?}"
         );
         assert_eq!(again.iter().filter(|pass| pass.reads == 30_000).count(), 4);

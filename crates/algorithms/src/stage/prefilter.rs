@@ -54,7 +54,7 @@ impl Prefilter {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);
         Some(format!(
-            "prefilter with {} bytes of counters; at most a share of {rate:.1e} of the unique rows passes",
+            "prefilter with {} bytes of counters; a unique row passes with a probability of at most {rate:.1e}",
             filter.bytes()
         ))
     }

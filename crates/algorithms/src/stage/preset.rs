@@ -31,7 +31,7 @@ pub const PRESETS: &[Preset] = &[
         name: "strict",
         algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
         options: &[],
-        summary: "Removes exact copies and texts that share 90% of their 5-word shingles (5 Han characters)",
+        summary: "Removes exact copies and texts that share 90% of their 5-word shingles (in Chinese: 5 characters)",
     },
     Preset {
         name: "broad",
@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the removed texts contain more",
+        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the removed texts contain more content",
     },
 ];
 

@@ -321,7 +321,9 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let label = label.unwrap_or_else(|| algorithm.name().to_string());
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if label.is_empty() || !label.bytes().all(plain) {
-        return Err(Error::usage(format!("as={label:?} is not a folder name; use only letters, digits, _ and -")));
+        return Err(Error::usage(format!(
+            "as={label:?} is not a valid folder name; use only letters, digits, _ and -"
+        )));
     }
     if label.len() > MOST_LABEL {
         let length = label.len();
@@ -369,7 +371,7 @@ mod tests {
         assert_eq!(of("minhash:preset=fineweb,threshold=0.8,ngram=5").unwrap(), banded);
         assert!(of("minhash:threshold=0.8,verify=none").unwrap().contains("bands=13,family=multiply32,"));
         let beside = of("minhash:threshold=0.8,rows=5").unwrap_err();
-        assert_eq!(beside, "minhash: threshold=0.8 chooses bands and rows; expected either threshold= or rows=");
+        assert_eq!(beside, "minhash: threshold=0.8 sets bands and rows; expected either threshold= or rows=");
         assert_eq!(of("minhash:threshold=8").unwrap_err(), "minhash: threshold=8 is not a number from 0.05 to 1");
         assert!(of("minhash:treshold=.8").unwrap_err().contains("did you mean \"threshold\"?"));
         assert!(of("minhash:threshold=.8,threshold=.9").is_err());

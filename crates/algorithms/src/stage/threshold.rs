@@ -28,7 +28,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     };
     let Some(list) = list else {
         return Err(wrong(format!(
-            "it requires `algorithms=NAME`, because its meaning depends on the algorithm, and the algorithms of a preset are tuned together; available: {}. To remove less than by default, use `remove-if=contained:0.95:1`",
+            "it requires `algorithms=NAME`, because its meaning depends on the algorithm, and the algorithms of a preset are tuned together; available: {}. To remove fewer documents than by default, use `remove-if=contained:0.95:1`",
             known()
         )));
     };

@@ -48,7 +48,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     let handle = match open_folder(folder) {
         Ok(handle) => handle,
         Err(rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => {
-            return Ok(Some("it is a link, or not a folder".to_owned()));
+            return Ok(Some("it is a link or is not a folder".to_owned()));
         }
         Err(error) if error == rustix::io::Errno::ACCESS => {
             return Ok(Some("the current user is not allowed to open it".to_owned()));

@@ -84,7 +84,7 @@ impl ContaminatedOptions {
         if against.is_empty() {
             return Err(Error::wrong(
                 "against",
-                "the evaluation set is missing; expected files, folders or globs of items",
+                "the evaluation set is missing; expected files, folders or globs that contain items",
             ));
         }
         let run = resolve(inputs, settings)?;

@@ -203,12 +203,12 @@ fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     Err(Error::wrong(
         "against",
         format!(
-            "{} of {} need {} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for fewer items at a time",
-            thousands(items),
-            counted(all.max(items), "item"),
-            size(bytes),
+            "{items} of {all} need {bytes} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for fewer items at a time",
             size(memory),
-            size(expected)
+            size(expected),
+            items = thousands(items),
+            all = counted(all.max(items), "item"),
+            bytes = size(bytes)
         ),
     ))
 }

@@ -58,7 +58,7 @@ pub fn address_note(options: &RunOptions) -> Option<String> {
     let compares_texts = options.removes && options.remove_if != RemoveIf::Pair;
     compares_texts.then(|| {
         format!(
-            "{}: documents that are different URLs of the same page are rarely removed with `remove-if={}`, because this rule compares the URLs as texts; use `remove-if=pair`",
+            "{}: different URLs for the same page are rarely removed with `remove-if={}`, because this rule compares URLs as text; use `remove-if=pair`",
             one.label, options.remove_if
         )
     })

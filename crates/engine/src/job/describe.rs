@@ -182,17 +182,18 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.ids.duplicates > 0 {
         warnings.push(format!(
-            "{} the id of an earlier row: removing by id would also remove kept documents with the same id; use doc, the row number, in removed/, clusters/ and pairs/",
-            counted_as(report.ids.duplicates, "row has|rows have")
+            "{rows_have} the id of an earlier row: removing by id would also remove kept documents with the same id; use the row number (doc) in removed/, clusters/ and pairs/",
+            rows_have = counted_as(report.ids.duplicates, "row has|rows have")
         ));
     }
     for one in &report.algorithms {
         if one.left_out > 0 {
             warnings.push(format!(
-                "{}: {} skipped in large groups{}; raise `max-candidates` to include them",
+                "{}: {comparisons_were} skipped in large groups{effect}; raise `max-candidates` to include them",
                 one.label,
-                counted_as(one.left_out, "comparison was|comparisons were"), // A skipped pair cannot be the next best.
-                if one.relations.is_some() {
+                comparisons_were = counted_as(one.left_out, "comparison was|comparisons were"),
+                // A skipped pair cannot be the next best.
+                effect = if one.relations.is_some() {
                     ", so pages with the same template may count as versions and be removed"
                 } else {
                     ""
@@ -201,28 +202,28 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.left_out_of_large_groups > 0 {
             warnings.push(format!(
-                "{}: {} skipped in groups of more than {WHOLE} documents, such as pages with the same template; each document is compared only with the nearest documents in its group",
+                "{}: {comparisons_were} skipped in groups of more than {WHOLE} documents, such as pages with the same template; each document is compared only with the nearest documents in its group",
                 one.label,
-                counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
+                comparisons_were = counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
             ));
         }
         if one.undecided > 0 {
             warnings.push(format!(
-                "{}: {} not checked, because the texts are too long to compare; these pairs are not written",
+                "{}: {pairs_were} not checked, because the texts are too long to compare; these pairs are not written",
                 one.label,
-                counted_as(one.undecided, "pair was|pairs were")
+                pairs_were = counted_as(one.undecided, "pair was|pairs were")
             ));
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {} more texts than `max-group`; only the pairs with the best document are written (found: {}, written: {})", one.label, counted_as(one.large_groups, "group has|groups have"), counted(one.pairs, "pair"), thousands(one.pairs_written)));
+                "{}: {groups_have} more texts than `max-group`; only the pairs with the best document are written (found: {}, written: {})", one.label, counted(one.pairs, "pair"), thousands(one.pairs_written), groups_have = counted_as(one.large_groups, "group has|groups have")));
         }
     }
     let Some(removal) = &report.removal else { return warnings };
     if removal.not_looked_at > 0 {
         warnings.push(format!(
-            "each kept document was compared only with the {MOST_LOOKED_AT} most similar kept documents; {} skipped",
-            counted_as(removal.not_looked_at, "comparison was|comparisons were")
+            "each kept document was compared only with the {MOST_LOOKED_AT} most similar kept documents; {comparisons_were} skipped",
+            comparisons_were = counted_as(removal.not_looked_at, "comparison was|comparisons were")
         ));
     }
     if let Some(note) = template_note(removal.of_templates, removal.near_duplicates) {

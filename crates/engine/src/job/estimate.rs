@@ -99,7 +99,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         None => (String::new(), ""),
     };
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
-    let then = if again { ", then the documents of candidate pairs" } else { "" };
+    let then = if again { ", then the documents in candidate pairs" } else { "" };
     let passes_over = match readings {
         1 => "one pass".to_owned(),
         more => format!("{more} passes"),

@@ -233,7 +233,7 @@ fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
         return Err(wrong(
             dir,
             format!(
-                "it has no statistics of {kind}, which these algorithms need; expected a run with the same algorithms"
+                "it has no statistics about {kind}, which these algorithms need; expected a run with the same algorithms"
             ),
         ));
     }

@@ -79,7 +79,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     }
     if options.html {
         return refused(
-            "passages of HTML pages cannot be cut; run `dupsift purify` first, then use its pages/ as input",
+            "passages cannot be cut from HTML pages; run `dupsift purify` first, then use its pages/ as input",
         );
     }
     Ok(())

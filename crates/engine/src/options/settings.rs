@@ -18,7 +18,7 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 /// The pairs of mutually exclusive options, each with the effect that both options have.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
-    ("whole-files", "text-lines", "define the documents in text files"),
+    ("whole-files", "text-lines", "define what a document is in text files"),
     ("algorithms", "preset", "choose the algorithms"),
     ("threshold", "preset", "set thresholds"),
     ("train", "model", "choose how pages are processed"),

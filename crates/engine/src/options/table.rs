@@ -75,7 +75,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
         "Filter from an earlier `dupsift stream` (OUT/filter.bloom)"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
-        "Old versions of documents to remove from the filter first; can be repeated"),
+        "Files with old versions of documents, which are first removed from the filter; can be repeated"),
     OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Planned number of keys in a new filter")
         .default(depends("ten times the number of documents in this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,

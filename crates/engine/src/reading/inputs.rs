@@ -224,10 +224,10 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     let new = now.iter().filter(|file| is_new(&file.path)).count();
     let first = now.iter().find(|file| is_new(&file.path))?;
     let note = format!(
-        "{new} {} appeared in the inputs during the run, such as {}; run again to include {}",
-        if new == 1 { "file" } else { "files" },
+        "{new} {files} appeared in the inputs during the run, such as {}; run again to include {them}",
         first.label,
-        if new == 1 { "it" } else { "them" }
+        files = if new == 1 { "file" } else { "files" },
+        them = if new == 1 { "it" } else { "them" }
     );
     tracing::warn!("{note}");
     Some(note)

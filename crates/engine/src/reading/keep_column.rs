@@ -204,7 +204,7 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
         Error::wrong(
             "keep",
             format_args!(
-                "the column {name:?} has the type {}, which cannot be ordered; expected numbers, times, texts or booleans",
+                "the column {name:?} has the type {}, which cannot be ordered; expected numbers, times, strings or booleans",
                 array.data_type()
             ),
         )

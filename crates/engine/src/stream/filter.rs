@@ -103,7 +103,7 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
 pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
     (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
-            "the filter is sized for {}, not for {} (ten times the documents), because `memory` is too small",
+            "the filter is sized for {}, not for {} (ten times the number of documents), because `memory` is too small",
             counted(sizing.documents_within(filter.bytes()), if sizing.each == 1 { "key" } else { "document" }),
             thousands(keys)
         )

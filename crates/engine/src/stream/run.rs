@@ -180,9 +180,9 @@ fn take_out(
     let without: u64 = read.unsigned.values().sum();
     if without > 0 {
         report.warnings.push(format!(
-            "{} no key; nothing was removed from the filter for {}",
-            counted_as(without, "row in `forget` has|rows in `forget` have"),
-            if without == 1 { "it" } else { "them" }
+            "{rows_have} no key; nothing was removed from the filter for {them}",
+            rows_have = counted_as(without, "row in `forget` has|rows in `forget` have"),
+            them = if without == 1 { "it" } else { "them" }
         ));
     }
     for doc in 0..old.documents() {
@@ -200,12 +200,12 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
         warnings.push(format!(
-            "the filter has {} in {}, so its false-positive rate is {:.2}%; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
+            "the filter has {keys} in {size}, so its false-positive rate is {:.2}%; start again with a larger `keys` or `memory`", 100.0 * report.false_positives, keys = counted(report.keys, "key"), size = counted(report.filter_bytes, "byte")));
     }
     if report.unknown > 0 {
         warnings.push(format!(
-            "{} not found in the filter",
-            counted_as(report.unknown, "document in `forget` was|documents in `forget` were")
+            "{documents_were} not found in the filter",
+            documents_were = counted_as(report.unknown, "document in `forget` was|documents in `forget` were")
         ));
     }
     warnings

@@ -103,7 +103,7 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
-    assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
+    assert!(why.contains("the line has 1363148") && why.contains("at most"), "{why}");
     // A file that consists only of such a line has one rejected row, but no column is reported as missing.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");

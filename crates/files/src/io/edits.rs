@@ -30,7 +30,7 @@ pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),
         Some(encoding) => Err(format!(
-            "its texts are in {}, but texts can be changed only in UTF-8 files; convert the file to UTF-8 first",
+            "its text is in {}, but text can be changed only in UTF-8 files; convert the file to UTF-8 first",
             encoding.name()
         )),
     }

@@ -165,7 +165,7 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// Returns the reason why this is impossible, and what to do instead.
     fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
-        Err(format!("texts in {} cannot be changed; convert the file to Parquet or JSON lines", self.name()))
+        Err(format!("text in {} cannot be changed; convert the file to Parquet or JSON lines", self.name()))
     }
 
     /// Checks that columns can be added to a file with this compression and encoding.

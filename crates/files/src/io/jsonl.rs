@@ -274,7 +274,7 @@ impl<'b> Batch<'b> {
         let parsed = match line {
             Line::Bytes(line) => parse(line, &self.takes),
             Line::TooLong(bytes) => {
-                let detail = format!("a line of {bytes} bytes; lines can have at most {MAX_LINE_BYTES}");
+                let detail = format!("the line has {bytes} bytes; expected at most {MAX_LINE_BYTES}");
                 Err(Rejection::new(RejectReason::TooLong, detail))
             }
         };

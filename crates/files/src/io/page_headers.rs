@@ -89,7 +89,7 @@ impl Most {
         // A dictionary value takes at least one byte.
         let held = if self.is_packed { unpacked } else { packed };
         if page.is_dictionary && u64::from(page.values) > held {
-            return Err(format!("a dictionary of {held} bytes would have {} values", page.values));
+            return Err(format!("a dictionary of {held} bytes cannot have {} values", page.values));
         }
         Ok(())
     }

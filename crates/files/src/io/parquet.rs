@@ -257,7 +257,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
         resolve(fields, text, true).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lacks a column")?;
     let mut pieces = Vec::with_capacity(metadata.num_row_groups());
     for (at, group) in metadata.row_groups().iter().enumerate() {
-        let wrong = |what: &str| format!("row group {at} of the footer {what}");
+        let wrong = |what: &str| format!("row group {at} in the footer {what}");
         let rows = u64::try_from(group.num_rows()).map_err(|_| wrong("has a negative number of rows"))?;
         let chunk = group.columns().get(leaf).ok_or_else(|| wrong("has too few columns"))?;
         // A list column has at least one value per row, even if the list is null.

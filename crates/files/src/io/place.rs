@@ -46,7 +46,7 @@ impl Place {
         let refused = |what: &str| {
             let shown = out.display();
             let own = format!("`out={shown}/NAME`");
-            Error::usage(format!("{shown} {what}; use a folder of its own for the output, as in {own}"))
+            Error::usage(format!("{shown} {what}; use a separate folder for the output, as in {own}"))
         };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(refused("does not end in a folder name"));

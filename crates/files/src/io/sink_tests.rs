@@ -185,7 +185,7 @@ fn a_file_of_the_users_under_the_name_of_a_dead_run_is_left_alone() {
 fn an_output_has_a_folder_of_its_own_apart_from_its_inputs() {
     for out in ["/", ".", "..", "./", "../."] {
         let message = Stage::begin(Path::new(out), true, None).expect_err("refused").to_string();
-        assert!(message.contains("a folder of its own"), "{out}: {message}");
+        assert!(message.contains("a separate folder"), "{out}: {message}");
     }
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");

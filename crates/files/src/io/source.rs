@@ -164,8 +164,8 @@ pub fn open(
     let ids = |(why, files): (String, Vec<String>)| {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
         format!(
-            "{}{more}: {why}; their documents are named FILE#ROW; pass `id-column` to use a different column",
-            files[0]
+            "{file}{more}: {why}; their documents are named FILE#ROW; pass `id-column` to use a different column",
+            file = files[0]
         )
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();

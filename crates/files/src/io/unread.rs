@@ -67,9 +67,9 @@ impl Unread {
         let (number, one) = (self.skipped.len() as u64, if self.skipped.len() == 1 { "it" } else { "one" });
         (number > 0).then(|| {
             format!(
-                "{} skipped: {}; to read {one}, pass it as an input",
-                counted_as(number, "output folder of dupsift was|output folders of dupsift were"),
-                named.join(", ")
+                "{folders_were} skipped: {names}; to read {one}, pass it as an input",
+                folders_were = counted_as(number, "output folder of dupsift was|output folders of dupsift were"),
+                names = named.join(", ")
             )
         })
     }
@@ -113,8 +113,8 @@ impl Unread {
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
         if self.special.len() > MOST_NAMED {
             notes.push(format!(
-                "{} not read for the same reasons",
-                counted_as((self.special.len() - MOST_NAMED) as u64, "more file is|more files are")
+                "{files_are} not read for the same reasons",
+                files_are = counted_as((self.special.len() - MOST_NAMED) as u64, "more file is|more files are")
             ));
         }
         notes.extend(self.skipped());

@@ -349,7 +349,7 @@ fn a_block_that_is_too_long_is_not_held() {
     std::io::Seek::seek(&mut file, std::io::SeekFrom::Current(5_000_000_000)).expect("sought");
     file.write_all(&[b"\r\n\r\n".to_vec(), answer("a", "<p>a</p>")].concat()).expect("written");
     let all = rows(&open(&path, "id"), &want(), 1).expect("read");
-    assert_eq!(all[0].page, Err("too long: a text of 5000000000 bytes; texts can have at most 134217728".to_owned()));
+    assert_eq!(all[0].page, Err("too long: the text has 5000000000 bytes; expected at most 134217728".to_owned()));
     assert_eq!((all.len(), &all[1].page), (2, &Ok("<p>a</p>".to_owned())));
 }
 

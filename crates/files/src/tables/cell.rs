@@ -33,6 +33,6 @@ impl<'a> Cell<'a> {
 
 /// Returns the rejection for a text of this many bytes.
 pub fn too_long(bytes: usize) -> Rejection {
-    let detail = format!("a text of {bytes} bytes; texts can have at most {MAX_TEXT_BYTES}");
+    let detail = format!("the text has {bytes} bytes; expected at most {MAX_TEXT_BYTES}");
     Rejection::new(RejectReason::TooLong, detail)
 }

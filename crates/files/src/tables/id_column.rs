@@ -190,7 +190,7 @@ fn integer<N: TryFrom<i64> + TryFrom<u64>>(id: IdRef<'_>) -> Result<N> {
 
 fn unfit(id: IdRef<'_>, column: &str) -> Error {
     let shown: String = id.to_string().chars().take(100).collect();
-    Error::usage(format!("the id {shown:?} does not fit {column} column; did the input change during the run?"))
+    Error::usage(format!("the id {shown:?} cannot be stored in {column} column; did the input change during the run?"))
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl LostValues {
         let columns = self.0.iter().flat_map(|(column, reasons)| reasons.iter().map(move |reason| (column, reason)));
         let warning = |(column, (why, values)): (&String, (&String, &u64))| {
             let (are, count) = if *values == 1 { ("value is", "counts") } else { ("values are", "count") };
-            format!("column {column:?}: {} {are} {why} and {count} as null", thousands(*values))
+            format!("column {column:?}: {values} {are} {why} and {count} as null", values = thousands(*values))
         };
         columns.map(warning).collect()
     }

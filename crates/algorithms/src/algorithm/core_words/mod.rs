@@ -37,8 +37,8 @@ pub struct CoreWords;
 const FACTS: Facts = Facts {
     name: "core_words",
     aliases: &[],
-    source: "survey of ten page deduplication methods, two-stage method (core words, then content segments)",
-    summary: "Two documents are duplicates if they have the same core words in title, keywords and description, and their largest segments match.",
+    source: "survey of ten methods for deduplicating pages, two-stage method (core words, then content segments)",
+    summary: "Two documents are duplicates if they have the same core words in the title, keywords and description, and their largest segments match.",
     when_not_to_use: "on documents without titles, or if copies have different titles",
     inputs: "text, title, keywords, description, word counts",
     params: &[
@@ -65,13 +65,13 @@ const FACTS: Facts = Facts {
             name: "strip_suffix",
             kind: Kind::Flag,
             default: "true",
-            help: "remove the site name from titles: parts that occur in more than 1% of all titles and in more than 3 titles",
+            help: "remove site names from titles, that is, parts that occur in more than 1% of all titles and in more than 3 titles",
         },
         ParamSpec {
             name: "fallback",
             kind: Kind::Choice(&["skip", "body"]),
             default: "skip",
-            help: "for documents without title, keywords and description: skip creates no signature; body uses the words of the text, weighted by tf ln(N / df)",
+            help: "for documents that have no title, keywords or description: skip creates no signature; body uses the words of the text, weighted by tf ln(N / df)",
         },
         ParamSpec {
             name: "seg_words",
@@ -83,7 +83,7 @@ const FACTS: Facts = Facts {
             name: "segments",
             kind: Kind::Int(1, 32),
             default: "5",
-            help: "number of largest segments to compare",
+            help: "how many of the largest segments to compare",
         },
         ParamSpec {
             name: "min_common",

@@ -130,7 +130,7 @@ impl HeavyJoin {
                 let [x, y] = [x, y].map(|numbers| f64::from(numbers[self.terms.most]) / LENGTH);
                 (x * y < below(self.terms.threshold)).then(|| {
                     format!(
-                        "their shared key consists of common terms, which contribute a cosine of at most {:.3}",
+                        "their shared key consists of frequent terms, which contribute at most {:.3} to the cosine",
                         x * y
                     )
                 })
@@ -385,6 +385,6 @@ mod tests {
         });
         let told =
             |a: usize, b: usize| join_of(0.6).why_not_compared(Kind::Common as u128, 4, &sketches[a], &sketches[b]);
-        assert!(told(0, 1).is_none() && told(1, 2).is_some_and(|told| told.ends_with("a cosine of at most 0.490")));
+        assert!(told(0, 1).is_none() && told(1, 2).is_some_and(|told| told.ends_with("at most 0.490 to the cosine")));
     }
 }

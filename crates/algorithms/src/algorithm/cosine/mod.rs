@@ -67,14 +67,14 @@ pub(super) const JOIN: ParamSpec = ParamSpec {
     name: "join",
     kind: Kind::Choice(&["exact", "heavy"]),
     default: "exact",
-    help: "exact: finds every pair; heavy: finds pairs that share two of their heaviest terms and most random-projection signs. The cost of join=heavy is not quadratic; at thresholds of 0.6 or more, it misses about one pair in a thousand",
+    help: "exact: finds every pair; heavy: finds pairs that share two of their heaviest terms and most random-projection signs. join=heavy avoids quadratic cost and, at thresholds of 0.6 or more, misses about one pair in a thousand",
 };
 /// The parameter for the number of terms per document that `join=heavy` uses.
 pub(super) const HEAVY: ParamSpec = ParamSpec {
     name: "heavy",
     kind: Kind::Int(2, MOST_TERMS as i64),
     default: "15",
-    help: "join=heavy: number of heaviest terms per text, not counting terms that occur in no other text",
+    help: "join=heavy: how many of the heaviest terms to use per text, not counting terms that occur in no other text",
 };
 /// The parameter for the highest document frequency of the terms that `join=heavy` uses.
 pub(super) const MAX_DF: ParamSpec = ParamSpec {
@@ -94,7 +94,7 @@ const FACTS: Facts = Facts {
     aliases: &["vsm"],
     source: "Salton, Wong, Yang 1975, A vector space model for automatic indexing; Bayardo, Ma, Srikant 2007, Scaling up all pairs similarity search",
     summary: "Two documents are duplicates if the cosine of their TF-IDF vectors reaches the threshold.",
-    when_not_to_use: "if word order matters; with join=exact and a threshold below about 0.8 on more than a few hundred thousand documents, because the number of candidates grows quadratically; with unit=hanzi on more than a few tens of thousands",
+    when_not_to_use: "if word order matters; with join=exact and a threshold below about 0.8 on more than a few hundred thousand documents, because the number of candidates grows quadratically; with unit=hanzi on more than a few tens of thousands of documents",
     inputs: "text, word counts; character counts with unit=hanzi or han_bigram",
     params: &[
         ParamSpec {
@@ -113,7 +113,7 @@ const FACTS: Facts = Facts {
             name: "unit",
             kind: Kind::Choice(UNITS),
             default: "word",
-            help: "word: words from the tokenizer; hanzi: words, but single characters for Han; han_bigram: words, but pairs of characters for Han",
+            help: "word: words from the tokenizer; hanzi: words, but single characters for Han text; han_bigram: words, but pairs of characters for Han text",
         },
         ParamSpec {
             name: "han_only",

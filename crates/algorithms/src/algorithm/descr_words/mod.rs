@@ -56,19 +56,19 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 0.5),
             default: "0.05",
-            help: "distance from the threshold within which a frequency is unsafe, in steps of 1/64",
+            help: "a frequency is unsafe if it is within this distance of the threshold, rounded to a multiple of 1/64",
         },
         ParamSpec {
             name: "quality",
             kind: Kind::Real(0.0, 1.0),
             default: "0",
-            help: "minimum share of safe documents for a word in the first round",
+            help: "first round: for each word, the minimum share of documents in which its frequency is safe",
         },
         ParamSpec {
             name: "df_min",
             kind: Kind::Int(1, i64::MAX),
             default: "10",
-            help: "minimum number of documents that contain a word, and of documents in which the word is above its threshold",
+            help: "minimum number of documents that contain a word, and minimum number in which its frequency is above its threshold",
         },
         ParamSpec {
             name: "candidates",
@@ -219,11 +219,11 @@ impl KeySigner for DescrWordsSigner {
             let [documents, candidates, covered, rounds] = model.head;
             let words = counted(model.words.len() as u64, "support word");
             format!(
-                "{words} chosen from {} in {}; they cover {} of {} in the sample",
-                counted(candidates, "candidate"),
-                counted(rounds, "round"),
-                thousands(covered),
-                counted(documents, "document")
+                "{words} chosen from {candidates} in {rounds}; they cover {covered} of {documents} in the sample",
+                candidates = counted(candidates, "candidate"),
+                rounds = counted(rounds, "round"),
+                covered = thousands(covered),
+                documents = counted(documents, "document")
             )
         };
         let notes = self.model.iter().map(said).collect();

@@ -41,14 +41,14 @@ const FACTS: Facts = Facts {
             name: "rule",
             kind: Kind::Int(1, 5),
             default: "5",
-            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4, 5: like 2 and 3, and the distance between the weights is less than a=",
+            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4 and 5: like 2 and 3, but the distance between the weights must also be less than a=",
         },
         ParamSpec { name: "words", kind: Kind::Int(1, 64), default: "10", help: "N: number of keywords per document" },
         ParamSpec {
             name: "weight",
             kind: Kind::Choice(&["tf", "tf_idf", "tf_over_df", "tf_over_cf"]),
             default: "tf",
-            help: "tf: share of the document's words; tf_idf: tf times ln(N / df); tf_over_df: tf divided by the number of documents with the word; tf_over_cf: tf divided by the number of occurrences of the word in the corpus",
+            help: "tf: share of the document's words; tf_idf: tf times ln(N / df); tf_over_df: tf divided by the number of documents that contain the word; tf_over_cf: tf divided by the number of occurrences of the word in the corpus",
         },
         ParamSpec {
             name: "a",
@@ -66,19 +66,19 @@ const FACTS: Facts = Facts {
             name: "min_df",
             kind: Kind::Int(1, i64::MAX),
             default: "1",
-            help: "words in fewer documents are not keywords; 2 skips words that cannot match another document",
+            help: "words that occur in fewer documents are not keywords; 2 skips words that cannot match another document",
         },
         ParamSpec {
             name: "des_bytes",
             kind: Kind::Int(1, 1_000_000),
             default: "512",
-            help: "rule 1: number of bytes from the beginning of the text to use if there is no description",
+            help: "rule 1: how many bytes from the beginning of the text to use if there is no description",
         },
         ParamSpec {
             name: "des_encoding",
             kind: Kind::Choice(&["utf8", "gbk"]),
             default: "utf8",
-            help: "encoding in which these bytes are counted; in gbk, which the paper uses, a non-ASCII character has two bytes",
+            help: "rule 1: encoding in which the bytes are counted; in gbk, which the paper uses, a non-ASCII character takes two bytes",
         },
         ParamSpec { help: "digest of the string; the paper uses md5", ..DIGEST },
         VERIFY_STRING,
@@ -106,7 +106,7 @@ impl Algorithm for Keywords {
         let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
         if params.int("rule") > 1 && words < min_keywords {
             return Err(Error::usage(format!(
-                "keywords: min_keywords={min_keywords} is more than words={words}, so no document would have a signature; expected min_keywords at most {words}"
+                "keywords: min_keywords={min_keywords} is more than words={words}, so no document would have a signature; expected min_keywords={words} or less"
             )));
         }
         Ok(Box::new(KeywordsSigner {

@@ -23,7 +23,7 @@ pub const VERIFY_STRING: ParamSpec = ParamSpec {
     name: "verify_string",
     kind: Kind::Flag,
     default: "false",
-    help: "also compare a second hash of the signature strings, so a collision of the digest does not create a pair",
+    help: "also compare a second hash of the signature strings, so that a digest collision does not create a pair",
 };
 
 /// Defines how an algorithm's signature strings become keys.

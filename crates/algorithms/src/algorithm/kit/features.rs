@@ -10,7 +10,7 @@ pub const FEATURES: ParamSpec = ParamSpec {
     name: "features",
     kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
     default: "auto",
-    help: "auto: words, and character pairs for Han; words: words from the tokenizer; shingles: shingles of ngram words; chars: shingles of ngram characters",
+    help: "auto: words, but pairs of characters for Han text; words: words from the tokenizer; shingles: shingles of ngram words; chars: shingles of ngram characters",
 };
 
 /// The `ngram` parameter for [`FEATURES`].

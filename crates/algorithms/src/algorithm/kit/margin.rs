@@ -26,7 +26,7 @@ pub const MARGIN: ParamSpec = ParamSpec {
     name: "margin",
     kind: Kind::Margin,
     default: "none",
-    help: "M: a pair's similarity must be within M of the best similarity of each of its documents; either:M: of at least one of them; M:D: also keep pairs that connect a cluster, up to distance D",
+    help: "M: a pair's similarity must be within M of the best similarity of each of its documents; either:M: within M of the best similarity of at least one of them; M:D: also keep pairs that connect a cluster, up to distance D",
 };
 
 /// The tolerance for similarities, which are Float32: it keeps 0.9 within 0.1 of 1.

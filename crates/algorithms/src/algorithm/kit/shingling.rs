@@ -20,7 +20,7 @@ pub const UNIT: ParamSpec = ParamSpec {
     name: "unit",
     kind: Kind::Choice(&["word", "char"]),
     default: "word",
-    help: "word: words, and single characters for Han; char: characters of the normalized text, including spaces",
+    help: "word: words, but single characters for Han text; char: characters of the normalized text, including spaces",
 };
 
 /// Defines the shingles into which a document is split.

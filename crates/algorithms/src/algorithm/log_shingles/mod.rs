@@ -42,15 +42,15 @@ const FACTS: Facts = Facts {
     name: "log_shingles",
     aliases: &["A8"],
     source: "Zelenkov, Segalovich 2007, Log Shingles; Manber 1994; Broder and others 1997",
-    summary: "Two documents are duplicates if their samples of shingles are the same. A sample contains the shingles whose hash is divisible by a power of two.",
-    when_not_to_use: "if every near-duplicate must be found, because a changed sentence nearly always changes the sample of mode=equal; minhash finds more",
+    summary: "Two documents are duplicates if their samples of shingles are the same. A sample contains the shingles whose hashes are divisible by a power of two.",
+    when_not_to_use: "if every near-duplicate must be found, because with mode=equal, a changed sentence nearly always changes the sample; minhash finds more",
     inputs: "text",
     params: &[
         ParamSpec {
             name: "mode",
             kind: Kind::Choice(&["equal", "overlap", "ladder"]),
             default: "equal",
-            help: "equal: the samples are equal; overlap: the Jaccard similarity of the samples is at least threshold; ladder: the smallest shingle for each power is equal",
+            help: "equal: the documents have a sample in common; overlap: the Jaccard similarity of the samples is at least threshold; ladder: both documents have the same smallest shingle for each power of two",
         },
         ParamSpec {
             name: "threshold",
@@ -62,7 +62,7 @@ const FACTS: Facts = Facts {
             name: "sample",
             kind: Kind::Int(1, 1_000_000),
             default: "50",
-            help: "minimum expected sample size; the maximum is twice as large. Documents with fewer shingles are sampled completely",
+            help: "minimum expected sample size; the maximum is twice as large. If a document has fewer shingles, all of them are used",
         },
         NGRAM,
         UNIT,

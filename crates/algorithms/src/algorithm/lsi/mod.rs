@@ -66,7 +66,7 @@ const FACTS: Facts = Facts {
             name: "passes",
             kind: Kind::Int(1, 100),
             default: "4",
-            help: "number of passes of the decomposition",
+            help: "number of passes for the decomposition",
         },
         ParamSpec { default: "20000", ..SAMPLE },
         ParamSpec {
@@ -79,7 +79,7 @@ const FACTS: Facts = Facts {
             name: "tables",
             kind: Kind::Int(1, 256),
             default: "32",
-            help: "number of tables of sign bits; each adds one row per document",
+            help: "number of sign-bit tables; each adds one row per document",
         },
         ParamSpec {
             name: "bits",

@@ -33,16 +33,16 @@ pub struct SentenceMarks;
 const FACTS: Facts = Facts {
     name: "sentence_marks",
     aliases: &[],
-    source: "survey of ten page deduplication methods, sentence-based method (characters next to punctuation, and the title)",
-    summary: "Two documents are duplicates if the words next to punctuation marks match in all three parts of the text, or in two parts and the title.",
-    when_not_to_use: "on texts with few punctuation marks or long lists; if copies have an extra sentence near the start",
+    source: "survey of ten methods for deduplicating pages, sentence-based method (characters next to punctuation, and the title)",
+    summary: "Two documents are duplicates if the words next to punctuation marks match in all three parts of the text, or in two parts if the titles match.",
+    when_not_to_use: "on texts with long lists or few punctuation marks; if copies have an extra sentence near the start",
     inputs: "text, title",
     params: &[
         ParamSpec {
             name: "title_weight",
             kind: Kind::Real(0.0, 10.0),
             default: "1.5",
-            help: "points for an equal title; each equal part is worth 1 point",
+            help: "points for matching titles; each matching part is worth 1 point",
         },
         ParamSpec {
             name: "threshold",
@@ -60,13 +60,13 @@ const FACTS: Facts = Facts {
             name: "any_order",
             kind: Kind::Flag,
             default: "false",
-            help: "true: compare each part with all parts of the other text; false: compare the first part with the first part, and so on",
+            help: "true: compare each part with all parts of the other text; false: compare the first part only with the first, the second only with the second, and so on",
         },
         ParamSpec {
             name: "cut",
             kind: Kind::Choice(&["groups", "chars"]),
             default: "groups",
-            help: "groups: parts with the same number of marks; chars: parts with the same number of characters of the long string",
+            help: "groups: parts with the same number of marks; chars: parts with the same number of characters",
         },
         ParamSpec {
             name: "more_marks",
@@ -99,7 +99,7 @@ impl Algorithm for SentenceMarks {
         let (title_weight, threshold) = (params.real("title_weight"), params.real("threshold"));
         if threshold > 3.0 + title_weight {
             return Err(Error::usage(format!(
-                "sentence_marks: no pair can reach threshold={threshold}; three parts and a title with title_weight={title_weight} have {} points",
+                "sentence_marks: no pair can reach threshold={threshold}; three parts and a title with title_weight={title_weight} are worth {} points",
                 3.0 + title_weight
             )));
         }
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(sign(&SentenceMarks, "", "one. two."), Err("fewer than three punctuation marks"));
         let stats = CorpusStats::none();
         let unreachable = SentenceMarks.signer(&params(&SentenceMarks, "threshold=4.6"), &Corpus::new(9, &stats));
-        assert!(unreachable.err().unwrap().to_string().contains("have 4.5 points"));
+        assert!(unreachable.err().unwrap().to_string().contains("are worth 4.5 points"));
     }
 
     #[test]

@@ -63,14 +63,14 @@ const FACTS: Facts = Facts {
             name: "unit",
             kind: Kind::Choice(&["scalar", "grapheme", "word"]),
             default: "scalar",
-            help: "scalar: code points of the normalized text; grapheme: user-perceived characters; word: words, and single characters for Han",
+            help: "scalar: code points of the normalized text; grapheme: user-perceived characters; word: words, but single characters for Han text",
         },
         ParamSpec { name: "spaces", kind: Kind::Flag, default: "true", help: "count whitespace as a character" },
         ParamSpec {
             name: "measure",
             kind: Kind::Choice(&["resemblance", "containment"]),
             default: "resemblance",
-            help: "resemblance: shared shingles divided by all shingles; containment: shared shingles divided by the shingles of one text",
+            help: "resemblance: number of shared shingles divided by the number of all shingles; containment: the same, but divided by the number of shingles in one text",
         },
         ParamSpec {
             name: "sketch",
@@ -95,7 +95,7 @@ const FACTS: Facts = Facts {
             name: "join",
             kind: Kind::Choice(&["auto", "exact", "rarest", "lsh"]),
             default: "auto",
-            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment through the rarest shingles of the smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5, otherwise exact for up to exact_limit documents, then lsh",
+            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment through the rarest shingles of the smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5; otherwise exact for up to exact_limit documents, and lsh for more",
         },
         ParamSpec {
             name: "exact_limit",
@@ -206,14 +206,14 @@ impl Signer for ShinglesSigner<'_> {
             },
             Join::Lsh { bands, rows, .. } => {
                 let missed = (1.0 - self.threshold.powi(*rows as i32)).powi(*bands as i32);
-                let of = match self.sets.measure {
+                let contained = match self.sets.measure {
                     Measure::Containment => ", and far fewer of the texts contained in much longer ones",
                     _ => "",
                 };
                 let note = format!(
-                    "{bands} bands of {rows} minima find about {1:.3} of the pairs with resemblance {0}{of}",
-                    self.threshold,
-                    1.0 - missed
+                    "{bands} bands of {rows} minima find about {share:.3} of the pairs with resemblance {threshold}{contained}",
+                    threshold = self.threshold,
+                    share = 1.0 - missed
                 );
                 let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: true, sketch: SIZE };
                 SignatureScheme { notes: vec![note], nearest: true, ..scheme(shape) }

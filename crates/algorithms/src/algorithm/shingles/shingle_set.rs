@@ -95,7 +95,7 @@ impl ShingleSets {
         let sketch = match self.sketch {
             Sketch::Full => String::new(),
             Sketch::MinS(s) => format!(", estimated from the {s} smallest hashes"),
-            Sketch::ModM(m) => format!(", estimated from one in {m}"),
+            Sketch::ModM(m) => format!(", estimated from one in {m} hashes"),
         };
         format!("{measure}:{threshold} of {}-{} shingles{sketch}", self.ngram, self.unit)
     }

@@ -53,7 +53,7 @@ const FACTS: Facts = Facts {
             name: "combine",
             kind: Kind::Choice(&["or", "and", "sim_only", "md5_only"]),
             default: "or",
-            help: "conditions for a pair: equal keywords (md5), near weights (sim)",
+            help: "conditions for a pair: equal keywords (md5), similar weights (sim)",
         },
         ParamSpec {
             name: "distance",
@@ -65,13 +65,13 @@ const FACTS: Facts = Facts {
             name: "weight",
             kind: Kind::Choice(&["tf_idf", "tf", "tf_over_df", "tf_over_cf"]),
             default: "tf_idf",
-            help: "tf ln(N / df), tf, tf / df or tf / cf; the paper gives the last one",
+            help: "tf ln(N / df), tf, tf / df or tf / cf; the paper uses tf / cf",
         },
         ParamSpec {
             name: "min_df",
             kind: Kind::Int(1, i64::MAX),
             default: "2",
-            help: "words in fewer documents are not keywords, because they do not help to find copies",
+            help: "words that occur in fewer documents are not keywords, because they do not help to find copies",
         },
         ParamSpec {
             name: "min_keywords",

@@ -30,9 +30,9 @@ pub struct VersionsOfTexts;
 const FACTS: Facts = Facts {
     name: "versions",
     aliases: &[],
-    source: "original to dupsift, docs/versions.md; vectors and join as in cosine",
+    source: "original to dupsift (docs/versions.md); vectors and join as in cosine",
     summary: "Two documents are duplicates if their words are similar and their titles, numbers, distinctive words and neighbors do not show that they are different.",
-    when_not_to_use: "if all pages with the same template should count as duplicates: use relate=false for that",
+    when_not_to_use: "if all pages with the same template should count as duplicates: use relate=false instead",
     inputs: "text, word counts",
     params: &[
         ParamSpec {
@@ -46,7 +46,7 @@ const FACTS: Facts = Facts {
             name: "head",
             kind: Kind::Real(0.0, 0.9),
             default: "0.1",
-            help: "weight H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
+            help: "weight H of the first line: the cosine is (1 - H) times that of the texts plus H times that of their first lines",
         },
         ParamSpec { default: "heavy", ..JOIN },
         HEAVY,

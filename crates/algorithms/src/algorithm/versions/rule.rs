@@ -23,7 +23,11 @@ pub const PARAMS: [ParamSpec; 13] = [
         "0.75",
         "relate: minimum share of each text's 3-grams that the other text must contain if the numbers differ",
     ),
-    share("word", "0.02", "relate: maximum share of a text's weight that the extra occurrences of one word may have"),
+    share(
+        "word",
+        "0.02",
+        "relate: maximum share of a text's weight that the extra occurrences of one word may account for",
+    ),
     ParamSpec {
         name: "short",
         kind: Kind::Real(0.0, 100.0),
@@ -34,7 +38,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "crowd",
         "0.95",
-        "relate: replaces contained= if more than ten other documents have a cosine at most gap= below the cosine of the pair; 0: no such check",
+        "relate: used instead of contained= if the cosines of more than ten other documents are at most gap= below that of the pair; 0: no such check",
     ),
     share(
         "gap",
@@ -44,7 +48,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         NEAR,
         "0.9",
-        "relate: minimum cosine between a document in the near group of a pair and either document of the pair; by default, at least the threshold",
+        "relate: minimum cosine between a document in the near group of a pair and either document of the pair; if unset, at least the threshold",
     ),
     ParamSpec {
         name: "titles",
@@ -61,7 +65,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "rare",
         "0.02",
-        "relate: minimum share of a text's weight in shared rare words (in at most titles= documents) that outweighs a changed title; five times this share if the text repeats the changed word",
+        "relate: share of a text's weight that must be in shared rare words (in at most titles= documents) to outweigh a changed title; five times this share if the text repeats the changed word",
     ),
 ];
 

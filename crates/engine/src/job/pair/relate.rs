@@ -99,7 +99,9 @@ fn near(
             }
             Ok(Found { pairs, classes, evidence })
         }
-        Step::Rows(_) | Step::Met(_) => Err(Error::Internal("an algorithm was not grouped or not checked".into())),
+        Step::Rows(_) | Step::Met(_) => {
+            Err(Error::Internal("the pairs of an algorithm were not found or not checked".into()))
+        }
     }
 }
 

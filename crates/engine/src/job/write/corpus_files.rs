@@ -128,14 +128,16 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
     let refused = |why: &str| Err(Error::wrong(option, why));
     if source.has_pages() {
         return refused(
-            "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, then use its pages/ as input",
+            "passages cannot be cut from HTML pages or web archives; run `dupsift purify` first, then use its pages/ as input",
         );
     }
     if source.has_several_texts() {
-        return refused("passages of texts from several columns cannot be cut; pass a single column as `text-column`");
+        return refused(
+            "passages cannot be cut if the text comes from several columns; pass a single column as `text-column`",
+        );
     }
     if source.has_joined_texts() {
-        return refused("passages of texts from lists cannot be cut; convert the lists to strings first");
+        return refused("passages cannot be cut if the text is a list; convert the lists to strings first");
     }
     match options.corpus.keep {
         true => source.files.iter().try_for_each(|file| file.check_editing(option)),
