@@ -147,7 +147,7 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
 enum Values {
     /// No values: the file has no column with this name, or the column holds lists or structs, which no pass reads.
     None,
-    /// Texts, including fractions and large numbers in their written form.
+    /// Strings, including fractions and large numbers in their written form.
     Spelled(TextColumn),
     /// Integers.
     Whole(Int64Array),
@@ -168,7 +168,7 @@ impl Values {
         Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
-    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because the type
+    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or strings, because the type
     /// of a column depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {

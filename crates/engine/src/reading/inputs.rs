@@ -233,7 +233,7 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     Some(note)
 }
 
-/// Returns the file extensions that are read, for help texts.
+/// Returns the extensions of the files that dupsift reads, for help texts.
 pub fn input_endings() -> String {
     dupsift_files::io::formats::endings()
 }

@@ -87,7 +87,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Keeps the texts of a batch's documents that are in pairs.
+    /// Keeps the texts of the documents in a batch that belong to pairs.
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].

@@ -51,7 +51,7 @@ pub trait Rests<T>: Sync {
     fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
 }
 
-/// Holds the page results of a pass so far.
+/// Holds the texts that a pass has extracted from pages so far, and its report.
 pub struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,
@@ -181,7 +181,7 @@ impl Session<'_> {
         Ok(results)
     }
 
-    /// Returns the number of participating rows in a piece from the document `begin` on.
+    /// Returns the number of participating rows in a piece, starting with document `begin`.
     fn rows_after(&self, begin: u64, piece: &Split) -> u64 {
         (piece.first_doc + piece.rows).min(self.documents()).saturating_sub(piece.first_doc.max(begin))
     }

@@ -49,7 +49,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }))
 }
 
-/// Returns the keys of the partial checkpoints that the first and second pass would resume from, if these passes had to produce all missing
+/// Returns the keys of the partial checkpoints from which the first and second passes would resume if they had to produce all missing
 /// results.
 fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
@@ -72,7 +72,7 @@ fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     partials.collect()
 }
 
-/// The name of the pass that records rows and computes the signatures of algorithms that require no counts.
+/// The name of the pass that records row data and computes the signatures of algorithms that need no corpus counts.
 pub const FIRST: &str = "the first pass";
 /// The name of the pass that computes the signatures of all other algorithms.
 pub const SECOND: &str = "the second pass";
@@ -82,15 +82,15 @@ pub const RECALL: &str = "the kept words";
 /// Specifies the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
-    /// Whether the pass records rows.
+    /// Whether the pass records row data.
     pub notes: bool,
     /// Whether the pass finds exact copies.
     pub copies: bool,
     /// Whether the pass counts words and records the words of the documents.
     pub counts: bool,
-    /// The algorithms whose rows are produced.
+    /// The algorithms whose signature rows are produced.
     pub algorithms: Vec<usize>,
-    /// Whether the texts of HTML pages have already been extracted.
+    /// Whether the text of the HTML pages has already been extracted.
     pub knows_pages: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'j> SavedState<'j> {
         checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
     }
 
-    /// Records that the state restored so far is not used.
+    /// Records that the state restored so far will not be used.
     pub fn restored_nothing(&self) {
         self.checkpoints.restored_nothing();
     }

@@ -74,7 +74,7 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// The cuts from kept documents, if passages are cut.
+    /// The passages cut from kept documents, if passages are cut.
     pub cuts: Option<&'k Cuts>,
 }
 
@@ -83,7 +83,7 @@ pub struct ClusterColumns<'c> {
     names: Vec<&'static str>,
     components: &'c Components,
     copies: &'c Classes,
-    /// The number of sources, by representative.
+    /// The number of sources in each cluster, by representative.
     sources: Option<Numbers>,
 }
 
@@ -248,8 +248,8 @@ fn push(
     })
 }
 
-/// Returns the name of a file's table, which is the name of the file. The extension `.parquet` is added if it is missing. If two tables
-/// would have the same name, one of them gets the extension twice.
+/// Returns the name of the table for an input file, which is the name of the file itself. The extension `.parquet` is added if it is
+/// missing. If two tables would have the same name, one of them gets the extension twice.
 fn named(places: &[String], at: usize) -> String {
     const ENDING: &str = ".parquet";
     let place = &places[at];

@@ -46,7 +46,7 @@ pub fn decide(
 
 /// Holds the algorithms whose pairs decide on removal.
 pub struct Deciding {
-    /// The positions of the algorithms whose pairs decide.
+    /// The positions of the algorithms whose pairs decide on removal.
     pub chosen: Vec<usize>,
     /// The number of these algorithms that must agree.
     pub needed: usize,
@@ -207,7 +207,7 @@ fn components<R: survive::Relation>(
 /// The finder of kept documents, and the lists that the finder uses.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
-/// Removes all documents of each connected component except the first document.
+/// Removes all documents in each connected component except the most preferred document.
 fn chains<R: survive::Relation>(
     session: &Session<'_>,
     order: Docs<'_>,
@@ -338,8 +338,8 @@ struct Linked<'r> {
 }
 
 impl<'r> Linked<'r> {
-    /// Builds the links of a relation. Pairs that share a template are not used for removal. Pairs with different titles are used only if a
-    /// document is removed for any pair, regardless of containment.
+    /// Builds the links of a relation. Pairs of documents that share a template are not used for removal. Pairs of documents with different
+    /// titles are used only if a document is removed for any pair, regardless of containment.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

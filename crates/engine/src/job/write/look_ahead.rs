@@ -28,11 +28,11 @@ pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
 }
 
-/// Holds the inputs for looking up kept partners.
+/// Holds the inputs for looking up the kept partners of documents.
 pub struct Asking<'a, R, S, B, L> {
     /// The threads.
     pub engine: &'a Engine<'a>,
-    /// The relations whose pairs decide.
+    /// The relations whose pairs decide on removal.
     pub relations: &'a [R],
     /// The number of these relations that must agree.
     pub needed: usize,

@@ -39,7 +39,7 @@ pub struct Row {
     numbers: F32,
 }
 
-/// Holds a document for the removal counts by source. Rows are grouped by source value.
+/// Holds the outcome for one document, which is counted in the removals by source. Rows are grouped by source value.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct SourceRow {
@@ -53,7 +53,7 @@ struct SourceRow {
 const IS_KEPT: u8 = 0;
 /// The fate of a document that is removed.
 const IS_REMOVED: u8 = 1;
-/// The fate of a document that is removed because its text is indexed.
+/// The fate of a document that is removed because its text is already in the index.
 const IS_SEEN: u8 = 2;
 
 /// Records a removal.
@@ -196,7 +196,7 @@ pub struct Removals {
     pub reasons: BTreeMap<String, u64>,
     /// The number of removed documents by input file.
     pub by_file: Vec<u64>,
-    /// The number of removed documents whose text is indexed, by input file.
+    /// The number of documents removed because their text is already in the index, by input file.
     pub seen_by_file: Vec<u64>,
     /// The counts of removed documents by script and length.
     pub parts: Parts,

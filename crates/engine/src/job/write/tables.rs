@@ -39,7 +39,7 @@ pub struct Tables<'t> {
     pub algorithms: &'t [AlgorithmState<'t, Expanded>],
     /// The order of preference.
     pub keep: &'t KeepOrder,
-    /// The shape of each document.
+    /// The shape (script and length) of each document.
     pub shapes: &'t AtomicCells<u64>,
     /// The exact copies.
     pub copies: &'t Classes,
@@ -64,7 +64,7 @@ pub struct Tables<'t> {
 /// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// The number of rows in the pair table of each algorithm, and the number of these pairs that share a template.
+    /// The number of rows in the pair table of each algorithm, and the number of these pairs whose documents share a template.
     pub pairs: Vec<[u64; 2]>,
     /// The cluster counts of each algorithm.
     pub clusters: Vec<ClusterCounts>,
