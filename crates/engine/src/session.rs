@@ -81,7 +81,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Returns a session for the same corpus in which document numbers are larger by `by`; see [`Source::shifted`].
+    /// Returns a session for the same corpus in which all document numbers are increased by `by`; see [`Source::shifted`].
     pub fn shifted(&self, source: &'s Source, by: u64) -> Session<'s> {
         let limit = self.limit.map(|limit| limit.saturating_add(by));
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }

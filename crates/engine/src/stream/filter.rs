@@ -2,7 +2,7 @@
 //!
 //! The file consists of a line with the name of the format, a JSON line that describes the keys, and the numbers of the filter
 //! (little-endian). The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that
-//! the filter is in memory only once.
+//! memory holds only one copy of the filter.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -29,13 +29,13 @@ const HASH: &str = "\"hash\":\"";
 pub struct FilterFacts {
     /// The algorithm whose signature is the key, with its parameters.
     pub recipe: String,
-    /// A hash of the recipe and of everything that affects words, in hexadecimal.
+    /// A hash of the recipe and of all settings that affect the extraction of words, in hexadecimal.
     pub identity: String,
     /// The number of keys that were inserted and not removed.
     pub keys: u64,
     /// The false-positive rate for which the filter was built.
     pub rate: f64,
-    /// The count of numbers that follow the JSON line.
+    /// How many numbers follow the JSON line.
     pub numbers: u64,
     /// A hash of the numbers and of the preceding fields, in hexadecimal.
     pub hash: String,
@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer than 1 MiB. The limit avoids reading far into a file that is not a filter.
+        // No header is longer than 1 MiB. The limit prevents a file that is not a filter from being read much further.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };

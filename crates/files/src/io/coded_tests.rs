@@ -104,7 +104,7 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
-    // A file that consists only of such a line has one rejected row, but no column is reported as missing.
+    // A file that consists only of an overlong line has one rejected row, but no column is reported as missing.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));

@@ -37,7 +37,7 @@ pub(super) struct Records {
     pub dialect: Dialect,
     /// The number of columns in the header.
     pub columns: usize,
-    /// The column whose texts are edited, if any.
+    /// The column whose text is edited, if any.
     pub text: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
     }
 }
 
-/// A file that is compressed while it is written.
+/// A file that is compressed as it is written.
 pub(super) enum Packed {
     Plain(BufWriter<Output>),
     Gzip(Box<GzEncoder<BufWriter<Output>>>),

@@ -199,7 +199,7 @@ fn packed(text: &str) -> [(&'static str, Vec<u8>); 2] {
     [("gz", gz.finish().expect("memory")), ("zst", zstd::encode_all(text.as_bytes(), 1).expect("memory"))]
 }
 
-/// Returns 20,000 records, after replacing the record at `at` with `other`.
+/// Returns 20,000 records, in which `other` replaces the record at position `at`.
 fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
     (0..20_000)
         .map(|number| if number == at { other.to_owned() } else { row(dupsift_core::hash::mix64(number)) })

@@ -153,7 +153,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// Returns the number of texts that are at least about as similar to a removed document as the kept document is (within [`AS_NEAR`]),
+/// Returns how many texts are more similar to a removed document than the kept document is, or about as similar (within [`AS_NEAR`]),
 /// according to the algorithm that decided. Returns `None` for a copy of the kept document, and for a document that was removed for a
 /// reason other than a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {

@@ -14,7 +14,7 @@ use crate::tables::{Documents, Rejection};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The format of standard input.
+/// The default format of standard input.
 pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
 
 /// The format of standard input and of `.txt` files if each line is a document.
