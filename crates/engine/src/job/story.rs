@@ -88,7 +88,7 @@ pub trait Variant {
         true
     }
 
-    /// Finishes an output whose tables are complete, and returns the record.
+    /// Finishes an output whose tables are complete, and returns the record of the run.
     ///
     /// # Errors
     /// Returns any error that prevents the run from finishing.

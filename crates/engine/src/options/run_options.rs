@@ -317,7 +317,7 @@ impl Keep {
         Ok(Keep { keys, is_none: false })
     }
 
-    /// Returns the columns of the corpus that the keys read.
+    /// Returns the columns of the corpus to which the keys refer.
     pub fn columns(&self) -> Vec<String> {
         let own = |key: &&KeepKey| key.column != "length" && key.column != "doc";
         self.keys.iter().filter(own).map(|key| key.column.clone()).collect()
@@ -349,7 +349,7 @@ impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
     /// # Errors
-    /// Returns an error that lists the accepted values if the text is none of these.
+    /// Returns an error that lists the accepted values if the value is not one of them.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {

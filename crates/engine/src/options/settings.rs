@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// The pairs of mutually exclusive options, each with the effect that both options have.
+/// The pairs of mutually exclusive options, each with a description of what both options do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("whole-files", "text-lines", "define the documents in text files"),
@@ -94,7 +94,7 @@ impl Settings {
     /// Returns these settings, completed with the defaults of the command.
     ///
     /// # Errors
-    /// Returns an error if two given options exclude each other.
+    /// Returns an error if two of the given options are mutually exclusive.
     pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         self.check_presets(verb)?;
@@ -221,7 +221,7 @@ impl Settings {
     }
 }
 
-/// Returns the options that exclude this option.
+/// Returns the options that cannot be combined with this option.
 fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     RIVALS.iter().filter_map(move |&(one, other, _)| match name {
         _ if name == one => Some(other),

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use super::{Kind, OPTIONS, OptionSpec};
 
-/// The flags of single commands that appear in messages but not in the table of options.
+/// The flags of individual commands that appear in messages but not in the table of options.
 pub const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
 
 /// Selects how options are spelled.

@@ -42,11 +42,11 @@ pub fn word([low, high]: &Sum) -> String {
     format!("{high:016x}{low:016x}")
 }
 
-/// Holds the sums of all input files. The threads add rows to the sums as they read files.
+/// Holds the sums of all input files. The threads add row hashes to the sums as they read files.
 #[derive(Debug, Default)]
 pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
-    /// The number of documents from the start of the corpus that the sums include.
+    /// The number of documents, counted from the start of the corpus, that the sums include.
     documents: AtomicU64,
     /// The hashes that were added after the last partial checkpoint, by file.
     since: Mutex<BTreeMap<usize, Sum>>,
@@ -73,7 +73,7 @@ impl ContentHashes {
         self.sums.iter().map(|[low, high]| [low.load(Relaxed), high.load(Relaxed)]).collect()
     }
 
-    /// Returns the number of the first document that is not in the sums.
+    /// Returns the number of the first document that the sums do not include.
     pub fn documents(&self) -> u64 {
         self.documents.load(Relaxed)
     }
@@ -124,7 +124,7 @@ pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Reject
 /// Returns the position of the batch's file, and the sum of the hashes of the batch's rows. The hashes include the values of `columns`.
 ///
 /// # Errors
-/// Returns an error if a column cannot be read as values.
+/// Returns an error if the values of a column cannot be read.
 pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row]) -> Result<(usize, Sum)> {
     let file = source.place(batch.doc(0));
     let first_doc = source.files[file].first_doc;

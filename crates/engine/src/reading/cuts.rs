@@ -2,7 +2,7 @@
 //! character.
 //!
 //! Segmentation with a dictionary takes ten times as long as all other processing of a text. The bits are stored in a memory-mapped
-//! temporary file whose size is one twenty-fourth of the size of the text. Because of these bits, a corpus whose words are counted is
+//! temporary file whose size is one twenty-fourth of the size of the text. Thanks to these bits, a corpus whose words are counted is
 //! segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};

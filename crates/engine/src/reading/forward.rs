@@ -1,5 +1,5 @@
 //! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that uses only
-//! words and counts then computes its signatures from this file, and the corpus is read only once.
+//! words and counts then computes its signatures from this file, so the corpus is read only once.
 //!
 //! Each thread numbers the words that it counts until its counts are drained. The spellings of these words and the documents that contain
 //! them form a part. The words of each part are looked up separately, so they take no more memory than the counts.
@@ -62,7 +62,7 @@ pub struct ForwardThread<'w> {
 }
 
 impl Part {
-    /// Returns the maximum amount of memory that the part's words occupy, in bytes.
+    /// Returns the maximum amount of memory that the part's words may occupy, in bytes.
     pub fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and the data of a word takes up to 64 bytes in memory.
         16 * self.lengths.bytes

@@ -154,7 +154,7 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
     match check_asked(found, &asked, options.threads) {
-        // No file has a column with this name, so the name is a list of columns, and each of these columns has to exist.
+        // No file has a column with this name, so the name is interpreted as a list of columns, each of which has to exist.
         Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
             let each = asked.into_iter().flat_map(|asked| {
                 let names =
@@ -267,7 +267,7 @@ fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }
 
-/// Returns the columns other than the text that the algorithms read.
+/// Returns the columns that the algorithms read in addition to the text.
 fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
     options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
 }

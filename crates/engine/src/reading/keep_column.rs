@@ -90,7 +90,7 @@ impl Tallying {
         Tally { numbers, typed, texts, broken }
     }
 
-    /// Adds the tally of more rows.
+    /// Adds the tally of additional rows.
     pub fn add(&self, other: Tally) {
         let Tally { numbers, typed, texts, broken } = other;
         let counts = [(&self.numbers, numbers), (&self.typed, typed), (&self.texts, texts), (&self.broken, broken)];

@@ -1,7 +1,7 @@
-//! Encodes numbers of any magnitude as bytes that have exactly the same order as the numbers. The bytes hold a sign, a power of ten, and
+//! Encodes numbers of any magnitude as bytes that sort in exactly the same order as the numbers. The bytes hold a sign, a power of ten, and
 //! the digits.
 //!
-//! All significant digits are stored, so 2^53 + 1 differs from 2^53. `1`, `1.0` and `01` have the same bytes.
+//! All significant digits are stored, so 2^53 + 1 differs from 2^53. `1`, `1.0` and `01` are encoded as the same bytes.
 
 /// Specifies whether a string is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Read {
     NoNumber,
 }
 
-/// The possible first bytes. Their order is the order of the kinds of numbers.
+/// The possible first bytes, in the same order as the kinds of numbers.
 const LEAST: u8 = 0;
 const NEGATIVE: u8 = 1;
 const ZERO: u8 = 2;

@@ -1,7 +1,7 @@
 //! Keeps texts of documents in pairs for the report page while a pass reads these texts for other reasons. The report page is rendered
 //! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
-//! Which texts are kept depends on the documents that this process reads, and on their order. The content of the report page does not
+//! The choice of kept texts depends on which documents this process reads, and in what order. The content of the report page does not
 //! depend on which texts are kept, because all other texts are looked up.
 
 use std::collections::{BTreeMap, BTreeSet};

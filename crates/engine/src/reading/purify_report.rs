@@ -62,7 +62,7 @@ impl PurifyReport {
     }
 }
 
-/// Adds to one of several counts.
+/// Increases one of several counts.
 pub(super) fn add(counts: &mut BTreeMap<String, u64>, name: &str, count: u64) {
     match counts.get_mut(name) {
         Some(known) => *known += count,

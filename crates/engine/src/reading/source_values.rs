@@ -1,7 +1,7 @@
 //! Records the value of `--source-column` for each document.
 //!
-//! The values are stored in a temporary file. Consecutive documents with the same value share one copy. The offset of its value takes
-//! another 8 bytes per document. To count documents by value, the documents are sorted by a 64-bit hash of the value.
+//! The values are stored in a temporary file. Consecutive documents with the same value share one copy. The offset of each document's value
+//! takes another 8 bytes. To count documents by value, the documents are sorted by a 64-bit hash of the value.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;

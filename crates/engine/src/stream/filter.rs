@@ -83,7 +83,7 @@ impl<R: Read> ExactSizeIterator for Numbers<R> {}
 /// Checks that a filter for `keys` keys fits in its share of the memory.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the number of keys that would fit if the filter does not fit.
+/// Returns [`Error::Usage`] with the number of keys that would fit, if the filter is too large.
 pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
     let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {
@@ -274,7 +274,7 @@ mod tests {
         }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("truncated"));
-        // The header claims at least a terabyte of counters. No memory may be allocated for it.
+        // The header claims at least a terabyte of counters. No memory may be allocated for these counters.
         let head = String::from_utf8_lossy(&bytes[..bytes.len() - 8 * filter.count_of_numbers() as usize]).into_owned();
         let says = format!("\"numbers\":{}", filter.count_of_numbers());
         assert!(head.contains(&says), "{head}");

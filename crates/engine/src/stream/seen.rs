@@ -16,7 +16,7 @@ use dupsift_core::row::Signatures;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 
-/// Holds a filter of the texts that were seen before.
+/// Holds a filter that records the texts seen before.
 pub struct Seen {
     bound: Bound<'static>,
     pipeline: Pipeline,

@@ -293,8 +293,8 @@ pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], int
     decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
 }
 
-/// Decodes bytes with a decoder that keeps its state, and appends the result to `into`. The bytes are decoded in small steps because the
-/// output may be three times as long as the input.
+/// Decodes bytes with a decoder that keeps its state between calls, and appends the result to `into`. The bytes are decoded in small steps
+/// because the output may be three times as long as the input.
 pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
     loop {
         let from = into.len();

@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Read as _, Write};
 
 /// The number of bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// The number of rows between checks for whether to continue.
+/// The number of rows copied between checks that the run may continue.
 const ROWS: u64 = 4096;
 
 /// Checks that lines in this encoding can be copied.

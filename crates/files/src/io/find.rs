@@ -213,7 +213,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
 /// The files that were found for one input.
 #[derive(Default)]
 struct Listed {
-    /// The type of the input if it is a single file other than a regular file.
+    /// The type of the input if it is a single file that is not a regular file.
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
@@ -350,7 +350,7 @@ struct Walk<'w> {
     /// A function that returns whether an input explicitly includes a folder that dupsift wrote. The arguments are the folder and the names
     /// in it.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// A function that receives two paths of each file: the path that was found, and the path with links in the folder's path resolved.
+    /// A function that receives two paths for each file: the path that was found, and the path with links in the folder's path resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,

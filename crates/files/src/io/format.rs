@@ -281,7 +281,7 @@ pub struct Part {
     pub skip: u64,
 }
 
-/// Some rows of a part, which are read together.
+/// Rows of a part that are read together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     /// The number of rows.
@@ -290,7 +290,7 @@ pub struct Stretch {
     pub bytes: u64,
     /// The size in bytes of the longest text in these rows; a lower bound or 0 if the size is not known.
     pub longest: u64,
-    /// The column that takes most of the bytes.
+    /// The column that takes up the most bytes.
     pub column: String,
 }
 

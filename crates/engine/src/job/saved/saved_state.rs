@@ -1,4 +1,4 @@
-//! Manages the checkpoints of one attempt. All keys are computed when the first key is needed.
+//! Manages the checkpoints of one attempt at a run. All keys are computed when the first key is needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
 use dupsift_text::Pipeline;
 
-/// Returns a line that describes the work that an earlier run saved for these options and files, or `None` if no work was saved.
+/// Returns a line describing the work that an earlier run saved for these options and files, or `None` if no work was saved.
 ///
 /// # Errors
 /// Returns an error if a dictionary or stop-word list cannot be read.
@@ -74,7 +74,7 @@ fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
 
 /// The name of the pass that records row data and computes the signatures of algorithms that need no corpus counts.
 pub const FIRST: &str = "the first pass";
-/// The name of the pass that computes the signatures of all other algorithms.
+/// The name of the pass that computes the signatures of algorithms that need corpus counts.
 pub const SECOND: &str = "the second pass";
 /// The name of the step that computes signatures from saved words.
 pub const RECALL: &str = "the kept words";
@@ -114,7 +114,7 @@ impl Partials {
         Partials { pass, made, lines: OnceLock::new() }
     }
 
-    /// Returns the key of one partial checkpoint, counted from 0.
+    /// Returns the key of partial checkpoint number `at`, counted from 0.
     fn key(&self, keys: &Keys, at: u64) -> Key {
         let lines = self.lines.get_or_init(|| {
             let Made { notes, copies, counts, algorithms, knows_pages } = &self.made;

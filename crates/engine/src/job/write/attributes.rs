@@ -21,10 +21,10 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// The number of the document that was kept instead of each document, plus one.
+    /// For each document, the number of the document that was kept instead, plus one.
     kept: Numbers,
-    /// The number of the reason for the removal or rejection of each document; 0 if the document is kept. Numbers from 1 refer to
-    /// [`REASONS`], and the numbers after these refer to rejection codes.
+    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. Numbers starting at 1 refer to
+    /// [`REASONS`], and higher numbers refer to rejection codes.
     reasons: Numbers,
 }
 
@@ -63,7 +63,7 @@ impl Marks {
     }
 }
 
-/// Holds the inputs for the marks.
+/// Holds the data from which the marks are computed.
 #[derive(Clone, Copy)]
 pub struct Known<'k> {
     /// The removal decisions.

@@ -174,8 +174,8 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
-/// Returns the clusters of the documents in `shown`, formed by the pairs that decide. [`decide_by`] also returns these clusters, together
-/// with its decisions.
+/// Returns the clusters of the documents in `shown`, based on the pairs that decide on removal. [`decide_by`] also returns these clusters,
+/// together with its decisions.
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
@@ -190,7 +190,7 @@ pub fn clusters_by<R: survive::Relation + Sync>(
     components(session, linked, deciding.needed, order.docs(0..shown.count() as usize))
 }
 
-/// Returns the clusters formed by the pairs that decide.
+/// Returns the clusters formed by the pairs that decide on removal.
 fn components<R: survive::Relation>(
     session: &Session<'_>,
     linked: &[R],

@@ -2,7 +2,7 @@
 //!
 //! The decision about a document depends on the preceding documents, so the rule visits the documents one after another. Most of the
 //! comparisons can be made in advance, because partners that were kept in earlier blocks are known when a block begins. These comparisons
-//! are made even for documents that turn out to be kept. The rule itself only compares documents with partners that are kept within the
+//! are made even for documents that turn out to be kept. The rule itself compares documents only with partners that are kept within the
 //! same block.
 
 use std::ops::Range;

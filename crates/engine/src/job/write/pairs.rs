@@ -53,7 +53,7 @@ impl DocumentPairs {
     }
 }
 
-/// Holds the inputs for the expansion.
+/// Holds the data needed to expand pairs.
 struct Expanding<'e> {
     bound: &'e Bound<'e>,
     relation: &'e Relation,
@@ -281,7 +281,7 @@ impl Expanding<'_> {
                 }
                 found = [found[0] + 1, found[1] + u64::from(x.min(y) >= self.session.base)];
                 let pair = of_both(&self.bound.scheme, pair, x, y);
-                // Equal indexed documents do not form a pair in this run, so the expansion of their class has not recorded them.
+                // Indexed documents in the same class do not form a pair in this run, so the expansion of the class has not recorded them.
                 if self.session.base > 0 {
                     self.alike.note(&pair);
                 }

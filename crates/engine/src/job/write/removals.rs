@@ -1,4 +1,4 @@
-//! Records the rows of `removed/` during the decisions, and writes them as a table.
+//! Records the rows of `removed/` while decisions are made, and writes them as a table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +24,7 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 /// The number of bytes in a [`Row`].
 pub const ROW: usize = size_of::<Row>();
 
-/// Holds a recorded removal. Rows are sorted by document.
+/// Holds a recorded removal. Rows are sorted by document number.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Row {
@@ -118,7 +118,7 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
 pub struct Decided {
     /// The removals, as written by [`push_row`].
     pub rows: Sorted,
-    /// The labels of the algorithms whose pairs decided.
+    /// The labels of the algorithms whose pairs decided on removal.
     pub algorithms: Vec<String>,
     /// Whether the contents of documents were compared with the contents of kept documents.
     pub looks: bool,
@@ -134,7 +134,7 @@ pub struct Decided {
     pub not_looked_at: u64,
     /// The kept documents with which each document was compared.
     pub looked_at: Option<Evidence>,
-    /// The clusters of the pairs that decided, if the output contains them.
+    /// The clusters formed by the pairs that decided on removal, if the output contains them.
     pub components: Option<Components>,
 }
 

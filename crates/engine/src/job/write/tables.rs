@@ -141,7 +141,7 @@ impl Tables<'_> {
 
 /// Returns the dataset card of the output, which declares each table as a configuration and each algorithm as a split for Hugging Face
 /// `datasets`. The card is necessary because `datasets` ignores folder names. The files do not contain the algorithm as a column, because
-/// pyarrow and pandas reject a folder `algorithm=NAME` whose files have a column of that name.
+/// pyarrow and pandas reject a folder named `algorithm=NAME` if its files also have an `algorithm` column.
 fn card(labels: &[&str], removes: bool) -> String {
     let mut card = "---\nconfigs:\n".to_owned();
     for kind in ["pairs", "clusters"] {

@@ -48,7 +48,8 @@ pub(super) struct Parquet;
 /// The values that all reads share.
 #[derive(Debug, Default)]
 struct Kept {
-    /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped and read again.
+    /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped, and read again when they
+    /// are needed.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
     /// The pages of column chunks that are large or split, by file, row group and leaf column.
     pages: Mutex<HashMap<Chunk, Known>>,

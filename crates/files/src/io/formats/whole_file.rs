@@ -1,4 +1,4 @@
-//! Implements files that each hold one document, which are text files and HTML pages. The id of a document is the label of its file.
+//! Implements the formats in which each file holds one document: text files and HTML pages. The id of a document is the label of its file.
 
 use crate::io::coding::{Coding, decode};
 use crate::io::copy_lines::{BUFFER_BYTES, Packed};
