@@ -157,7 +157,7 @@ impl<'s> Session<'s> {
         self.source.files.partition_point(|file| file.first_doc < self.base)
     }
 
-    /// Returns whether some texts are HTML pages that have to be purified.
+    /// Returns whether some documents are HTML pages that have to be purified.
     pub fn has_pages(&self) -> bool {
         self.source.has_pages()
     }

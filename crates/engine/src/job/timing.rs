@@ -1,4 +1,4 @@
-//! Estimates how long each algorithm alone takes to sign the corpus, from a sample of the documents.
+//! Estimates, from a sample of the documents, how long each algorithm alone takes to sign the corpus.
 
 use std::time::{Duration, Instant};
 

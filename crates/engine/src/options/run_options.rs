@@ -59,7 +59,7 @@ pub struct RunOptions {
     pub quotes: Quoting,
     /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
-    /// The column that holds the texts or HTML pages.
+    /// The column that holds the text or HTML page of each document.
     pub text_column: String,
     /// Whether the text column holds HTML pages, in any charset.
     pub html: bool,

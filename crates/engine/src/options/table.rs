@@ -41,7 +41,7 @@ const STREAM: &[Verb] = &[Verb::Stream];
 const EVALUATE: &[Verb] = &[Verb::Evaluate];
 const PURIFY: &[Verb] = &[Verb::Purify];
 const CONTAMINATED: &[Verb] = &[Verb::Contaminated];
-/// The commands with a threshold.
+/// The commands that accept a threshold.
 const THRESHOLD: &[Verb] = &[Verb::Run, Verb::Stream, Verb::Contaminated];
 /// The commands that may rewrite the corpus.
 const COPYING: &[Verb] = &[Verb::Run, Verb::Contaminated];

@@ -63,7 +63,7 @@ pub enum Writes {
 }
 
 impl Writes {
-    /// Returns the folder for decompressed texts. Files in this folder have no names and therefore require no locks and no cleanup.
+    /// Returns the folder for decompressed text. Files in this folder have no names and therefore require no locks and no cleanup.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
         // If `--limit` is set, most of the decompressed text would never be read.
         if self != Writes::Texts || options.limit.is_some() {

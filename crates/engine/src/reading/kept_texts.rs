@@ -17,9 +17,9 @@ use dupsift_spill::shuffle::Heap;
 const MOST: usize = 20_000;
 /// The maximum total size of the kept texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
-/// The maximum length of a text that is kept, in bytes.
+/// The maximum length, in bytes, of a text that is kept.
 const LONGEST: usize = 64 << 10;
-/// The maximum length of the id of a text that is kept, in bytes. Ids are held in memory.
+/// The maximum length, in bytes, of the id of a text that is kept. Ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.

@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// Returns the batch; if the batch contains pages, their texts replace them.
+/// Returns the batch, in which extracted texts have replaced any pages.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,

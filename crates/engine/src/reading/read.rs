@@ -51,7 +51,7 @@ pub trait Rests<T>: Sync {
     fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
 }
 
-/// Holds the texts that a pass has extracted from pages so far, and its report.
+/// Holds the texts that a pass has extracted from pages so far, and the report of the pass.
 pub struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,

@@ -61,7 +61,7 @@ pub struct StreamReport {
     /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// The number of files in the inputs that are not read, by file extension.
+    /// For each file extension, the number of files in the inputs that are not read.
     pub unread: BTreeMap<String, u64>,
     /// The folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -27,8 +27,8 @@ impl Source {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }
 
-    /// Returns the size in bytes of the temporary files with repacked texts. If no such file exists yet, returns an estimate: 60% of the
-    /// size of the text.
+    /// Returns the size in bytes of the temporary files that hold repacked text. If no such file exists yet, returns an estimate: 60% of
+    /// the size of the text.
     pub fn repacked_bytes(&self) -> u64 {
         let there: u64 =
             self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();

@@ -1,4 +1,4 @@
-//! Replaces the texts of some rows in a copied file. All other values are preserved.
+//! Replaces the text of some rows in a copied file. All other values are preserved.
 
 use super::coding::Coding;
 use super::quotes::{Dialect, Field, Quoting, fields};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// Specifies how the texts of some rows are edited.
+/// Specifies how the text of some rows is edited.
 #[derive(Clone, Copy)]
 pub struct Edits<'e> {
     /// The text column.

@@ -60,7 +60,7 @@ impl FoundFile {
 pub struct Taking {
     /// How `.txt`, `.md` and `.html` files are read.
     pub text_files: TextFiles,
-    /// The encoding of texts, and the memory limit for unpacking. The compression of each file is determined by its name.
+    /// The text encoding, and the memory limit for unpacking. The compression of each file is determined by its name.
     pub coding: Coding,
 }
 

@@ -19,7 +19,7 @@ use dupsift_core::row::Docs;
 const FIRST: usize = 32;
 /// The maximum number of documents in a block. The answers for one document occupy less than 2 kB.
 const LARGEST: usize = 2048;
-/// The number of documents that a thread takes at a time.
+/// The number of documents that a thread processes at a time.
 const PIECE: usize = 8;
 
 /// Divides `count` documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].

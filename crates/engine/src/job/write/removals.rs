@@ -90,8 +90,8 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document with the
-/// first copy of its largest passage.
+/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document that
+/// contains the first copy of the removed document's largest passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -128,7 +128,7 @@ pub struct Decided {
     pub of_templates: u64,
     /// The number of comparisons that were skipped.
     pub left_out: u64,
-    /// The number of documents that are kept although they form a pair with another kept document, by reason.
+    /// For each reason, the number of documents that are kept although they form a pair with another kept document.
     pub stays: BTreeMap<String, u64>,
     /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     pub not_looked_at: u64,
@@ -200,7 +200,7 @@ pub struct Removals {
     pub seen_by_file: Vec<u64>,
     /// The counts of removed documents by script and length.
     pub parts: Parts,
-    /// The number of bytes in removed texts that are exact copies.
+    /// The total size in bytes of the removed texts that are exact copies.
     pub copied_bytes: u64,
 }
 
