@@ -34,7 +34,7 @@ use dupsift_files::io::{Source, Stage};
 
 /// Defines how a kind of run differs from a run over only the corpus.
 pub trait Variant {
-    /// Returns the number of documents for which the table layouts are planned, or `None` to use the number of documents in the corpus.
+    /// Returns the number of documents for which the row layouts are planned, or `None` to use the number of documents in the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
