@@ -36,7 +36,7 @@ pub struct Session<'s> {
     pub scopes: Scopes,
     /// The hashes of the data that the first pass reads from each file.
     pub contents: ContentHashes,
-    /// The columns other than the text that the algorithms read.
+    /// The columns that the algorithms read in addition to the text.
     pub fields: Vec<Field>,
     /// The number of Han characters that have been segmented with the dictionary.
     pub segmented: AtomicU64,
@@ -81,13 +81,13 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Returns a session for the same corpus in which document numbers are larger by `by`; see [`Source::shifted`].
+    /// Returns a session for the same corpus in which all document numbers are increased by `by`; see [`Source::shifted`].
     pub fn shifted(&self, source: &'s Source, by: u64) -> Session<'s> {
         let limit = self.limit.map(|limit| limit.saturating_add(by));
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Returns a session for the indexed documents, whose numbers precede the corpus.
+    /// Returns a session for the indexed documents, whose numbers precede the numbers of the corpus.
     pub fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,
@@ -157,12 +157,12 @@ impl<'s> Session<'s> {
         self.source.files.partition_point(|file| file.first_doc < self.base)
     }
 
-    /// Returns whether some texts are HTML pages that have to be purified.
+    /// Returns whether some documents are HTML pages that have to be purified.
     pub fn has_pages(&self) -> bool {
         self.source.has_pages()
     }
 
-    /// Returns the names of the columns other than the text that a pass reads.
+    /// Returns the names of the columns that a pass reads in addition to the text.
     pub fn field_columns(&self) -> Vec<String> {
         self.fields.iter().map(|&field| self.options.field_columns[field as usize].clone()).collect()
     }

@@ -1,6 +1,6 @@
-//! Takes a run through its states in order, from opened inputs to the record.
+//! Takes a run through its states in order, from opening the inputs to writing its record.
 //!
-//! All kinds of runs go through the same states (read, signed, paired, written): runs over a corpus alone, runs against an index, runs on a
+//! All kinds of runs go through the same states (read, signed, paired, written): runs over only a corpus, runs against an index, runs on a
 //! cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
@@ -32,9 +32,9 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// Defines how a kind of run differs from a run over the corpus alone.
+/// Defines how a kind of run differs from a run over only the corpus.
 pub trait Variant {
-    /// Returns the number of documents that determines the table schemes, or `None` to use the number of documents in the corpus.
+    /// Returns the number of documents for which the row layouts are planned, or `None` to use the number of documents in the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
@@ -88,7 +88,7 @@ pub trait Variant {
         true
     }
 
-    /// Finishes an output whose tables are complete, and returns the record.
+    /// Finishes an output whose tables are complete, and returns the record of the run.
     ///
     /// # Errors
     /// Returns any error that prevents the run from finishing.
@@ -101,7 +101,7 @@ pub struct Written<'w> {
     pub session: &'w Session<'w>,
     /// The output folder, which is not published yet.
     pub stage: &'w Stage,
-    /// The record.
+    /// The record of the run.
     pub report: RunReport,
     /// The row data that the first pass recorded.
     pub taken: &'w Taken,

@@ -1,4 +1,4 @@
-//! Tests complete runs over small corpora. The tests check which documents are read, signed, paired, removed and written, and which state a
+//! Tests complete runs over small corpora. The tests check which documents are read, signed, paired, removed and written, and what state a
 //! second run restores.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const FERRY: &str = "The ferry to the island leaves at eight in the morning and 
 const GARDEN: &str = "Tomatoes need six hours of sunlight a day. Water them early, never on the leaves, and tie the stems to a stake \
     before the first fruits become heavy. In a dry summer a layer of straw keeps the soil moist for days.";
 
-/// Holds a corpus of JSON Lines in its own folder.
+/// Holds a corpus of JSON Lines files in its own folder.
 struct Corpus {
     folder: tempfile::TempDir,
 }
@@ -40,7 +40,7 @@ impl Corpus {
         Corpus { folder }
     }
 
-    /// Returns a corpus with one row per text, with the row number as the id.
+    /// Returns a corpus with one row per text and with row numbers as ids.
     fn of(texts: &[&str]) -> Corpus {
         let line =
             |(id, text): (usize, &&str)| serde_json::json!({"id": id, "text": text, "score": 10 * id}).to_string();
@@ -87,7 +87,7 @@ struct Watch {
     breaks_off: bool,
     /// Whether the run is interrupted after all tables are written.
     is_stopped_late: bool,
-    /// The pairs of class representatives by label; `copies` holds the copies of document 0.
+    /// The pairs of class representatives, by algorithm label; `copies` holds the copies of document 0.
     pairs: std::sync::Mutex<BTreeMap<String, Vec<Both>>>,
     copies: std::sync::Mutex<Vec<u64>>,
     removed: std::sync::Mutex<Option<bool>>,
@@ -222,7 +222,7 @@ fn strings(table: &Path, column: &str) -> Vec<String> {
 
 #[test]
 fn each_pair_is_verified_on_its_own_two_texts() {
-    // The corpus is so large that one thread verifies several texts.
+    // The corpus is large enough that a single thread verifies several pairs of texts.
     let text = |own: u64| (0..40).map(|word| format!("word{own}x{word}")).collect::<Vec<_>>().join(" ");
     let texts: Vec<String> = (0..400).map(|doc| format!("{} end{}", text(doc / 2), doc % 2)).collect();
     let corpus = Corpus::of(&texts.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Estimates how long each algorithm alone takes to sign the corpus, from a sample of the documents.
+//! Estimates, from a sample of the documents, how long each algorithm alone takes to sign the corpus.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub struct Timed {
 
 impl Timed {
     /// Signs a document a second time, after the parts shared by all algorithms have been computed, and measures the time. The shorter of
-    /// two measurements counts, because another process may have used the CPU during the longer measurement.
+    /// two measurements is used, because another process may have used the CPU during the longer measurement.
     pub fn add(&mut self, bound: &Bound<'_>, document: &Analysis<'_>, bytes: u64, scratch: &mut Signatures) {
         let mut once = || {
             scratch.clear();

@@ -9,7 +9,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Determines which indexed documents represent a new document with the same text or key.
 pub struct NewDocuments<'f> {
     session: &'f Session<'f>,
-    /// The first documents of classes that contain a new document; `None` if no indexed documents take part.
+    /// The first document of each class that contains a new document; `None` if no indexed documents take part.
     classes: Option<AtomicBits>,
 }
 

@@ -34,7 +34,7 @@ impl CutOptions {
         self.min_chars.unwrap_or_else(|| self.what.map_or(0, Cut::least_chars))
     }
 
-    /// Returns a line that identifies the settings that affect which repeats are found.
+    /// Returns a line identifying the settings that affect which repeats are found.
     pub fn line(&self) -> String {
         let what = self.what.map(|cut| cut.to_string());
         format!("{what:?} {} {} {}", self.least_chars(), self.copies, self.first)

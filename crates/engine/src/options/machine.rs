@@ -1,4 +1,4 @@
-//! Determines the resource limits that the machine or the cgroup of this process sets.
+//! Determines the resource limits imposed by the machine or by the cgroup of this process.
 
 use bytesize::ByteSize;
 

@@ -15,7 +15,7 @@ use dupsift_files::io::absolute;
 /// The name under which the inputs are recorded next to the options. No flag has this name.
 const INPUT: &str = "input";
 
-/// Returns every option of a run by name. Numbers are JSON numbers, switches are booleans, and all other values are text.
+/// Returns every option of a run by name. Numbers are JSON numbers, switches are booleans, and all other values are strings.
 pub fn record(run: &RunOptions) -> BTreeMap<String, Json> {
     let shown = OPTIONS.iter().filter_map(|option| {
         let (_, get) = option.field?;
@@ -40,7 +40,7 @@ fn from_json(json: &Json) -> Option<Value> {
     match json {
         Json::Bool(on) => Some((*on).into()),
         Json::Number(number) => number.as_u64().map(Value::Number).or(number.as_f64().map(Value::Real)),
-        // In records of earlier versions, every value is text.
+        // In records of earlier versions, every value is a string.
         Json::String(text) => Some(text.as_str().into()),
         _ => None,
     }

@@ -47,7 +47,7 @@ pub struct RunOptions {
     pub max_pairs_factor: u64,
     /// The maximum factor by which the amount of text may shrink compared with the `previous` run.
     pub max_shrink_factor: u64,
-    /// The maximum number of candidates per document, as a multiple of the number that earlier batches in the index lead one to expect.
+    /// The maximum number of candidates per document, as a multiple of the number expected from earlier batches in the index.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
@@ -59,7 +59,7 @@ pub struct RunOptions {
     pub quotes: Quoting,
     /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
-    /// The column that holds the texts or HTML pages.
+    /// The column that holds the text or HTML page of each document.
     pub text_column: String,
     /// Whether the text column holds HTML pages, in any charset.
     pub html: bool,
@@ -81,7 +81,7 @@ pub struct RunOptions {
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// The columns that may hold lists of texts. Such a column may be an additional column or one of several text columns.
+    /// The columns that may hold lists of strings. Such a column may be an additional column or one of several text columns.
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
@@ -119,7 +119,7 @@ pub struct RunOptions {
     pub remove_if: RemoveIf,
     /// Whether documents linked only by a chain of pairs are also removed.
     pub remove_chains: bool,
-    /// The parts of the corpus to write.
+    /// The corpus files to write.
     pub corpus: CorpusFiles,
     /// The columns that are added to the kept rows.
     pub add: AddedColumns,
@@ -317,7 +317,7 @@ impl Keep {
         Ok(Keep { keys, is_none: false })
     }
 
-    /// Returns the columns of the corpus that the keys read.
+    /// Returns the columns of the corpus to which the keys refer.
     pub fn columns(&self) -> Vec<String> {
         let own = |key: &&KeepKey| key.column != "length" && key.column != "doc";
         self.keys.iter().filter(own).map(|key| key.column.clone()).collect()
@@ -349,7 +349,7 @@ impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
     /// # Errors
-    /// Returns an error that lists the accepted values if the text is none of these.
+    /// Returns an error that lists the accepted values if the value is not one of them.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {

@@ -1,6 +1,6 @@
 //! Checks the given options, and derives the run options from them.
 //!
-//! This module reports every error that can be detected before an input is opened, so a typing error costs you a second, not hours. The
+//! This module reports every error that can be detected before an input is opened, so a typo costs you a second, not hours. The
 //! driver checks the settings that depend on the inputs, such as columns and the minimum memory.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// The pairs of mutually exclusive options, each with the effect that both options have.
+/// The pairs of mutually exclusive options, each with a description of what both options do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("whole-files", "text-lines", "define what a document is in text files"),
@@ -94,7 +94,7 @@ impl Settings {
     /// Returns these settings, completed with the defaults of the command.
     ///
     /// # Errors
-    /// Returns an error if two given options exclude each other.
+    /// Returns an error if two of the given options are mutually exclusive.
     pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         self.check_presets(verb)?;
@@ -169,8 +169,8 @@ impl Settings {
         }
     }
 
-    /// Returns whether the algorithms only compare web addresses. Different addresses of a page do not contain each other, so a containment
-    /// rule would keep nearly all documents.
+    /// Returns whether the algorithms compare only web addresses. Different addresses of the same page do not contain each other, so a
+    /// containment rule would keep nearly all documents.
     fn finds_only_addresses(&self) -> bool {
         let chosen = self.text("algorithms").and_then(|list| Recipe::parse_algorithms(list).ok());
         chosen.is_some_and(|chosen| chosen.iter().all(Chosen::compares_addresses))
@@ -195,7 +195,7 @@ impl Settings {
         self.value(name) == Some(&Value::Switch(true))
     }
 
-    /// Returns the value of a number option.
+    /// Returns the value of a numeric option.
     pub fn number(&self, name: &str) -> Option<u64> {
         if let Some(Value::Number(number)) = self.value(name) { Some(*number) } else { None }
     }
@@ -205,12 +205,12 @@ impl Settings {
         if let Some(Value::Real(number)) = self.value(name) { Some(*number) } else { None }
     }
 
-    /// Returns the value of a text option.
+    /// Returns the value of a string option.
     pub fn text(&self, name: &str) -> Option<&str> {
         if let Some(Value::Text(text)) = self.value(name) { Some(text) } else { None }
     }
 
-    /// Returns the values of a text option that may be given several times.
+    /// Returns the values of a string option that may be given several times.
     pub fn texts(&self, name: &str) -> &[String] {
         if let Some(Value::Texts(texts)) = self.value(name) { texts } else { &[] }
     }
@@ -221,7 +221,7 @@ impl Settings {
     }
 }
 
-/// Returns the options that exclude this option.
+/// Returns the options that cannot be combined with this option.
 fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     RIVALS.iter().filter_map(move |&(one, other, _)| match name {
         _ if name == one => Some(other),

@@ -112,7 +112,7 @@ pub struct OptionSpec {
     pub verbs: &'static [Verb],
     /// The commands for which the option has a different help text or default.
     but: &'static [(Verb, &'static str, Default)],
-    /// Whether the option accepts a list, either as comma-separated text or as several texts.
+    /// Whether the option accepts a list, either as one comma-separated string or as several strings.
     lists: bool,
     /// The functions that set and return the field of a run; `None` if a command or an interface looks up the option by name.
     pub field: Option<(Set, Get)>,
@@ -158,7 +158,7 @@ impl OptionSpec {
         OptionSpec { lists: true, ..self }
     }
 
-    /// Sets different help texts and defaults for some commands. An empty text means the common help text.
+    /// Sets different help texts and defaults for some commands. An empty string selects the help text that all commands share.
     pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
         OptionSpec { but, ..self }
     }

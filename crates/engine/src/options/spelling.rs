@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use super::{Kind, OPTIONS, OptionSpec};
 
-/// The flags of single commands that appear in messages but not in the table of options.
+/// The flags of individual commands that appear in messages but not in the table of options.
 pub const OTHER_FLAGS: [&str; 4] = ["config", "docs", "input", "truth"];
 
 /// Selects how options are spelled.
@@ -88,7 +88,7 @@ fn in_shell(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Quotes a value, unless it is a number, a truth value, a placeholder such as DIR, or already quoted.
+/// Quotes a value, unless it is a number, a Boolean, a placeholder such as DIR, or already quoted.
 fn in_quotes(value: &str) -> Cow<'_, str> {
     let is_placeholder = value.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
     let is_number = value.parse::<f64>().is_ok();

@@ -41,7 +41,7 @@ const STREAM: &[Verb] = &[Verb::Stream];
 const EVALUATE: &[Verb] = &[Verb::Evaluate];
 const PURIFY: &[Verb] = &[Verb::Purify];
 const CONTAMINATED: &[Verb] = &[Verb::Contaminated];
-/// The commands with a threshold.
+/// The commands that accept a threshold.
 const THRESHOLD: &[Verb] = &[Verb::Run, Verb::Stream, Verb::Contaminated];
 /// The commands that may rewrite the corpus.
 const COPYING: &[Verb] = &[Verb::Run, Verb::Contaminated];
@@ -52,7 +52,7 @@ const MAX_THREADS: u64 = super::machine::MAX_THREADS as u64;
 /// The maximum for `--oracle-sample`, which corresponds to half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 
-/// Accepts any text. Used for options whose text is checked elsewhere.
+/// Accepts any string. Used for options whose value is checked elsewhere.
 fn any(_: &str) -> Result<()> {
     Ok(())
 }
@@ -63,7 +63,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
         "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
-    // A sample of this size takes at most about as long to judge as the run itself takes, and the margin of error for a share of the pairs
+    // Judging a sample of this size takes at most about as long as the run itself, and the margin of error for a share of the pairs
     // is a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "For each algorithm that finds more pairs than this, judge a sample of about this size")

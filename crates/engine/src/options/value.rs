@@ -1,4 +1,4 @@
-//! Defines option values and their kinds, including the texts and numbers that each kind accepts.
+//! Defines option values and their kinds, including the strings and numbers that each kind accepts.
 
 use crate::reading::sample::SampleSize;
 use std::fmt;
@@ -26,9 +26,9 @@ pub enum Kind {
     Size,
     /// The name of a column.
     Column,
-    /// A text that the function checks.
+    /// A string that the function checks.
     Text(fn(&str) -> Result<()>),
-    /// Several texts, each given by a separate occurrence of the option.
+    /// Several strings, each given by a separate occurrence of the option.
     Texts,
     /// A file or a folder.
     Path,
@@ -124,7 +124,7 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// Converts a value to this kind. A number or a switch may be given as text. Returns `None` if the value cannot be converted.
+    /// Converts a value to this kind. A number or a switch may be given as a string. Returns `None` if the value cannot be converted.
     pub fn take(self, value: &Value) -> Option<Value> {
         let within = |low: u64, high: u64| move |number: &u64| (low..=high).contains(number);
         let share = |number: &f64| (0.0..=1.0).contains(number);
@@ -193,7 +193,7 @@ impl Given<'_> {
         if let Value::Real(number) = self.value { *number } else { 0.0 }
     }
 
-    /// Returns the value of a text option.
+    /// Returns the value of a string option.
     pub fn text(&self) -> &str {
         if let Value::Text(text) = self.value { text } else { "" }
     }

@@ -19,7 +19,7 @@ pub const CHAIN: &[(&str, &str)] = &[
 /// The formats of log lines.
 pub const FORMATS: &[(&str, &str)] = &[("text", "Human-readable lines"), ("json", "One JSON object per line")];
 
-/// Checks that a text is valid as a prefix of column names.
+/// Checks that a string is valid as a prefix for column names.
 pub fn prefix(typed: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if typed.bytes().all(plain) {

@@ -16,7 +16,7 @@ use dupsift_text::Pipeline;
 /// temporary folder, but never next to the result.
 ///
 /// # Errors
-/// Returns any error from `work`. A damaged corpus file is an error.
+/// Returns any error from `work`. Also returns an error if a corpus file is damaged.
 pub fn work_again<T>(
     options: &RunOptions,
     source: &Source,

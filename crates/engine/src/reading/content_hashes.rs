@@ -42,11 +42,11 @@ pub fn word([low, high]: &Sum) -> String {
     format!("{high:016x}{low:016x}")
 }
 
-/// Holds the sums of all input files. The threads add rows to the sums as they read files.
+/// Holds the sums of all input files. The threads add row hashes to the sums as they read files.
 #[derive(Debug, Default)]
 pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
-    /// The number of documents from the start of the corpus that the sums include.
+    /// The number of documents, counted from the start of the corpus, that the sums include.
     documents: AtomicU64,
     /// The hashes that were added after the last partial checkpoint, by file.
     since: Mutex<BTreeMap<usize, Sum>>,
@@ -73,7 +73,7 @@ impl ContentHashes {
         self.sums.iter().map(|[low, high]| [low.load(Relaxed), high.load(Relaxed)]).collect()
     }
 
-    /// Returns the number of the first document that is not in the sums.
+    /// Returns the number of the first document that the sums do not include.
     pub fn documents(&self) -> u64 {
         self.documents.load(Relaxed)
     }
@@ -124,7 +124,7 @@ pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Reject
 /// Returns the position of the batch's file, and the sum of the hashes of the batch's rows. The hashes include the values of `columns`.
 ///
 /// # Errors
-/// Returns an error if a column cannot be read as values.
+/// Returns an error if the values of a column cannot be read.
 pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row]) -> Result<(usize, Sum)> {
     let file = source.place(batch.doc(0));
     let first_doc = source.files[file].first_doc;
@@ -147,7 +147,7 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
 enum Values {
     /// No values: the file has no column with this name, or the column holds lists or structs, which no pass reads.
     None,
-    /// Texts, including fractions and large numbers in their written form.
+    /// Strings, including fractions and large numbers in their written form.
     Spelled(TextColumn),
     /// Integers.
     Whole(Int64Array),
@@ -168,7 +168,7 @@ impl Values {
         Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
-    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because the type
+    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or strings, because the type
     /// of a column depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {

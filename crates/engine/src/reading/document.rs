@@ -1,4 +1,4 @@
-//! Converts a row of a batch to the document form that algorithms process (`stage/view.rs`).
+//! Converts a row of a batch to a document in the form that algorithms process (`stage/view.rs`).
 
 use super::cuts::Cuts;
 use crate::job::pair::classes::Classes;
@@ -22,17 +22,18 @@ pub struct View<'j> {
 pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {
-    /// Returns the view for a first pass, before words are counted.
+    /// Returns the view for a first pass, which runs before words have been counted.
     pub fn first(session: &'j Session<'j>) -> View<'j> {
         View { session, cuts: None, view: view::View::first(session.pipeline) }
     }
 
-    /// Returns the view for a pass after words are counted. The view uses the recorded word boundaries and the word frequencies.
+    /// Returns the view for a pass that runs after words have been counted. The view uses the recorded word boundaries and the word
+    /// frequencies.
     pub fn after_count(session: &'j Session<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
         View { session, cuts, view: view::View::after_count(session.pipeline, stats) }
     }
 
-    /// Adds the exact copies to the view; they determine how often each text is counted.
+    /// Adds the exact copies to the view; the copies determine how often each text is counted.
     pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
     where
         'j: 'v,

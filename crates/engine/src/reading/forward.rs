@@ -1,5 +1,5 @@
 //! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that uses only
-//! words and counts then computes its signatures from this file, and the corpus is read only once.
+//! words and counts then computes its signatures from this file, so the corpus is read only once.
 //!
 //! Each thread numbers the words that it counts until its counts are drained. The spellings of these words and the documents that contain
 //! them form a part. The words of each part are looked up separately, so they take no more memory than the counts.
@@ -29,7 +29,8 @@ pub struct Place {
     bytes: usize,
 }
 
-/// Holds the locations of a part, which consists of the words of one thread between two drains and the documents that contain these words.
+/// Describes where a part is stored. A part consists of the words of one thread between two drains and the documents that contain these
+/// words.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Part {
     lengths: Place,
@@ -40,7 +41,7 @@ pub struct Part {
     pub documents: u64,
 }
 
-/// Records the words of documents that many threads read.
+/// Records the words of documents from many threads at once.
 pub struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
@@ -61,7 +62,7 @@ pub struct ForwardThread<'w> {
 }
 
 impl Part {
-    /// Returns the maximum amount of memory that the part's words occupy, in bytes.
+    /// Returns the maximum amount of memory that the part's words may occupy, in bytes.
     pub fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and the data of a word takes up to 64 bytes in memory.
         16 * self.lengths.bytes
@@ -88,7 +89,7 @@ impl Recorder for ForwardWriter {
 }
 
 impl ForwardWriter {
-    /// Starts recording, with or without the words of first lines.
+    /// Starts recording; `first_lines` specifies whether the words in the first line of each document are recorded separately.
     pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
         // The ends of words are stored as 32-bit offsets.
         let limit = (engine.budget.a_thread / 4).min(1 << 31);
@@ -144,7 +145,7 @@ impl ForwardThread<'_> {
         if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// Records a document as a part of its own. The words of this document are not in the counts and are numbered consecutively.
+    /// Records a document as a separate part. The words of this document are not in the counts and are numbered consecutively.
     pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
         self.documents += 1;
         let mut next = 0;
@@ -238,7 +239,7 @@ impl Forward {
         self.name
     }
 
-    /// Looks up the words of a part in the counts, and returns them.
+    /// Returns the words of a part, together with their counts.
     pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
         Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
     }

@@ -46,7 +46,8 @@ pub struct TakingIds<'s> {
     begins: AtomicCells<u64>,
 }
 
-/// The maximum average size in bytes of ids that are not long. With at most 8,192 rows, two columns of such ids have 4 MiB.
+/// Ids with an average size of up to this many bytes are not considered long. With at most 8,192 rows, two columns of such ids take up at
+/// most 4 MiB.
 const MOST_SHORT_BYTES: u64 = 256;
 
 /// The buffers that a thread reuses between batches: the bytes of the ids, and the position of each id.
@@ -104,7 +105,7 @@ impl<'s> Ids<'s> {
         self.heap.bytes().len() as u64
     }
 
-    /// Returns whether the ids are so long on average that a batch of rows is full because of its ids.
+    /// Returns whether ids are so long on average that their size, not the number of rows, determines when a batch is full.
     pub fn are_long(&self) -> bool {
         self.bytes() / self.shown.count().max(1) > MOST_SHORT_BYTES
     }
@@ -124,7 +125,7 @@ impl<'s> Ids<'s> {
     /// # Errors
     /// Returns an error if an id is too long to write or if its type differs from the type of the column.
     pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
-        // Consecutive entries of the same document are looked up once. All offsets are loaded first so that memory accesses overlap.
+        // Consecutive entries for the same document are looked up only once. All offsets are loaded first so that memory accesses overlap.
         let runs = docs.chunk_by(|x, y| x == y);
         let begins: Vec<Option<u64>> = runs.clone().map(|run| self.begin(run[0])).collect();
         if !matches!(self.kind, IdType::Text | IdType::Bytes) {

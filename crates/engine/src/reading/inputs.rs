@@ -63,7 +63,7 @@ pub enum Writes {
 }
 
 impl Writes {
-    /// Returns the folder for decompressed texts. Files in this folder have no names and therefore require no locks and no cleanup.
+    /// Returns the folder for decompressed text. Files in this folder have no names and therefore require no locks and no cleanup.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
         // If `--limit` is set, most of the decompressed text would never be read.
         if self != Writes::Texts || options.limit.is_some() {
@@ -154,7 +154,7 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
     match check_asked(found, &asked, options.threads) {
-        // No file has a column with this name, so the name is a list of columns, and each of these columns has to exist.
+        // No file has a column with this name, so the name is interpreted as a list of columns, each of which has to exist.
         Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
             let each = asked.into_iter().flat_map(|asked| {
                 let names =
@@ -233,7 +233,7 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     Some(note)
 }
 
-/// Returns the file extensions that are read, for help texts.
+/// Returns the extensions of the files that dupsift reads, for help texts.
 pub fn input_endings() -> String {
     dupsift_files::io::formats::endings()
 }
@@ -267,7 +267,7 @@ fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }
 
-/// Returns the columns other than the text that the algorithms read.
+/// Returns the columns that the algorithms read in addition to the text.
 fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
     options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
 }

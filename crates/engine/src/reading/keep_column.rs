@@ -1,6 +1,6 @@
 //! Encodes values of a `--keep` column as bytes that can be compared across batches, files and types.
 //!
-//! A value is recorded as a number if it is a number, and as a text if it has a text form. When all values are known, the column is
+//! A value is recorded as a number if it is a number, and as text if it has a text form. When all values are known, the column is
 //! compared as numbers if at least half of its values are numbers, and as text otherwise. A single `-` among a million scores therefore
 //! affects only its own row. Values that cannot be compared count as null, and nulls come last in either direction.
 //!
@@ -30,7 +30,7 @@ use dupsift_files::tables::{read_as, utf8};
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
-/// A column that is compared as text triggers a warning if at least one in `MIXED_SHARE` of its values is a number.
+/// A column that is compared as text triggers a warning if at least one in every `MIXED_SHARE` values is a number.
 const MIXED_SHARE: u64 = 10;
 
 /// Counts the values of a column by kind, in the rows read so far.
@@ -40,7 +40,7 @@ pub struct Tally {
     pub numbers: u64,
     /// The number of numeric values without a text form: fractions, times and booleans from typed columns.
     pub typed: u64,
-    /// The number of texts that are not numbers.
+    /// The number of strings that are not numbers.
     pub texts: u64,
     /// The number of values in a binary column that are not UTF-8.
     pub broken: u64,
@@ -73,7 +73,7 @@ impl Tally {
     }
 }
 
-/// Holds a tally that many threads add to.
+/// Holds a tally to which many threads add.
 #[derive(Debug, Default)]
 pub struct Tallying {
     numbers: AtomicU64,
@@ -90,7 +90,7 @@ impl Tallying {
         Tally { numbers, typed, texts, broken }
     }
 
-    /// Adds the tally of more rows.
+    /// Adds the tally of additional rows.
     pub fn add(&self, other: Tally) {
         let Tally { numbers, typed, texts, broken } = other;
         let counts = [(&self.numbers, numbers), (&self.typed, typed), (&self.texts, texts), (&self.broken, broken)];
@@ -136,7 +136,8 @@ impl Noted {
         self.put(text, put_text);
     }
 
-    /// Adds an integer. The same JSON column may hold integers in one batch and texts in the next, so the integer is also recorded as text.
+    /// Adds an integer. The same JSON column may hold integers in one batch and strings in the next, so the integer is also recorded as
+    /// text.
     fn integer(&mut self, value: Option<i128>) {
         let digits = value.map(|value| value.to_string());
         self.put(digits.as_deref(), |digits, out| {
@@ -146,7 +147,7 @@ impl Noted {
         });
     }
 
-    /// Adds a text. `number` appends the text as a number, and returns whether it is a number.
+    /// Adds a string. `number` appends the string as a number, and returns whether the string is a number.
     fn put(&mut self, text: Option<&str>, number: impl FnOnce(&str, &mut Vec<u8>) -> Read) {
         let Some(text) = text else { return self.typed(|_| false) };
         let (mut read, at) = (Read::NoNumber, self.bytes.len());
@@ -297,7 +298,7 @@ mod tests {
         let floats = Float64Array::from(vec![Some(f64::NAN), Some(-0.0), Some(0.0), None]);
         let found = numbers(&[Arc::new(floats)]);
         assert!(found[0].is_none() && found[3].is_none() && found[1].is_some() && found[1] == found[2]);
-        // These numbers exceed the largest signed integer, and the differences are too small for floats.
+        // These numbers exceed the largest signed integer, and the differences between them are too small for floats.
         let large = numbers(&[Arc::new(UInt64Array::from(vec![u64::MAX - 1, u64::MAX, 1 << 63]))]);
         assert!(large[2] < large[0] && large[0] < large[1]);
         let signed = numbers(&[Arc::new(Int64Array::from(vec![i64::MAX - 1, i64::MAX, i64::MIN]))]);
@@ -370,7 +371,7 @@ mod tests {
         assert_eq!(sum.sum().lost()[0], ("not a number", 2));
         let sum = Tallying::default();
         sum.add(dates);
-        // One file has typed dates, and the other files have dates as texts.
+        // One file has typed dates, and the other files have dates as strings.
         let typed: ArrayRef = Arc::new(Date32Array::from(vec![1]));
         sum.add(note("date", Some(&typed), 1).expect("an order").tally());
         assert_eq!((sum.sum().is_of_numbers(), sum.sum().lost()[0]), (true, ("not a number", 2)));

@@ -1,9 +1,9 @@
-//! Encodes numbers of any magnitude as bytes that have exactly the same order as the numbers. The bytes hold a sign, a power of ten, and
+//! Encodes numbers of any magnitude as bytes that sort in exactly the same order as the numbers. The bytes hold a sign, a power of ten, and
 //! the digits.
 //!
-//! All significant digits are stored, so 2^53 + 1 differs from 2^53. `1`, `1.0` and `01` have the same bytes.
+//! All significant digits are stored, so 2^53 + 1 differs from 2^53. `1`, `1.0` and `01` are encoded as the same bytes.
 
-/// Specifies whether a text is a number.
+/// Specifies whether a string is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     /// A number.
@@ -14,7 +14,7 @@ pub enum Read {
     NoNumber,
 }
 
-/// The possible first bytes. Their order is the order of the kinds of numbers.
+/// The possible first bytes, in the same order as the kinds of numbers.
 const LEAST: u8 = 0;
 const NEGATIVE: u8 = 1;
 const ZERO: u8 = 2;
@@ -24,8 +24,8 @@ const GREATEST: u8 = 4;
 /// The number 2^64.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
-/// Appends the number that a text represents. A number consists of digits; a sign, a decimal point, a power of ten and surrounding spaces
-/// are optional. `inf` and `infinity` are also numbers, and `true` and `false` count as 1 and 0. If the text is not a number, nothing is
+/// Appends the number that a string represents. A number consists of digits; a sign, a decimal point, a power of ten and surrounding spaces
+/// are optional. `inf` and `infinity` are also numbers, and `true` and `false` count as 1 and 0. If the string is not a number, nothing is
 /// appended.
 pub fn put_text(text: &str, out: &mut Vec<u8>) -> Read {
     let text = text.trim();
@@ -63,13 +63,13 @@ fn is_word(text: &[u8], words: &[&str]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Splits a text into its leading digits and the rest.
+/// Splits a string into its leading digits and the rest.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|sign| !sign.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Parses the text after the digits of a number. Returns the power of ten (0 for an empty text), or `None` if the text is not a power of
-/// ten.
+/// Parses the part of a string after the digits of a number. Returns the power of ten (0 for an empty string), or `None` if the string is
+/// not a power of ten.
 fn power(text: &[u8]) -> Option<i64> {
     let (is_negative, rest) = match text {
         [] => return Some(0),
@@ -85,7 +85,7 @@ fn power(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// Appends a float with as few digits as identify it, unless the float is NaN. Returns whether the float was appended.
+/// Appends a float with the fewest digits that identify it, unless the float is NaN. Returns whether the float was appended.
 pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     if value.is_nan() {
         return false;

@@ -1,7 +1,7 @@
 //! Keeps texts of documents in pairs for the report page while a pass reads these texts for other reasons. The report page is rendered
 //! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
-//! Which texts are kept depends on the documents that this process reads, and on their order. The content of the report page does not
+//! The choice of kept texts depends on which documents this process reads, and in what order. The content of the report page does not
 //! depend on which texts are kept, because all other texts are looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,9 @@ use dupsift_spill::shuffle::Heap;
 const MOST: usize = 20_000;
 /// The maximum total size of the kept texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
-/// The maximum length of a text that is kept, in bytes.
+/// The maximum length, in bytes, of a text that is kept.
 const LONGEST: usize = 64 << 10;
-/// The maximum length of the id of a text that is kept, in bytes. Ids are held in memory.
+/// The maximum length, in bytes, of the id of a text that is kept. Ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.
@@ -87,7 +87,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Keeps the texts of a batch's documents that are in pairs.
+    /// Keeps the texts of the documents in a batch that belong to pairs.
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].

@@ -30,7 +30,7 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Holds the record in `run.json` of the data read from an input other than the corpus.
+/// Holds the data that `run.json` records about an input other than the corpus.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.

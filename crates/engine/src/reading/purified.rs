@@ -1,6 +1,6 @@
-//! Converts HTML pages to texts after a file is read and before documents are passed to a stage. No stage has to process HTML.
+//! Converts HTML pages to text after a file is read and before documents are passed to a stage. No stage therefore has to process HTML.
 //!
-//! Purifying costs more than all other work in a pass. Therefore, the first pass over the whole corpus keeps the results in a temporary
+//! Purifying takes longer than all other work in a pass. Therefore, the first pass over the whole corpus keeps the results in a temporary
 //! file, which later passes read.
 
 use std::collections::BTreeMap;
@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// Returns a batch in which texts have replaced the pages, if it contains pages.
+/// Returns the batch, in which extracted texts have replaced any pages.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,

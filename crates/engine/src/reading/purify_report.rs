@@ -30,7 +30,7 @@ pub struct PurifyReport {
     pub charsets: BTreeMap<String, u64>,
     /// The number of pages with bytes that are invalid in their charset.
     pub malformed: u64,
-    /// The number of pages that were truncated because they exceeded a limit, by limit.
+    /// For each limit, the number of pages that were truncated because they exceeded the limit.
     pub cut: BTreeMap<String, u64>,
 }
 
@@ -62,7 +62,7 @@ impl PurifyReport {
     }
 }
 
-/// Adds to one of several counts.
+/// Increases one of several counts.
 pub(super) fn add(counts: &mut BTreeMap<String, u64>, name: &str, count: u64) {
     match counts.get_mut(name) {
         Some(known) => *known += count,

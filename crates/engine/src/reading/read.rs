@@ -51,7 +51,7 @@ pub trait Rests<T>: Sync {
     fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
 }
 
-/// Holds the page results of a pass so far.
+/// Holds the texts that a pass has extracted from pages so far, and the report of the pass.
 pub struct PagesSoFar<'p> {
     filling: &'p Filling,
     report: &'p Mutex<PurifyReport>,
@@ -181,7 +181,7 @@ impl Session<'_> {
         Ok(results)
     }
 
-    /// Returns the number of participating rows in a piece from the document `begin` on.
+    /// Returns the number of participating rows in a piece, starting with document `begin`.
     fn rows_after(&self, begin: u64, piece: &Split) -> u64 {
         (piece.first_doc + piece.rows).min(self.documents()).saturating_sub(piece.first_doc.max(begin))
     }
@@ -195,8 +195,8 @@ impl Session<'_> {
         // so that no thread is still working on a large piece when the other threads are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        // In pieces of the largest size, decompressing a page twice costs almost nothing. The page headers, which may be numerous, then
-        // need not be read.
+        // In pieces of the largest size, decompressing a page twice costs almost nothing. Therefore, the page headers, which may be
+        // numerous, are not read.
         let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
         splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
     }
@@ -243,7 +243,7 @@ impl Session<'_> {
     }
 }
 
-/// Calls `work` and `rest` in turn until all pieces are processed. `work` processes pieces from a given position on, and returns the
+/// Calls `work` and `rest` in turn until all pieces are processed. `work` processes pieces starting at a given position, and returns the
 /// position of the next piece and the results. `rest` receives both.
 pub(crate) fn in_turns<T>(
     pieces: Range<usize>,

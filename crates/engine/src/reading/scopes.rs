@@ -66,7 +66,7 @@ impl Scopes {
     /// without a value, and rows of a file without the column, share one scope.
     ///
     /// # Errors
-    /// Returns an error if a column cannot be read as values.
+    /// Returns an error if the values of a column cannot be read.
     pub fn note(&self, recipe: &Recipe, batch: &Documents) -> Result<()> {
         let (Some(Noted(noted)), Some(column)) = (self.0.get(), recipe.scope_column()) else { return Ok(()) };
         let values = batch.spelled_column(column)?;

@@ -1,7 +1,7 @@
 //! Records the value of `--source-column` for each document.
 //!
-//! The values are stored in a temporary file. Consecutive documents with the same value share one copy. Each document takes another 8 bytes
-//! for the offset of its value. To count documents by value, the documents are sorted by a 64-bit hash of the value.
+//! The values are stored in a temporary file. Consecutive documents with the same value share one copy. The offset of each document's value
+//! takes another 8 bytes. To count documents by value, the documents are sorted by a 64-bit hash of the value.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,7 +14,7 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
 
-/// Records the values of documents that many threads read.
+/// Records the values of documents from many threads at once.
 pub struct SourceRecorder<'j> {
     column: &'j str,
     heap: Heap,

@@ -44,8 +44,8 @@ pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
     Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
 
-/// Returns the settings that affect keys: the algorithm with its parameters, and a hash. The hash also covers everything that affects
-/// words.
+/// Returns the settings that affect keys: the algorithm with its parameters, and a hash. The hash also covers all settings that affect the
+/// extraction of words.
 pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();

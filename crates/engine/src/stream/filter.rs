@@ -2,7 +2,7 @@
 //!
 //! The file consists of a line with the name of the format, a JSON line that describes the keys, and the numbers of the filter
 //! (little-endian). The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that
-//! the filter is in memory only once.
+//! memory holds only one copy of the filter.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -29,13 +29,13 @@ const HASH: &str = "\"hash\":\"";
 pub struct FilterFacts {
     /// The algorithm whose signature is the key, with its parameters.
     pub recipe: String,
-    /// A hash of the recipe and of everything that affects words, in hexadecimal.
+    /// A hash of the recipe and of all settings that affect the extraction of words, in hexadecimal.
     pub identity: String,
     /// The number of keys that were inserted and not removed.
     pub keys: u64,
     /// The false-positive rate for which the filter was built.
     pub rate: f64,
-    /// The count of numbers that follow the JSON line.
+    /// How many numbers follow the JSON line.
     pub numbers: u64,
     /// A hash of the numbers and of the preceding fields, in hexadecimal.
     pub hash: String,
@@ -83,7 +83,7 @@ impl<R: Read> ExactSizeIterator for Numbers<R> {}
 /// Checks that a filter for `keys` keys fits in its share of the memory.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the number of keys that would fit if the filter does not fit.
+/// Returns [`Error::Usage`] with the number of keys that would fit, if the filter is too large.
 pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
     let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {
@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer than 1 MiB. The limit avoids reading far into a file that is not a filter.
+        // No header is longer than 1 MiB. The limit prevents a file that is not a filter from being read much further.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };
@@ -274,7 +274,7 @@ mod tests {
         }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("truncated"));
-        // The header claims at least a terabyte of counters. No memory may be allocated for it.
+        // The header claims at least a terabyte of counters. No memory may be allocated for these counters.
         let head = String::from_utf8_lossy(&bytes[..bytes.len() - 8 * filter.count_of_numbers() as usize]).into_owned();
         let says = format!("\"numbers\":{}", filter.count_of_numbers());
         assert!(head.contains(&says), "{head}");

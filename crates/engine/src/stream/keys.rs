@@ -13,9 +13,9 @@ use dupsift_core::row::{Reason, Signatures};
 use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
 use dupsift_text::Analysis;
 
-/// Writes the keys of a document to `keys`, one for each row position. 0 marks a missing key and is never a key. A text without a
-/// signature, for example because it is too short, is identified by its bytes, because its copies are duplicates for every algorithm. A
-/// text that consists only of white space has no key.
+/// Writes the keys of a document to `keys`, one for each row position. The value 0 marks a missing key and is never used as a key. A text
+/// without a signature, for example because it is too short, is identified by its bytes, because its copies are duplicates for every
+/// algorithm. A text that consists only of white space has no key.
 pub(super) fn keys_of(
     document: &Analysis<'_>,
     signatures: &Signatures,
@@ -108,7 +108,7 @@ mod tests {
         let (one, many) = (Sizing { each: 1, rate: 1e-3 }, Sizing { each: 14, rate: 1e-3 });
         assert!((one.of_one() - 1e-3).abs() < 1e-18 && (many.of_one() - 7.146e-5).abs() < 1e-8, "{}", many.of_one());
         assert_eq!(one.bytes_for(1_000_000), CountingBloom::bytes_for(1_000_000, 1e-3));
-        // Each of the 14 keys takes 19.9 counters of half a byte.
+        // Each of the 14 keys takes 19.9 half-byte counters.
         assert!((139_000_000..139_300_000).contains(&many.bytes_for(1_000_000)), "{}", many.bytes_for(1_000_000));
         assert!((999_990..=1_000_000).contains(&many.documents_within(many.bytes_for(1_000_000))));
         for sizing in [one, many] {

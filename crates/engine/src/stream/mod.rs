@@ -17,7 +17,7 @@ pub use seen::Seen;
 /// Holds the options of a stream, in addition to the options of every run.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// The options for columns, text processing and resources, and the only algorithm, whose signatures are the keys.
+    /// The options for columns, text processing and resources, and the single algorithm whose signatures are the keys.
     pub run: RunOptions,
     /// The filter that an earlier stream wrote; `None` starts with an empty filter.
     pub filter: Option<PathBuf>,

@@ -3,8 +3,8 @@
 //!
 //! The output has no pairs, because a filter cannot identify the matching document. The output includes the filter. The next snapshot can
 //! therefore be compared with all earlier snapshots in one pass over the new data. Every document is inserted, including duplicates, so the
-//! old version of a recrawled page can be removed (`--forget`) without losing equal documents. The probability that a new document is
-//! flagged by mistake is the filter's false-positive rate. A document that is not flagged is certainly new.
+//! old version of a recrawled page can be removed (`--forget`) without forgetting other documents that have the same text. The probability
+//! that a new document is flagged by mistake is the filter's false-positive rate. A document that is not flagged is certainly new.
 
 use super::StreamOptions;
 use crate::job::Guarded;
@@ -54,14 +54,14 @@ pub struct StreamReport {
     pub dupsift: String,
     /// The algorithm with its parameters.
     pub recipe: String,
-    /// A hash of the recipe and of everything that affects words, in hexadecimal.
+    /// A hash of the recipe and of all settings that affect the extraction of words, in hexadecimal.
     pub identity: String,
     /// The input files that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// The number of files in the inputs that are not read, by file extension.
+    /// For each file extension, the number of files in the inputs that are not read.
     pub unread: BTreeMap<String, u64>,
     /// The folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -97,7 +97,7 @@ pub struct StreamReport {
     pub seconds: f64,
     /// The user and system CPU time of the process in seconds.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The highest sampled amount of anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -16,7 +16,7 @@ use dupsift_core::row::Signatures;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 
-/// Holds a filter of the texts that were seen before.
+/// Holds a filter that records the texts seen before.
 pub struct Seen {
     bound: Bound<'static>,
     pipeline: Pipeline,
@@ -29,8 +29,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Creates an empty filter for `keys` keys. As long as the filter contains no more keys, at most the share `rate` of new texts is
-    /// flagged by chance.
+    /// Creates an empty filter for `keys` keys. As long as the filter contains at most `keys` keys, the share of new texts that are flagged
+    /// by chance is at most `rate`.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the algorithm's signatures cannot be keys, if the rate is invalid, or if the filter is larger than
@@ -72,8 +72,8 @@ impl Seen {
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
 
-    /// Adds a text, and returns whether a similar text was seen before. Returns `None` if the text has no key, for example because it is
-    /// white space.
+    /// Adds a text, and returns whether a similar text was seen before. Returns `None` if the text has no key, for example because it
+    /// consists only of white space.
     pub fn add(&mut self, text: &str) -> Option<bool> {
         let document = self.pipeline.analyse(text);
         self.signatures.clear();

@@ -7,7 +7,7 @@ use super::edits::{CHANGED, object_fields};
 pub struct Added<'a> {
     /// The names of the new columns. No column with one of these names may exist in the file.
     pub names: &'a [&'static str],
-    /// Returns the value for a row and the position of a column in `names`.
+    /// Returns the value of a column in a row; the column is given by its position in `names`.
     pub value: &'a (dyn Fn(u64, usize) -> u64 + 'a),
 }
 

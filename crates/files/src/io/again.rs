@@ -21,13 +21,14 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns the number of bytes of lines unpacked from compressed files so far. Each complete read of a file adds the size of its text.
+    /// Returns the total size in bytes of the lines unpacked from compressed files so far. Each complete read of a file adds the size of
+    /// its text.
     pub fn unpacked_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }
 
-    /// Returns the size in bytes of the temporary files with repacked texts. If no such file exists yet, returns an estimate of 60% of the
-    /// text.
+    /// Returns the size in bytes of the temporary files that hold repacked text. If no such file exists yet, returns an estimate: 60% of
+    /// the size of the text.
     pub fn repacked_bytes(&self) -> u64 {
         let there: u64 =
             self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();

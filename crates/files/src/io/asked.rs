@@ -1,6 +1,6 @@
-//! Checks, before any row is read, that each column that an option names exists in at least one file.
+//! Checks, before any row is read, that each column that an option specifies exists in at least one file.
 //!
-//! Columns are read from the footers of Parquet files and from the first 1,000 lines of each JSON lines file. The check stops once all
+//! Column names are read from the footers of Parquet files and from the first 1,000 lines of each JSON lines file. The check stops once all
 //! columns are found.
 
 use super::damaged::damaged;
@@ -12,10 +12,10 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// A column that an option names.
+/// A column that an option specifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The option that names the column.
+    /// The option that specifies the column.
     pub option: &'static str,
     /// The column name.
     pub column: String,
@@ -23,7 +23,7 @@ pub struct Asked {
     pub plain: bool,
 }
 
-/// The options whose columns may hold lists of texts.
+/// The options whose columns may hold lists of strings.
 const MAY_BE_LISTS: [&str; 4] = ["text-column", "item-column", "choices-column", "answer-column"];
 
 /// The maximum number of column names to collect for a message.
@@ -103,8 +103,8 @@ pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Resul
 /// The number of files that are searched for an id column.
 const MOST_FILES: usize = 8;
 
-/// Returns a column of the first files that probably contains ids, judging by its name. Columns in `others` are ignored. Returns `None` if
-/// there is no such column.
+/// Returns the column in the first files that, judging by its name, probably contains ids. Columns in `others` are ignored. Returns `None`
+/// if there is no such column.
 pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
     let of_file = |file: &InputFile| {
         let known = file.format.columns(File::open(&file.path).ok()?, file.coding, &[]).ok()??;

@@ -14,7 +14,7 @@ pub struct BadInput {
     pub why: String,
     /// The number of bytes on disk that cannot be used; 0 if unknown.
     pub bytes: u64,
-    /// Whether the rows before the damage are used, so only part of the file is lost.
+    /// Whether the rows before the damage are used, in which case only part of the file is lost.
     pub takes_part: bool,
 }
 

@@ -18,8 +18,8 @@ use std::io::{self, Seek as _};
 /// The number of untrusted bytes before the first sign of damage.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// The number of bytes of intact rows that must follow a broken row so that it does not count as damage. An open quote may count as stray
-/// only if at least as many bytes of text follow it.
+/// The number of bytes of intact rows that must follow a broken row for the broken row not to count as damage. An open quote may count as
+/// stray only if at least as many bytes of text follow it.
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// Returns an iterator over the lines of a text.

@@ -57,7 +57,7 @@ impl ChunkReader for Bounded {
     }
 }
 
-/// Checks the page headers of all leaf columns that are read. No memory is then allocated for an impossible length.
+/// Checks the page headers of all leaf columns that are read. This check prevents memory from being allocated for an impossible length.
 ///
 /// # Errors
 /// Returns a message about the first implausible header.

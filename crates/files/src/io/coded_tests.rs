@@ -1,4 +1,4 @@
-//! Tests texts in different encodings, compressed files with trailing data, unterminated lines, and files that each hold one document. The
+//! Tests text in different encodings, compressed files with trailing data, unterminated lines, and files that each hold one document. The
 //! tests check that results do not depend on the compression or the encoding, and that unusable input is reported.
 
 use super::coding::Coding;
@@ -98,13 +98,13 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     std::fs::write(&path, gz(&[begin, &vec![b'x'; long], end].concat())).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents()), (0, 3));
-    // A read keeps at most `longest` bytes of a line in memory, which is the length of the longest valid row.
+    // A read keeps at most `longest` bytes of a line in memory; `longest` is the length of the longest valid row.
     assert_eq!(source.files[0].longest, 12);
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("the line has 1363148") && why.contains("at most"), "{why}");
-    // A file that consists only of such a line has one rejected row, but no column is reported as missing.
+    // A file that consists only of an overlong line has one rejected row, but no column is reported as missing.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));

@@ -26,7 +26,7 @@ const MALFORMED: u8 = 0xFF;
 pub struct Coding {
     /// The compression of the file.
     pub packing: Packing,
-    /// The encoding of the file's texts.
+    /// The encoding of the text in the file.
     pub encoding: Encoding,
     /// Whether the encoding was guessed; if so, lines that are valid UTF-8 are read as UTF-8.
     pub guessed: bool,
@@ -37,7 +37,7 @@ pub struct Coding {
     /// The number of bytes of text before the damage in a compressed file, measured in the text that `Coding::text` returns; `None` if the
     /// file is intact.
     pub text_bytes: Option<u64>,
-    /// The memory limit for unpacking one file, in bytes, which is the largest Zstandard window that is accepted.
+    /// The memory limit for unpacking one file, in bytes; larger Zstandard windows are rejected.
     pub window_bytes: u64,
     /// The memory limit for the footer of one Parquet file, in bytes.
     pub footer_bytes: u64,
@@ -146,7 +146,7 @@ impl Coding {
     }
 }
 
-/// The encoding of single lines.
+/// The encoding of individual lines.
 #[derive(Clone, Copy, Debug)]
 pub struct LineEncoding {
     /// The encoding, which has the same line breaks as ASCII.
@@ -293,8 +293,8 @@ pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], int
     decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
 }
 
-/// Decodes bytes with a decoder that keeps its state, and appends the result to `into`. The bytes are decoded in small steps because the
-/// output may be three times as long as the input.
+/// Decodes bytes with a decoder that keeps its state between calls, and appends the result to `into`. The bytes are decoded in small steps
+/// because the output may be three times as long as the input.
 pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
     loop {
         let from = into.len();

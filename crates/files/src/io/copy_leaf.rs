@@ -30,8 +30,8 @@ impl Rows<'_> {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Divides the rows into runs of adjacent rows that are all chosen or all skipped. Returns whether the rows are chosen and the number
-    /// of rows for each run, in order.
+    /// Divides the rows into runs of adjacent rows that are all chosen or all skipped. For each run, in order, returns whether its rows are
+    /// chosen and how many rows it contains.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {
@@ -44,7 +44,7 @@ impl Rows<'_> {
     }
 }
 
-/// Copies the chosen rows of a leaf column with an average row size of `average` bytes. If the column holds texts, some rows may be edited.
+/// Copies the chosen rows of a leaf column with an average row size of `average` bytes. If the column holds text, some rows may be edited.
 pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
@@ -102,7 +102,7 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // The number of rows that wait to be written, and the number of rows visited since the first waiting row.
+    // The number of rows waiting to be written, and the number of rows visited since the first waiting row.
     let (mut held, mut spanned) = (0, 0);
     // A row of a text column has at most one level. The row has a value if this level is the highest.
     let highest = to.get_descriptor().max_def_level();

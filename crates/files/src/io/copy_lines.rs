@@ -13,7 +13,7 @@ use std::io::{self, BufWriter, Read as _, Write};
 
 /// The number of bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// The number of rows between checks for whether to continue.
+/// The number of rows copied between checks that the run may continue.
 const ROWS: u64 = 4096;
 
 /// Checks that lines in this encoding can be copied.
@@ -37,7 +37,7 @@ pub(super) struct Records {
     pub dialect: Dialect,
     /// The number of columns in the header.
     pub columns: usize,
-    /// The column whose texts are edited, if any.
+    /// The column whose text is edited, if any.
     pub text: Option<usize>,
 }
 
@@ -115,7 +115,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
     }
 }
 
-/// A file that is compressed while it is written.
+/// A file that is compressed as it is written.
 pub(super) enum Packed {
     Plain(BufWriter<Output>),
     Gzip(Box<GzEncoder<BufWriter<Output>>>),

@@ -199,7 +199,7 @@ fn packed(text: &str) -> [(&'static str, Vec<u8>); 2] {
     [("gz", gz.finish().expect("memory")), ("zst", zstd::encode_all(text.as_bytes(), 1).expect("memory"))]
 }
 
-/// Returns 20,000 records, after replacing the record at `at` with `other`.
+/// Returns 20,000 records, in which `other` replaces the record at position `at`.
 fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
     (0..20_000)
         .map(|number| if number == at { other.to_owned() } else { row(dupsift_core::hash::mix64(number)) })
@@ -221,7 +221,7 @@ fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
         let wrong = rows.iter().filter(|row| row.1.is_err()).count();
         assert_eq!((wrong, rows.len() as u64), (1, source.documents()), "{name}");
     }
-    // If a record is cut off inside quotation marks, neither the record nor one of its lines is used.
+    // If a record is cut off inside quotation marks, neither the record nor any of its lines is used.
     let text = format!("id,text\n1,one\n2,two\n3,\"{}", "a line of it\nand, with commas, another one\n".repeat(9000));
     let path = folder.path().join("b.csv.gz");
     let (_, bytes) = packed(&text).into_iter().next().expect("gzip");

@@ -1,4 +1,4 @@
-//! Replaces the texts of some rows in a copied file. All other values are preserved.
+//! Replaces the text of some rows in a copied file. All other values are preserved.
 
 use super::coding::Coding;
 use super::quotes::{Dialect, Field, Quoting, fields};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// Specifies how the texts of some rows are edited.
+/// Specifies how the text of some rows is edited.
 #[derive(Clone, Copy)]
 pub struct Edits<'e> {
     /// The text column.
@@ -89,10 +89,10 @@ fn place_in(text: &str, part: &str) -> Range<usize> {
     start..start + part.len()
 }
 
-/// Returns a text as a field, in quotation marks if necessary.
+/// Returns a string as a field, in quotation marks if necessary.
 fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
     if dialect.quoting == Quoting::None {
-        // If there is no quoting, a record is a single line, so line feeds in the edited text become spaces.
+        // If fields are not quoted, a record is a single line, so line feeds in the edited text become spaces.
         return text.replace('\n', " ");
     }
     let has_marks = text.bytes().any(|byte| byte == dialect.delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
@@ -125,7 +125,7 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
     }
 }
 
-/// Returns the field names of an object; `None` if the text is not an object.
+/// Returns the field names of an object; `None` if the string is not an object.
 pub(super) fn object_fields(object: &str) -> Option<Vec<String>> {
     let fields: Fields<'_> = serde_json::from_str(object).ok()?;
     Some(fields.0.into_iter().map(|(name, _)| name).collect())

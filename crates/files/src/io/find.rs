@@ -1,7 +1,7 @@
 //! Turns the inputs (files, folders, globs) into a list of files.
 //!
-//! The list is sorted by the bytes of the paths and contains each file once, even if several inputs name it. Document numbers depend on the
-//! order of the list, so this order must not depend on the order in which a file system lists a folder. As in similar tools, files and
+//! The list is sorted by the bytes of the paths and contains each file once, even if several inputs include it. Document numbers depend on
+//! the order of the list, so this order must not depend on the order in which a file system lists a folder. As in similar tools, files and
 //! folders in a folder are skipped if their names begin with `.` or `_` (incomplete files, checkpoints, `_SUCCESS`). Folders written by
 //! dupsift (results and indexes) are also skipped unless they are given as inputs; see [`Ours`]. All other files that are not read are
 //! counted; see [`Unread`].
@@ -60,7 +60,7 @@ impl FoundFile {
 pub struct Taking {
     /// How `.txt`, `.md` and `.html` files are read.
     pub text_files: TextFiles,
-    /// The encoding of texts, and the memory limit for unpacking. The compression of each file is determined by its name.
+    /// The text encoding, and the memory limit for unpacking. The compression of each file is determined by its name.
     pub coding: Coding,
 }
 
@@ -213,7 +213,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
 /// The files that were found for one input.
 #[derive(Default)]
 struct Listed {
-    /// The type of the input if it is a single file other than a regular file.
+    /// The type of the input if it is a single file that is not a regular file.
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
@@ -347,9 +347,10 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
 struct Walk<'w> {
     /// The start folder, with links resolved.
     named: PathBuf,
-    /// A function that returns whether an input asks for a folder that dupsift wrote. The arguments are the folder and the names in it.
+    /// A function that returns whether an input explicitly includes a folder that dupsift wrote. The arguments are the folder and the names
+    /// in it.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// A function that receives two paths of each file: the path that was found, and the path with links in the folder's path resolved.
+    /// A function that receives two paths for each file: the path that was found, and the path with links in the folder's path resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,
@@ -421,7 +422,8 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote it and no input asks for it.
+    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote it and no input explicitly
+    /// includes it.
     fn enter(&mut self, folder: PathBuf, real: PathBuf) -> Result<Option<Listing>> {
         let failed = || Error::reading("list the folder", &folder);
         let metadata = std::fs::metadata(&folder).map_err(failed())?;

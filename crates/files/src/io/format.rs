@@ -47,7 +47,7 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns whether the texts of this format are always pages; see [`Documents::page`].
+    /// Returns whether the documents in this format are always pages; see [`Documents::page`].
     fn has_pages(&self) -> bool {
         false
     }
@@ -63,8 +63,8 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Inspects a file to determine which of the columns it contains, how many rows it has, and where it can be split. If `repacking` is
-    /// given, a file that is read to its end and cannot be split may be repacked in the same pass.
+    /// Inspects a file to determine which of the requested columns it contains, how many rows it has, and where it can be split. If
+    /// `repacking` is given, a file that is read to its end and cannot be split may be repacked in the same pass.
     ///
     /// # Errors
     /// Returns the reason why the file cannot be used.
@@ -227,7 +227,7 @@ pub struct Opened {
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
-    /// Whether texts are joined from lists.
+    /// Whether texts are created by joining lists of strings.
     pub is_joined: bool,
     /// The pieces into which the file can be split. The pieces are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
@@ -281,7 +281,7 @@ pub struct Part {
     pub skip: u64,
 }
 
-/// Some rows of a part, which are read together.
+/// Rows of a part that are read together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     /// The number of rows.
@@ -290,7 +290,7 @@ pub struct Stretch {
     pub bytes: u64,
     /// The size in bytes of the longest text in these rows; a lower bound or 0 if the size is not known.
     pub longest: u64,
-    /// The column that takes most of the bytes.
+    /// The column that takes up the most bytes.
     pub column: String,
 }
 

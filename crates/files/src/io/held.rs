@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Held {
     folder: Place,
-    /// The work folder of the output. It holds the lock on the output and is therefore dropped last.
+    /// The work folder of the output. The folder holds the lock on the output and is therefore dropped last.
     work: WorkFolder,
 }
 

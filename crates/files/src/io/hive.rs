@@ -31,7 +31,7 @@ pub(super) fn partitions(label: &str) -> Partitions {
     partitions
 }
 
-/// URL-decodes a text. If the result is not UTF-8, the text is returned unchanged.
+/// URL-decodes a string. If the result is not UTF-8, the string is returned unchanged.
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), |text| text.into_owned())
 }

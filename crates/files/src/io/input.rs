@@ -1,4 +1,5 @@
-//! Reads a file and tracks the position. The position is needed to find the members of compressed files and the records of web archives.
+//! Reads a file and tracks the current position. The position is needed to find the members of compressed files and the records of web
+//! archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};

@@ -1,4 +1,4 @@
-//! Manages the checkpoints of one attempt. All keys are computed when the first key is needed.
+//! Manages the checkpoints of one attempt at a run. All keys are computed when the first key is needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
 use dupsift_text::Pipeline;
 
-/// Returns a line that describes the work that an earlier run saved for these options and files, or `None` if no work was saved.
+/// Returns a line describing the work that an earlier run saved for these options and files, or `None` if no work was saved.
 ///
 /// # Errors
 /// Returns an error if a dictionary or stop-word list cannot be read.
@@ -49,7 +49,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }))
 }
 
-/// Returns the keys of the partial checkpoints that the first and second pass would resume from, if these passes had to produce all missing
+/// Returns the keys of the partial checkpoints from which the first and second passes would resume if they had to produce all missing
 /// results.
 fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
@@ -72,9 +72,9 @@ fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     partials.collect()
 }
 
-/// The name of the pass that records rows and computes the signatures of algorithms that require no counts.
+/// The name of the pass that records row data and computes the signatures of algorithms that need no corpus counts.
 pub const FIRST: &str = "the first pass";
-/// The name of the pass that computes the signatures of all other algorithms.
+/// The name of the pass that computes the signatures of algorithms that need corpus counts.
 pub const SECOND: &str = "the second pass";
 /// The name of the step that computes signatures from saved words.
 pub const RECALL: &str = "the kept words";
@@ -82,15 +82,15 @@ pub const RECALL: &str = "the kept words";
 /// Specifies the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
-    /// Whether the pass records rows.
+    /// Whether the pass records row data.
     pub notes: bool,
     /// Whether the pass finds exact copies.
     pub copies: bool,
     /// Whether the pass counts words and records the words of the documents.
     pub counts: bool,
-    /// The algorithms whose rows are produced.
+    /// The algorithms whose signature rows are produced.
     pub algorithms: Vec<usize>,
-    /// Whether the texts of HTML pages have already been extracted.
+    /// Whether the text of the HTML pages has already been extracted.
     pub knows_pages: bool,
 }
 
@@ -114,7 +114,7 @@ impl Partials {
         Partials { pass, made, lines: OnceLock::new() }
     }
 
-    /// Returns the key of one partial checkpoint, counted from 0.
+    /// Returns the key of partial checkpoint number `at`, counted from 0.
     fn key(&self, keys: &Keys, at: u64) -> Key {
         let lines = self.lines.get_or_init(|| {
             let Made { notes, copies, counts, algorithms, knows_pages } = &self.made;
@@ -208,7 +208,7 @@ impl<'j> SavedState<'j> {
         checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
     }
 
-    /// Records that the state restored so far is not used.
+    /// Records that the state restored so far will not be used.
     pub fn restored_nothing(&self) {
         self.checkpoints.restored_nothing();
     }

@@ -21,10 +21,10 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// The number of the document that was kept instead of each document, plus one.
+    /// For each document, the number of the document that was kept instead, plus one.
     kept: Numbers,
-    /// The number of the reason for the removal or rejection of each document; 0 if the document is kept. Numbers from 1 refer to
-    /// [`REASONS`], and the numbers after these refer to rejection codes.
+    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. Numbers starting at 1 refer to
+    /// [`REASONS`], and higher numbers refer to rejection codes.
     reasons: Numbers,
 }
 
@@ -63,7 +63,7 @@ impl Marks {
     }
 }
 
-/// Holds the inputs for the marks.
+/// Holds the data from which the marks are computed.
 #[derive(Clone, Copy)]
 pub struct Known<'k> {
     /// The removal decisions.
@@ -74,7 +74,7 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// The cuts from kept documents, if passages are cut.
+    /// The passages cut from kept documents, if passages are cut.
     pub cuts: Option<&'k Cuts>,
 }
 
@@ -83,7 +83,7 @@ pub struct ClusterColumns<'c> {
     names: Vec<&'static str>,
     components: &'c Components,
     copies: &'c Classes,
-    /// The number of sources, by representative.
+    /// The number of sources in each cluster, by representative.
     sources: Option<Numbers>,
 }
 
@@ -248,8 +248,8 @@ fn push(
     })
 }
 
-/// Returns the name of a file's table, which is the name of the file. The extension `.parquet` is added if it is missing. If two tables
-/// would have the same name, one of them gets the extension twice.
+/// Returns the name of the table for an input file, which is the name of the file itself. The extension `.parquet` is added if it is
+/// missing. If two tables would have the same name, one of them gets the extension twice.
 fn named(places: &[String], at: usize) -> String {
     const ENDING: &str = ".parquet";
     let place = &places[at];

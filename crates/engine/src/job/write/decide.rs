@@ -46,7 +46,7 @@ pub fn decide(
 
 /// Holds the algorithms whose pairs decide on removal.
 pub struct Deciding {
-    /// The positions of the algorithms whose pairs decide.
+    /// The positions of the algorithms whose pairs decide on removal.
     pub chosen: Vec<usize>,
     /// The number of these algorithms that must agree.
     pub needed: usize,
@@ -153,7 +153,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// Returns the number of texts that are at least about as similar to a removed document as the kept document is (within [`AS_NEAR`]),
+/// Returns how many texts are more similar to a removed document than the kept document is, or about as similar (within [`AS_NEAR`]),
 /// according to the algorithm that decided. Returns `None` for a copy of the kept document, and for a document that was removed for a
 /// reason other than a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
@@ -174,8 +174,8 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
-/// Returns the clusters of the documents in `shown`, formed by the pairs that decide. [`decide_by`] also returns these clusters, together
-/// with its decisions.
+/// Returns the clusters of the documents in `shown`, based on the pairs that decide on removal. [`decide_by`] also returns these clusters,
+/// together with its decisions.
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
@@ -190,7 +190,7 @@ pub fn clusters_by<R: survive::Relation + Sync>(
     components(session, linked, deciding.needed, order.docs(0..shown.count() as usize))
 }
 
-/// Returns the clusters formed by the pairs that decide.
+/// Returns the clusters formed by the pairs that decide on removal.
 fn components<R: survive::Relation>(
     session: &Session<'_>,
     linked: &[R],
@@ -207,7 +207,7 @@ fn components<R: survive::Relation>(
 /// The finder of kept documents, and the lists that the finder uses.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
-/// Removes all documents of each connected component except the first document.
+/// Removes all documents in each connected component except the most preferred document.
 fn chains<R: survive::Relation>(
     session: &Session<'_>,
     order: Docs<'_>,
@@ -338,8 +338,8 @@ struct Linked<'r> {
 }
 
 impl<'r> Linked<'r> {
-    /// Builds the links of a relation. Pairs that share a template are not used for removal. Pairs with different titles are used only if a
-    /// document is removed for any pair, regardless of containment.
+    /// Builds the links of a relation. Pairs of documents that share a template are not used for removal. Pairs of documents with different
+    /// titles are used only if a document is removed for any pair, regardless of containment.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

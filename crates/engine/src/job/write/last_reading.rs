@@ -1,4 +1,4 @@
-//! Runs the last pass over a corpus, which is limited to the documents that appear in the output. The pass reads the ids of these
+//! Runs the last pass over a corpus, in which only the documents that appear in the output are read. The pass reads the ids of these
 //! documents, and the contents of documents in pairs that are not exact copies.
 
 use std::sync::Arc;

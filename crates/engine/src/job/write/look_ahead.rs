@@ -2,7 +2,7 @@
 //!
 //! The decision about a document depends on the preceding documents, so the rule visits the documents one after another. Most of the
 //! comparisons can be made in advance, because partners that were kept in earlier blocks are known when a block begins. These comparisons
-//! are made even for documents that turn out to be kept. The rule itself only compares documents with partners that are kept within the
+//! are made even for documents that turn out to be kept. The rule itself compares documents only with partners that are kept within the
 //! same block.
 
 use std::ops::Range;
@@ -19,7 +19,7 @@ use dupsift_core::row::Docs;
 const FIRST: usize = 32;
 /// The maximum number of documents in a block. The answers for one document occupy less than 2 kB.
 const LARGEST: usize = 2048;
-/// The number of documents that a thread takes at a time.
+/// The number of documents that a thread processes at a time.
 const PIECE: usize = 8;
 
 /// Divides `count` documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
@@ -28,11 +28,11 @@ pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
 }
 
-/// Holds the inputs for looking up kept partners.
+/// Holds the inputs for looking up the kept partners of documents.
 pub struct Asking<'a, R, S, B, L> {
     /// The threads.
     pub engine: &'a Engine<'a>,
-    /// The relations whose pairs decide.
+    /// The relations whose pairs decide on removal.
     pub relations: &'a [R],
     /// The number of these relations that must agree.
     pub needed: usize,

@@ -1,8 +1,8 @@
 //! Writes `pairs/`. Classes and pairs of representatives are expanded to ordered pairs of documents, with the ids from the input.
 //!
-//! Pairs of two unique documents are already in order and remain in the list from grouping. This module lists and sorts only the pairs that
-//! classes represent. The two lists are merged when the table is written. Equal texts form a star, in which each copy is paired with the
-//! best document.
+//! Pairs of two unique documents are already in order and remain in the list that grouping produced. This module lists and sorts only the
+//! pairs that classes represent. The two lists are merged when the table is written. Equal texts form a star, in which each copy is paired
+//! with the best document.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -39,7 +39,7 @@ pub struct DocumentPairs {
     total: u64,
     /// The number of pairs without an indexed document; `None` if the run uses no index.
     of_batch: Option<u64>,
-    /// The number of pairs that share a template.
+    /// The number of pairs whose documents share a template.
     templates: u64,
     /// The number of classes for which only pairs with the best document are written.
     large_groups: u64,
@@ -53,7 +53,7 @@ impl DocumentPairs {
     }
 }
 
-/// Holds the inputs for the expansion.
+/// Holds the data needed to expand pairs.
 struct Expanding<'e> {
     bound: &'e Bound<'e>,
     relation: &'e Relation,
@@ -165,7 +165,7 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands the pairs across scopes within one class that has several scopes. Works like [`Expanding::class`], but a document in the
+    /// Expands the pairs across scopes within one class that spans several scopes. Works like [`Expanding::class`], but a document in the
     /// same scope as the best document is paired with the best document in a different scope. Only pairs that are written are counted.
     fn class_across(
         &self,
@@ -211,8 +211,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the pairs across scopes of two texts. Each text is identified by its best document. If the two best documents have
-    /// the same scope, each is paired with the other text's best copy in a different scope.
+    /// Calls `each` with the pairs that two texts form across scopes. Each text is identified by its best document. If the two best
+    /// documents have the same scope, each is paired with the other text's best copy in a different scope.
     fn both_across(
         &self,
         across: &Across,
@@ -228,8 +228,8 @@ impl Expanding<'_> {
         second(a).map_or(Ok(()), |a| each(a, b))
     }
 
-    /// Writes a pair within a class. Returns two counts that are 0 or 1: the pairs that belong to this run, and the pairs that contain no
-    /// indexed document.
+    /// Writes a pair within a class. Returns two counts, each 0 or 1: the number of pairs that belong to this run, and the number of pairs
+    /// without an indexed document.
     fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
         if self.session.are_old(a, b) {
             return Ok([0, 0]);
@@ -281,7 +281,7 @@ impl Expanding<'_> {
                 }
                 found = [found[0] + 1, found[1] + u64::from(x.min(y) >= self.session.base)];
                 let pair = of_both(&self.bound.scheme, pair, x, y);
-                // Equal indexed documents do not form a pair in this run, so the expansion of their class has not recorded them.
+                // Indexed documents in the same class do not form a pair in this run, so the expansion of the class has not recorded them.
                 if self.session.base > 0 {
                     self.alike.note(&pair);
                 }
@@ -300,7 +300,7 @@ impl Expanding<'_> {
     }
 
     /// Expands a pair of classes across scopes, and returns the number of pairs that were written. All documents of both classes are marked
-    /// as shown in a pair, even if only a copy of the document is in the table.
+    /// as shown in a pair, even if the table contains only a copy of a document.
     fn pair_across(
         &self,
         across: &Across,
@@ -321,7 +321,7 @@ impl Expanding<'_> {
         let (mut found, mut known) = (0, HashSet::new());
         for (x, y) in a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))) {
             self.both_across(across, centres, [x, y], &mut |x, y| {
-                // The best documents in a different scope may be the same for a class and for one of its texts.
+                // A class and one of its texts may have the same best document in a different scope.
                 if is_large && !known.insert((x, y)) {
                     return Ok(());
                 }
@@ -418,7 +418,7 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// Holds the data about documents and pairs that the table shows.
+/// Holds the data that the table shows about documents and pairs.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.
@@ -429,8 +429,8 @@ pub struct Shown<'t> {
     pub session: &'t Session<'t>,
 }
 
-/// Writes the table. Returns the number of pairs in the table, the number of these pairs that share a template, and the size of the table
-/// in bytes.
+/// Writes the table. Returns the number of pairs in the table, the number of these pairs whose documents share a template, and the size of
+/// the table in bytes.
 pub fn write(
     engine: &Engine<'_>,
     stage: &Stage,

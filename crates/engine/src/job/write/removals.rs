@@ -1,4 +1,4 @@
-//! Records the rows of `removed/` during the decisions, and writes them as a table.
+//! Records the rows of `removed/` while decisions are made, and writes them as a table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +24,7 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 /// The number of bytes in a [`Row`].
 pub const ROW: usize = size_of::<Row>();
 
-/// Holds a recorded removal. Rows are sorted by document.
+/// Holds a recorded removal. Rows are sorted by document number.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Row {
@@ -39,7 +39,7 @@ pub struct Row {
     numbers: F32,
 }
 
-/// Holds a document for the removal counts by source. Rows are grouped by source value.
+/// Holds the outcome for one document, which is counted in the removals by source. Rows are grouped by source value.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct SourceRow {
@@ -53,7 +53,7 @@ struct SourceRow {
 const IS_KEPT: u8 = 0;
 /// The fate of a document that is removed.
 const IS_REMOVED: u8 = 1;
-/// The fate of a document that is removed because its text is indexed.
+/// The fate of a document that is removed because its text is already in the index.
 const IS_SEEN: u8 = 2;
 
 /// Records a removal.
@@ -90,8 +90,8 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document with the
-/// first copy of its largest passage.
+/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document that
+/// contains the first copy of the removed document's largest passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -118,7 +118,7 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
 pub struct Decided {
     /// The removals, as written by [`push_row`].
     pub rows: Sorted,
-    /// The labels of the algorithms whose pairs decided.
+    /// The labels of the algorithms whose pairs decided on removal.
     pub algorithms: Vec<String>,
     /// Whether the contents of documents were compared with the contents of kept documents.
     pub looks: bool,
@@ -128,13 +128,13 @@ pub struct Decided {
     pub of_templates: u64,
     /// The number of comparisons that were skipped.
     pub left_out: u64,
-    /// The number of documents that are kept although they form a pair with another kept document, by reason.
+    /// For each reason, the number of documents that are kept although they form a pair with another kept document.
     pub stays: BTreeMap<String, u64>,
     /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     pub not_looked_at: u64,
     /// The kept documents with which each document was compared.
     pub looked_at: Option<Evidence>,
-    /// The clusters of the pairs that decided, if the output contains them.
+    /// The clusters formed by the pairs that decided on removal, if the output contains them.
     pub components: Option<Components>,
 }
 
@@ -196,11 +196,11 @@ pub struct Removals {
     pub reasons: BTreeMap<String, u64>,
     /// The number of removed documents by input file.
     pub by_file: Vec<u64>,
-    /// The number of removed documents whose text is indexed, by input file.
+    /// The number of documents removed because their text is already in the index, by input file.
     pub seen_by_file: Vec<u64>,
     /// The counts of removed documents by script and length.
     pub parts: Parts,
-    /// The number of bytes in removed texts that are exact copies.
+    /// The total size in bytes of the removed texts that are exact copies.
     pub copied_bytes: u64,
 }
 

@@ -29,7 +29,7 @@ pub const TEXT: &str = "text";
 /// The maximum number of rows, and of bytes of text, that are encoded together.
 const AT_ONCE: (usize, usize) = (1 << 14, 4 << 20);
 
-/// Returns the path, in an output folder, of the file for the input file at this position.
+/// Returns the path, within an output folder, of the file that corresponds to the input file at this position.
 pub fn path(out: &Path, at: usize) -> PathBuf {
     out.join(format!("texts/part-{at:05}.parquet"))
 }
@@ -189,7 +189,8 @@ impl<'p> Part<'p> {
         self.writer.write(&batch.map_err(Error::table("write texts"))?)
     }
 
-    /// Finishes the file, with a row for each document before `doc`. Returns the number of texts in the file, and its size in bytes.
+    /// Finishes the file so that it has one row for each document before `doc`. Returns the number of texts in the file, and its size in
+    /// bytes.
     fn end(mut self, doc: u64) -> Result<(u64, u64)> {
         self.fill(doc)?;
         self.flush()?;

@@ -39,7 +39,7 @@ pub struct Tables<'t> {
     pub algorithms: &'t [AlgorithmState<'t, Expanded>],
     /// The order of preference.
     pub keep: &'t KeepOrder,
-    /// The shape of each document.
+    /// The shape (script and length) of each document.
     pub shapes: &'t AtomicCells<u64>,
     /// The exact copies.
     pub copies: &'t Classes,
@@ -64,7 +64,7 @@ pub struct Tables<'t> {
 /// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// The number of rows in the pair table of each algorithm, and the number of these pairs that share a template.
+    /// The number of rows in the pair table of each algorithm, and the number of these pairs whose documents share a template.
     pub pairs: Vec<[u64; 2]>,
     /// The cluster counts of each algorithm.
     pub clusters: Vec<ClusterCounts>,
@@ -141,7 +141,7 @@ impl Tables<'_> {
 
 /// Returns the dataset card of the output, which declares each table as a configuration and each algorithm as a split for Hugging Face
 /// `datasets`. The card is necessary because `datasets` ignores folder names. The files do not contain the algorithm as a column, because
-/// pyarrow and pandas reject a folder `algorithm=NAME` whose files have a column of that name.
+/// pyarrow and pandas reject a folder named `algorithm=NAME` if its files also have an `algorithm` column.
 fn card(labels: &[&str], removes: bool) -> String {
     let mut card = "---\nconfigs:\n".to_owned();
     for kind in ["pairs", "clusters"] {

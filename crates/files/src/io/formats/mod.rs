@@ -1,4 +1,4 @@
-//! Lists the input formats. Each format has its own module and a line in `FORMATS`.
+//! Lists the input formats. Each format has its own module and an entry in `FORMATS`.
 
 mod arrow;
 mod json_lines;
@@ -14,7 +14,7 @@ use crate::tables::{Documents, Rejection};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The format of standard input.
+/// The default format of standard input.
 pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
 
 /// The format of standard input and of `.txt` files if each line is a document.
@@ -32,7 +32,7 @@ const FORMATS: &[&dyn Format] = &[
     &whole_file::PageFile,
 ];
 
-/// Selects how text and page files are read.
+/// Selects how text files and HTML files are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextFiles {
     /// The files are not read.
@@ -56,7 +56,8 @@ pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Pa
     taken.then_some((format, packing))
 }
 
-/// Returns whether a file with this name may have a different format, such as a settings file. A compressed file is never a settings file.
+/// Returns whether a file with this name may turn out to be something else, such as a settings file. A compressed file is never a settings
+/// file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     format.shared_endings().iter().any(|ending| name.ends_with(ending))

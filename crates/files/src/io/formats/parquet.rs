@@ -39,7 +39,7 @@ const CHUNKS_KEPT: usize = 1 << 14;
 /// The approximate number of pages to keep; each page takes 20 bytes.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// The maximum size of a small chunk in bytes, unpacked plus packed.
+/// The maximum size in bytes, unpacked plus packed, of a chunk that counts as small.
 const SMALL_CHUNK: u64 = 4 << 20;
 
 #[derive(Debug)]
@@ -48,7 +48,8 @@ pub(super) struct Parquet;
 /// The values that all reads share.
 #[derive(Debug, Default)]
 struct Kept {
-    /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped and read again.
+    /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped, and read again when they
+    /// are needed.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
     /// The pages of column chunks that are large or split, by file, row group and leaf column.
     pages: Mutex<HashMap<Chunk, Known>>,
@@ -331,8 +332,8 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     pages
 }
 
-/// Checks the page headers of a chunk. No memory is then allocated for an impossible length. The pages of small chunks are not kept,
-/// because small chunks are read only once.
+/// Checks the page headers of a chunk. This check prevents memory from being allocated for an impossible length. The pages of small chunks
+/// are not kept, because small chunks are read only once.
 fn check(
     file: &File,
     footer: &Footer,

@@ -33,7 +33,7 @@ impl Format for TextLines {
         true
     }
 
-    /// Each line is a text, regardless of the name of the text column.
+    /// Each line is the text of a document, regardless of the name of the text column.
     fn names_columns(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Implements web archives, which are WARC files and WET files. WET files contain texts extracted from pages.
+//! Implements the web archive formats WARC and WET. WET files contain text extracted from pages.
 
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};

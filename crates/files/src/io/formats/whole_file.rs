@@ -1,4 +1,4 @@
-//! Implements files that each hold one document, which are text files and HTML pages. The id of a document is the label of its file.
+//! Implements the formats in which each file holds one document: text files and HTML pages. The id of a document is the label of its file.
 
 use crate::io::coding::{Coding, decode};
 use crate::io::copy_lines::{BUFFER_BYTES, Packed};
@@ -20,11 +20,11 @@ use std::fs::File;
 use std::io::{BufWriter, Read as _};
 use std::sync::Arc;
 
-/// A format with one text per file.
+/// A format with one plain-text document per file.
 #[derive(Debug)]
 pub(super) struct TextFile;
 
-/// A format with one page per file.
+/// A format with one HTML page per file.
 #[derive(Debug)]
 pub(super) struct PageFile;
 
@@ -200,7 +200,7 @@ fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(D
     each(documents.with_html(is_page).with_bad(bad).with_ids_seen(seen))
 }
 
-/// Decodes the bytes in place. Returns the reason why the bytes are not a usable text, or `None` if they are.
+/// Decodes the bytes in place. Returns the reason why the bytes are not usable text, or `None` if they are.
 fn as_text(coding: &Coding, bytes: &mut Vec<u8>) -> Option<Rejection> {
     if let Some(encoding) = coding.of_all() {
         let raw = std::mem::take(bytes);
