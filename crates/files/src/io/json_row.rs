@@ -1,4 +1,4 @@
-//! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
+//! Parses one line of a JSON lines file. Keeps only the requested fields, borrowed from the line if they contain no escapes.
 //!
 //! Whether a row is invalid must not depend on which columns are read; otherwise, two passes could disagree. Therefore, every read parses
 //! the same fields and checks that the complete line is valid UTF-8.
@@ -267,7 +267,7 @@ impl Visitor<'_> for FieldSeed<'_> {
     }
 }
 
-/// A value, reduced to the data needed for texts and ids.
+/// A value, reduced to the data that the text and the id need.
 enum Scalar<'l> {
     Null,
     Text(Cow<'l, str>),
@@ -330,7 +330,7 @@ impl<'de> Walk<'de> for ReadScalar {
     }
 }
 
-/// A text, or the texts of a list.
+/// The text of a value, or the text of the items in a list.
 enum Read<'l> {
     Plain(Scalar<'l>),
     Joined(String),
@@ -338,7 +338,7 @@ enum Read<'l> {
     Strange(&'static str),
 }
 
-/// Reads a [`Scalar`] or the texts of a list: strings, and objects with one of [`TEXT_FIELDS`].
+/// Reads a [`Scalar`], or the text of a list whose items are strings or objects with one of the [`TEXT_FIELDS`].
 struct ReadText;
 
 impl<'de> Walk<'de> for ReadText {
@@ -359,7 +359,7 @@ impl<'de> Walk<'de> for ReadText {
     }
 }
 
-/// Appends a list item to a text; returns the kind of the item if the item is not text.
+/// Appends a list item to the text; returns the kind of the item if the item is not text.
 struct Item<'t> {
     text: &'t mut String,
 }

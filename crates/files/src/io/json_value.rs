@@ -1,4 +1,4 @@
-//! Stores values of JSON fields other than text and id compactly: a list or an object is kept as text, not as a tree.
+//! Stores the values of JSON fields other than the text and the id in compact form: a list or an object is kept as text, not as a tree.
 //!
 //! Every value is parsed in the same way, even if it is not kept, so whether a line is valid JSON does not depend on which columns are
 //! read.
@@ -11,7 +11,7 @@ use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
-/// The size, in bytes, above which texts are passed on in separate buffers.
+/// Strings larger than this many bytes are passed on in separate buffers.
 const LARGE: usize = 1 << 20;
 
 /// Determines how much of a value is kept.
@@ -205,7 +205,7 @@ pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
     Arc::new(column.finish())
 }
 
-/// Appends a text; large texts are not copied.
+/// Appends a string; large strings are not copied.
 pub(super) fn append(column: &mut StringViewBuilder, text: String) {
     let length = u32::try_from(text.len()).ok().filter(|length| *length as usize > LARGE);
     let Some(length) = length else { return column.append_value(text) };

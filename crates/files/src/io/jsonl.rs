@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // The message lists a limited number of fields, because an object that uses data as field names could exhaust the memory.
+        // The message lists a limited number of fields, because an object that uses data as field names could exhaust memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
@@ -343,7 +343,7 @@ impl<'b> Batch<'b> {
     }
 }
 
-/// Returns the ids of one batch, as Int64 if all ids are in its range, otherwise as text. Records the kinds of the ids in `seen`.
+/// Returns the ids of one batch, as Int64 if all of them are in range, otherwise as text. Records the kinds of the ids in `seen`.
 fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
     for id in ids {
         match id {

@@ -50,7 +50,7 @@ const HEAD: usize = 4 << 10;
 pub enum Ours {
     /// The output of `run`, `compare` or `stream`, or a model of `purify`.
     Result,
-    /// The texts of pages, written by `purify`.
+    /// The text of web pages, written by `purify`.
     Pages,
     /// An index for incremental runs.
     Index,
@@ -97,7 +97,7 @@ impl Ours {
             let number = number.and_then(|rest| rest.strip_suffix(".json"));
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        // During the first run, an index contains a lock, folders, and nothing else.
+        // During the first run, an index contains only a lock and folders.
         let is_begun = || has(LOCK) && names.iter().all(|name| name == LOCK || OF_INDEX.iter().any(|own| name == own));
         (has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index)
     }
@@ -128,7 +128,7 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds the folders written by dupsift that links lead to; checks each folder only once.
+/// Finds folders written by dupsift that are reached through links; checks each folder only once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 

@@ -83,7 +83,7 @@ pub const WORK: &str = ".dupsift-work-";
 /// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
-/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
+/// Prefixes of the hidden folders, inside a run's folder, in which an evaluation is built. A killed evaluation may leave such a folder
 /// behind; the folder counts as written by dupsift.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
