@@ -120,7 +120,7 @@ pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
 
-/// Returns whether the path is an empty folder, and not a link to an empty folder.
+/// Returns whether the path is an empty folder rather than a link to an empty folder.
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }

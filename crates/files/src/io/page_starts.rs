@@ -54,7 +54,7 @@ mod tests {
     }
 
     /// The rest of the corpus is split into four pieces per thread, each of at least two pages. With many threads, pieces become small
-    /// early; with a single thread, they become small only at the end. No page is in two pieces.
+    /// early; with a single thread, they become small only at the end. No page is split between two pieces.
     #[test]
     fn more_threads_cut_smaller_pieces_and_no_page_in_two() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -171,7 +171,7 @@ fn is_repeated(field: &TypePtr) -> bool {
 }
 
 /// Returns the fields from the root to the plain column with this name or path. A column whose own name contains a dot takes precedence. If
-/// `or_texts` is set, a list of texts is also accepted; in that case, the fields lead to the strings of the list.
+/// `or_texts` is set, a list that contains text is also accepted; in that case, the fields lead to the strings of the list.
 fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
         let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
@@ -383,7 +383,7 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
 }
 
 /// Returns whether the field is a plain string column. Such columns are read as bytes, because otherwise the decoder would check the
-/// strings and reject a complete page because of one value.
+/// strings and reject an entire page because of a single invalid value.
 fn is_string(field: &TypePtr) -> bool {
     matches!(data_type(field), Some(Ok(DataType::Utf8)))
 }

@@ -1,7 +1,7 @@
 //! Reads the requested columns of a Parquet file for a range of rows, or for chosen rows in the range.
 //!
 //! The reader works page by page; if a page has no requested rows, it reads only the header of the page. Rows are decoded a few at a time
-//! and collected up to the target size of a batch. A maximum number of rows would not limit the memory, because text lengths differ by a
+//! and collected up to the target size of a batch. Limiting the number of rows would not limit memory usage, because text lengths vary by a
 //! factor of a million. Page checksums are verified if the file contains them.
 
 use super::bounded::Bounded;
@@ -21,7 +21,8 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
 
-/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by up to this many texts.
+/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by the text of up to this many
+/// rows.
 pub(super) const STEP_ROWS: usize = 16;
 
 /// Describes which rows of which row groups to read, and how to return them.

@@ -77,7 +77,7 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // Segments without requested rows are left out, so that threads do not wait for memory for them.
+        // Segments without requested rows are left out, so that no thread waits for the memory that they would need.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
