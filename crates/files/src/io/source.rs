@@ -41,7 +41,7 @@ pub struct InputFile {
     pub format: &'static dyn Format,
     /// The compression and encoding of the file.
     pub coding: Coding,
-    /// Whether the texts of the file are pages; see [`Documents::page`](crate::tables::Documents::page).
+    /// Whether the text column of the file contains web pages; see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of the first document in the file.
     pub first_doc: u64,
@@ -67,9 +67,9 @@ pub struct InputFile {
     /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain these
     /// columns.
     pub(super) partitions: Vec<Partition>,
-    /// Whether the texts of the file are combined from several columns.
+    /// Whether the text of the file is combined from several columns.
     pub(super) has_several: bool,
-    /// Whether the texts of the file are joined from lists.
+    /// Whether the text of the file is joined from lists.
     pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
@@ -91,7 +91,7 @@ pub struct Source {
     /// Files in the inputs that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
-    /// The columns for files whose texts are combined from several columns.
+    /// The columns for files whose text is combined from several columns.
     pub(super) apart: Columns,
     pub(super) shared: Shared,
 }
@@ -240,10 +240,10 @@ pub(super) struct Partition {
 }
 
 /// Returns the requested columns that only the folder names provide, and the names of columns that occur both in the folder names and in
-/// the file. A text is never taken from a folder name.
+/// the file. Text is never taken from a folder name.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be read.
+/// Returns the reason why the file cannot be read.
 fn partitions(
     found: &FoundFile,
     columns: &Columns,
@@ -306,7 +306,7 @@ impl InputFile {
         if self.format.names_columns() { self.longest } else { 0 }
     }
 
-    /// Returns the largest total size of these columns' values in a single row; see [`Format::longest_of`].
+    /// Returns the total size of the values of these columns in the largest row; see [`Format::longest_of`].
     ///
     /// # Errors
     /// Returns an error if the file has become unreadable.
@@ -315,7 +315,7 @@ impl InputFile {
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Returns whether, according to the recorded pieces, reads hold more than this many bytes of requested columns at a time.
+    /// Returns whether, judging by the recorded pieces, a read holds more than this many bytes of the requested columns at a time.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }
@@ -391,17 +391,17 @@ impl Source {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }
 
-    /// Returns whether the texts of at least one file are pages.
+    /// Returns whether at least one file contains web pages.
     pub fn has_pages(&self) -> bool {
         self.files.iter().any(|file| file.html)
     }
 
-    /// Returns whether at least one file has texts that are joined from lists, as determined when the files were opened.
+    /// Returns whether at least one file has text that is joined from lists, as determined when the files were opened.
     pub fn has_joined_texts(&self) -> bool {
         self.files.iter().any(|file| file.is_joined)
     }
 
-    /// Returns whether the texts of at least one file are combined from several columns.
+    /// Returns whether the text of at least one file is combined from several columns.
     pub fn has_several_texts(&self) -> bool {
         self.files.iter().any(|file| file.has_several)
     }
