@@ -37,7 +37,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 pub(super) enum Found {
     /// The header of a record. The block follows, so [`Records::block`] must be called next.
     Head(Head),
-    /// A broken record, or bytes that are not a record; the text describes the problem.
+    /// A broken record, or bytes that are not a record; the string describes the problem.
     Broken(&'static str),
 }
 
@@ -81,7 +81,7 @@ impl Records {
         self.members.rest()
     }
 
-    /// Returns the position of the last record in a plain file, or the position of its member in a compressed file.
+    /// Returns the position of the current record in a plain file, or the position of its member in a compressed file.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -134,7 +134,7 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes of the last record's block that a read may have to hold in memory; 0 if the block is small.
+    /// Returns the number of bytes of the current record's block that a read may have to hold in memory; 0 if the block is small.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -143,7 +143,7 @@ impl Records {
         Ok(if is_held && !is_no_page(&head.fields, self.members.fill()?) { head.length } else { 0 })
     }
 
-    /// Reads the block of the last record into `into`, or skips it.
+    /// Reads the block of the current record into `into`, or skips it.
     ///
     /// # Errors
     /// Returns the I/O error. The inner error contains the reason why the record is unusable: it is broken, or too long to be held in
@@ -309,7 +309,7 @@ impl Records {
     }
 }
 
-/// Returns `None` if a line is not the first line of a record. Otherwise, returns whether the version is supported: 0.17 to 1.1.
+/// Returns `None` if the line is not the first line of a record. Otherwise, returns whether the version is supported: 0.17 to 1.1.
 fn version(line: &[u8]) -> Option<bool> {
     let version = line.strip_prefix(RECORD)?.trim_ascii_end();
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Checks that the rows of complete, damaged and truncated web archives do not depend on how the file is read, for every compression.
+//! Checks, for every compression, that the rows of complete, damaged and truncated web archives do not depend on how the file is read.
 
 use super::source::{Columns, Source};
 use super::testkit;
@@ -356,7 +356,7 @@ fn a_block_that_is_too_long_is_not_held() {
 #[test]
 fn pieces_of_a_large_file_have_the_rows_of_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The texts cannot be compressed; some records between them are not rows, and some are broken.
+    // The text cannot be compressed; some of the records are not rows, and some are broken.
     let records: Vec<Vec<u8>> = (0..400u64)
         .map(|n| {
             let text: String = (0..1000).map(|at| format!("{:x}", dupsift_core::hash::mix64(n * 1000 + at))).collect();

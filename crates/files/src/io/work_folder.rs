@@ -111,7 +111,7 @@ impl WorkFolder {
         &self.place
     }
 
-    /// Returns the user who owns the files that this process creates next to the output.
+    /// Returns the id of the user who owns the files that this process creates next to the output.
     pub(super) fn user(&self) -> Result<u32> {
         self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
     }

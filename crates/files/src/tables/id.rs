@@ -116,7 +116,7 @@ pub enum IdKind {
     Text,
     /// Any binary type.
     Bytes,
-    /// Integers that fit into 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
+    /// Integers that fit in 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
     Int32,
     /// Int64 and UInt32.
     Int64,
