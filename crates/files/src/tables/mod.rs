@@ -77,7 +77,7 @@ fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }
 
-/// Returns the columns as a batch with this schema. Only a bug can make this fail, so the message names the table.
+/// Returns the columns as a batch with this schema. A failure indicates a bug, so the error names only the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("build the table {name}")))
 }

@@ -12,7 +12,7 @@ pub enum RejectReason {
     NotUtf8,
     /// A line is not a JSON object.
     NotJson,
-    /// A value has a type that is not valid for a text or an id.
+    /// A value has a type that is not valid for the text or the id.
     WrongType,
     /// The text exceeds the size limit.
     TooLong,
@@ -58,7 +58,7 @@ impl RejectReason {
         RejectReason::NullId,
     ];
 
-    /// Returns the text used in `rejected/`, in run.json and in the summary.
+    /// Returns the wording used in `rejected/`, in run.json and in the summary.
     pub const fn text(self) -> &'static str {
         match self {
             RejectReason::NullText => "null text",

@@ -2,7 +2,7 @@
 //!
 //! The reasons form a fixed set, so they can be counted; `detail` contains the information that differs from row to row.
 //!
-//! `input` contains the name of the input with the row: `corpus` or another input, such as `reference`.
+//! `input` contains the name of the input that has the row: `corpus` or another input, such as `reference`.
 //!
 //! In this table, ids are always text, regardless of their type in the corpus, because people read the table and a complete file has no id.
 
@@ -55,7 +55,7 @@ impl RejectedBuilder {
         RejectedBuilder { of: input, ..RejectedBuilder::default() }
     }
 
-    /// Appends a row of a file (rows are counted from 0), or the complete file if `row` is `None`. An empty detail is written as null.
+    /// Appends a row of a file (rows are counted from 0), or the file as a whole if `row` is `None`. An empty detail is written as null.
     pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
         let id = id.map(|id| id.to_string());
         self.input.append_value(self.of);
