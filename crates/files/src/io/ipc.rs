@@ -2,7 +2,7 @@
 //! number at both ends, and a footer that lists the positions of the messages. The messages may be in any order. A stream is a sequence of
 //! messages.
 //!
-//! A batch is read completely, including columns that are not needed, so each read holds a complete batch in memory. Reading a file can
+//! A batch is read completely, including columns that are not needed, so each read holds an entire batch in memory. Reading a file can
 //! begin at any batch. Reading a stream can begin at any batch only if all dictionaries precede the first batch.
 
 use super::format::Piece;
@@ -284,7 +284,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
         header.rows = u64::try_from(batch.length())
             .map_err(|_| format!("the batch at byte {at} has a negative number of rows"))?;
         if let Some(compression) = batch.compression() {
-            // One byte of a Zstandard block may expand to a complete block, and one byte of LZ4 may expand to 255 bytes.
+            // One byte of a Zstandard block may expand to an entire block, and one byte of LZ4 may expand to 255 bytes.
             let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
                 let becomes = unpacked(file, body, bytes, buffer.offset())?;

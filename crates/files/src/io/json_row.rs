@@ -1,7 +1,7 @@
 //! Parses one line of a JSON lines file. Keeps only the requested fields, borrowed from the line if they contain no escapes.
 //!
 //! Whether a row is invalid must not depend on which columns are read; otherwise, two passes could disagree. Therefore, every read parses
-//! the same fields and checks that the complete line is valid UTF-8.
+//! the same fields and checks that the entire line is valid UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -44,7 +44,7 @@ pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Re
     RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
 }
 
-/// Truncates the parser's message, because it may quote a complete document.
+/// Truncates the parser's message, because it may quote an entire document.
 fn said(error: serde_json::Error) -> Rejection {
     let said = error.to_string();
     let mut shown: String = said.chars().take(200).collect();

@@ -1,9 +1,9 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
-//! Opening a file reads it completely once: the number of rows must be known before the first document gets its number, and a truncated
-//! compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every megabyte, so that
-//! several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening a file also records the
-//! length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
+//! Opening a file reads it once from beginning to end: the number of rows must be known before the first document gets its number, and a
+//! truncated compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every megabyte,
+//! so that several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening a file also
+//! records the length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};

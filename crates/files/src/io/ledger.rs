@@ -55,7 +55,7 @@ pub struct LedgerMatch {
 /// The input files from which checkpoints were computed; a resumed run checks whether they are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerInputs {
-    /// The columns whose values are hashed in addition to texts and ids.
+    /// The columns whose values are hashed in addition to the text and the id.
     pub columns: Vec<String>,
     /// The checkpoints use only documents with numbers below this value.
     pub used: u64,

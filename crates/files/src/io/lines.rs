@@ -311,7 +311,7 @@ impl Records {
     }
 }
 
-/// Bytes that were read ahead and are not yet completely used.
+/// Bytes that were read ahead and have not been fully used yet.
 #[derive(Debug, Default)]
 struct Ahead {
     bytes: Vec<u8>,
@@ -518,7 +518,7 @@ mod tests {
         ) {
             let bytes = [mark.as_bytes(), &lines.concat()].concat();
             let open = |limit| Lines::new(BufReader::with_capacity(buffer, &bytes[..]), 0, limit);
-            // Counts the non-blank lines in the complete input.
+            // Counts the non-blank lines in the entire input.
             let body = bytes.strip_prefix(MARK).unwrap_or(&bytes);
             let not_blank = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
             let mut stepping = open(0);

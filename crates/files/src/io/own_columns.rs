@@ -30,7 +30,7 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Collects columns from the footers of Parquet files and from JSON lines files. A JSON lines file is read completely, because a row may
+/// Collects columns from the footers of Parquet files and from JSON lines files. A JSON lines file is read to the end, because a row may
 /// omit a field that is null. Unreadable files are ignored; the errors are reported when the files are opened. `page` is the column that
 /// contains the web pages.
 ///

@@ -1,7 +1,7 @@
 //! Reads the page headers of a column, which state the number of rows and the size in the file and in memory.
 //!
-//! A footer describes only complete column chunks, but the unit of unpacking is the page. The header before each page describes that page;
-//! the header is a struct in Thrift's compact protocol, from which only the required numbers are read. Headers are untrusted input: their
+//! A footer describes only whole column chunks, but the unit of unpacking is the page. The header before each page describes that page; the
+//! header is a struct in Thrift's compact protocol, from which only the required numbers are read. Headers are untrusted input: their
 //! numbers are checked against the size of the file.
 
 use ::parquet::basic::{Compression, Type};

@@ -63,7 +63,7 @@ pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, 
     Ok(Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Loads the complete footer, without statistics.
+/// Loads the entire footer except the statistics.
 pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     if bytes == 0 {

@@ -227,7 +227,7 @@ fn value_bytes(column: &ArrayRef) -> usize {
     }
 }
 
-/// Returns the batch with its strings copied out of their pages. A view keeps a complete page in memory, and each chosen row may be in a
+/// Returns the batch with its strings copied out of their pages. A view keeps an entire page in memory, and each chosen row may be in a
 /// different page.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns().iter().map(|column| match column.data_type() {

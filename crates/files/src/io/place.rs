@@ -28,7 +28,7 @@ pub fn folder_above(out: &Path) -> Option<PathBuf> {
 pub(super) struct Place {
     pub parent: PathBuf,
     pub name: String,
-    /// The complete path.
+    /// The full path.
     pub path: PathBuf,
 }
 

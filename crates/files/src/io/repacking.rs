@@ -2,7 +2,7 @@
 //! file, in blocks that can be unpacked independently.
 //!
 //! Without repacking, a single thread would have to unpack a gzip member or a Zstandard frame from the beginning each time it is read.
-//! Opening a file reads the complete file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
+//! Opening a file reads the entire file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
 //! repack with a cheaper codec. Later reads unpack only the blocks that they need; see [`repacked`](super::repacked). The copy only
 //! improves speed: if there is not enough disk space for it, the original files are read.
 

@@ -53,7 +53,7 @@ pub struct InputFile {
     /// The uncompressed size of the text column in bytes, if the file contains that information; for JSON lines, the size of all lines; for
     /// web archives, the size of the blocks of all rows.
     pub text_bytes: u64,
-    /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
+    /// The kind of ids; `None` if there is no id column, or if the kind is known only after the whole file is read (JSON lines).
     pub id: Option<IdKind>,
     /// The reason why an existing id column is unusable; `None` if the column is usable or missing.
     pub id_note: Option<String>,
@@ -96,9 +96,9 @@ pub struct Source {
     pub(super) shared: Shared,
 }
 
-/// Opens the files on this many threads: reads the footers of Parquet files, and scans JSON lines files and web archives completely to
-/// count their rows. If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later
-/// reads can run in parallel.
+/// Opens the files on this many threads: reads the footers of Parquet files, and scans entire JSON lines files and web archives to count
+/// their rows. If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later reads can
+/// run in parallel.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if all readable files lack the text column or an explicitly

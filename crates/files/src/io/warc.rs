@@ -1,9 +1,9 @@
 //! Counts the pages of web archives and converts them into batches of documents.
 //!
 //! A row is a record that contains a page: `response`, `resource` or `conversion` (extracted text, as in WET files). Other records are
-//! counted by type. As with JSON lines, opening a file reads it completely once and records a start position every megabyte, so that
-//! several threads can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns have
-//! fixed names; see [`COLUMNS`].
+//! counted by type. As with JSON lines, opening a file reads it once from beginning to end and records a start position every megabyte, so
+//! that several threads can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns
+//! have fixed names; see [`COLUMNS`].
 
 use super::coding::Coding;
 use super::format::{Archived, Piece, Reading};

@@ -1,5 +1,5 @@
 //! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece contains the same records as that part of
-//! the complete file, and truncation does not affect records before the cut.
+//! the entire file, and truncation does not affect records before the cut.
 
 use super::packing::Packing;
 use super::warc_records::{Found, Records};

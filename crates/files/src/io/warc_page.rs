@@ -47,7 +47,7 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
 }
 
 /// Returns whether a block with this beginning may be a page; a block that cannot be a page need not be held in memory. `begin` is the
-/// complete block, or its beginning up to the maximum size of a header.
+/// entire block, or its beginning up to the maximum size of a header.
 pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");

@@ -1,8 +1,7 @@
 //! Defines document ids as they are read and held in memory, and the type of the output's id columns.
 //!
-//! A corpus may combine files with ids of different types. Only a complete read shows whether all unsigned ids are in the range of Int64
-//! and whether any id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output
-//! type.
+//! A corpus may combine files with ids of different types. Only a read of the entire corpus shows whether all unsigned ids fit in Int64 and
+//! whether any id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output type.
 
 use dupsift_core::hash::hash64;
 use dupsift_core::number::counted_as;

@@ -1,4 +1,4 @@
-//! Describes why a row or a complete file is unusable: a reason that can be counted, and details that differ from row to row.
+//! Describes why a row or an entire file is unusable: a reason that can be counted, and details that differ from row to row.
 
 use dupsift_core::shown::shortened;
 use std::fmt;
@@ -24,7 +24,7 @@ pub enum RejectReason {
     UnreadEncoding,
     /// The HTML parser failed on the page.
     ParserFailed,
-    /// The complete file is unusable.
+    /// The entire file is unusable.
     UnusableFile,
     /// According to its media type, the response does not contain a page.
     NotHtml,
