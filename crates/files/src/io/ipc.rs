@@ -27,13 +27,14 @@ const SIGN: &[u8] = b"ARROW1";
 const MOST_SIGN_BYTES: u64 = 72;
 /// The number of bytes after the footer: the length of the footer and the magic number.
 const END_BYTES: usize = 10;
-/// The marker before the length of a message.
+/// The marker that precedes the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
 /// The maximum size of a message description in bytes. A longer description is treated as damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
-/// A buffer with at most this unpacked size, in bytes, is always accepted.
+/// A buffer whose unpacked size is at most this many bytes is always accepted.
 const SMALL_BUFFER: u64 = 128 << 10;
-/// The maximum number of bytes, including dictionaries, before the first batch of a stream that is split, as every read parses them again.
+/// The maximum number of bytes before the first batch of a stream that is split into pieces. Each read parses these bytes, including any
+/// dictionaries, again.
 const MAX_HEAD: u64 = 1 << 20;
 
 /// The positions of the messages in a file.
@@ -314,7 +315,7 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
 /// checks each value.
 ///
 /// # Errors
-/// Returns a problem with the file, converted by `bad`, and any error from `each`.
+/// Returns a problem with the file, converted by `bad`, or the error from `each`.
 pub(super) fn batches<E>(
     file: File,
     layout: &Layout,

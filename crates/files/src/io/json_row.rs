@@ -267,7 +267,7 @@ impl Visitor<'_> for FieldSeed<'_> {
     }
 }
 
-/// A value, reduced to the data that the text and the id need.
+/// A value, reduced to the data needed to use it as text or as an id.
 enum Scalar<'l> {
     Null,
     Text(Cow<'l, str>),
@@ -280,7 +280,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// Returns the value as part of a combined text; null unless the value is a string or an integer.
+    /// Returns the value as one part of the combined text; null unless the value is a string or an integer.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),

@@ -20,7 +20,7 @@ pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// The value is part of a combined text. If it is a list or an object, only that fact is kept.
+    /// The value is part of a text that combines several columns. If it is a list or an object, only that fact is kept.
     Part,
     All,
 }
@@ -234,7 +234,7 @@ mod tests {
         ] {
             assert_eq!(value(json, Take::All), JsonValue::Nested(text.into()), "{json}");
             assert_eq!((value(json, Take::Plain), value(json, Take::Nothing)), (JsonValue::Null, JsonValue::Null));
-            // The value equals the text of a parsed tree, except for the order of the fields.
+            // The value matches the serialized form of a parsed tree, except for the order of the fields.
             let tree: serde_json::Value = serde_json::from_str(json).expect("JSON");
             assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), tree);
         }

@@ -48,11 +48,12 @@ pub struct Ledger {
 pub struct LedgerMatch {
     /// An identifier for the content of the index.
     pub content: String,
-    /// How many document numbers are reserved for the documents of the index. The documents of the corpus are numbered after them.
+    /// How many document numbers are reserved for the documents of the index. The documents of the corpus are numbered after the documents
+    /// of the index.
     pub base: u64,
 }
 
-/// The input files from which checkpoints were computed; a resumed run checks whether they are the same.
+/// The input files from which checkpoints were computed; a resumed run checks that they have not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerInputs {
     /// The columns whose values are hashed in addition to the text and the id.

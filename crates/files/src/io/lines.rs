@@ -67,7 +67,7 @@ pub(super) struct Lines<R> {
     pub has_open_quote: bool,
 }
 
-/// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size is not long.
+/// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -406,10 +406,10 @@ impl Held<'_> {
     }
 }
 
-/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is not
-/// part of the first line.
+/// Determines, part by part, whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is
+/// not part of the first line.
 struct Blank {
-    /// The number of bytes of the byte order mark matched so far.
+    /// How many bytes of the byte order mark have been matched so far.
     marked: usize,
     may_be_marked: bool,
     is_blank: bool,

@@ -374,8 +374,8 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Searches from the current position for the next member that begins like a record, and opens this member. Returns whether there is
-    /// such a member, and whether only zeros were skipped.
+    /// Searches from the current position for the next member that begins like a record, and opens this member. Returns whether a member
+    /// was found, and whether only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {
