@@ -42,7 +42,7 @@ const RECORDED: &str = "generation.json";
 const LOCK: &str = "lock";
 /// The maximum number of bytes that are read from a record; the limit exists because any file may have this name.
 pub(super) const MOST_RECORD: u64 = 16 << 20;
-/// The number of bytes at the beginning of a record that are checked if it cannot be parsed.
+/// How many bytes at the beginning of a record are checked if the record cannot be parsed.
 const HEAD: usize = 4 << 10;
 
 /// The kind of a folder written by dupsift.
@@ -78,7 +78,7 @@ impl Ours {
         Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
     }
 
-    /// Returns the kind of a folder that contains these names; `None` if dupsift did not write it.
+    /// Returns the kind of a folder that contains entries with these names; `None` if dupsift did not write it.
     pub(super) fn of(folder: &Path, names: &[OsString]) -> Option<Ours> {
         let has = |name: &str| names.iter().any(|there| there == name);
         if has(RECORD) && BESIDE.into_iter().any(has) {
@@ -134,7 +134,7 @@ pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
     /// Returns the folder written by dupsift that is at this resolved path or contains the path. Ignores the folder at the path `named` and
-    /// the folders that contain it, because you specified this path.
+    /// the folders that contain it, because you specified that path.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));

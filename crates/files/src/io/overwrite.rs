@@ -64,7 +64,7 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// The folders of an output in which files have the same names as in the corpus. The output's record must list each of these files.
+/// The folders of an output whose files have the same names as the corpus files. The output's record must list each of these files.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
 /// The name of the field in a record that lists the files of the output.
@@ -115,7 +115,7 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-/// Returns whether a finished output exists that a new output would replace.
+/// Returns whether a new output would replace a finished output.
 pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
@@ -125,7 +125,7 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
-/// Returns the reason if a folder is neither empty nor a finished output.
+/// Returns the reason why a folder is neither empty nor a finished output; `None` if it is one of the two.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {
         return Ok(Some(format!("it contains {:?}", path.display().to_string())));

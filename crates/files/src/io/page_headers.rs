@@ -238,7 +238,7 @@ impl<R: Read> Compact<R> {
 
     fn skip(&mut self, of: u8) -> io::Result<()> {
         match of {
-            // The value of a boolean is the type itself.
+            // The value of a boolean is encoded in its type.
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
             INTEGER => self.number().map(drop),

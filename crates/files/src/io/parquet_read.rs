@@ -111,7 +111,7 @@ fn reader(
     })
 }
 
-/// Returns how many rows to decode at a time. If all values of the columns fit into the target size (as with ids and sources), more rows
+/// Returns how many rows to decode at a time. If all values of the columns fit within the target size (as with ids and sources), more rows
 /// are decoded at a time, because a step with a thousand rows costs as much as a step with one row.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
@@ -172,7 +172,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     RowSelection::from(selectors)
 }
 
-/// Returns the first column that cannot be read on its own; called only if the file is damaged.
+/// Returns the first column that cannot be read even on its own; called only if the file is damaged.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
     plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
         let Ok(file) = file.try_clone() else { return false };

@@ -36,7 +36,7 @@ impl Columns {
         if self.parts.is_empty() { name == self.text } else { self.parts.iter().any(|part| part == name) }
     }
 
-    /// Returns all distinct names in reading order.
+    /// Returns all distinct names in the order in which they are read.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in [&self.text, &self.id].into_iter().chain(&self.others) {

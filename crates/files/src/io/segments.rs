@@ -25,7 +25,7 @@ pub struct Segment {
     pub bytes: u64,
     /// The size in bytes of the longest text in the segment, or a lower bound, if known.
     pub longest: u64,
-    /// The column that takes most of the bytes.
+    /// The column that accounts for most of the bytes.
     pub column: String,
 }
 
@@ -83,8 +83,8 @@ impl Source {
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// Returns the largest page that does not fit into memory. `fits` decides whether a segment fits, given the number of bytes that it
-    /// holds in memory and the size of its longest known text. Small pieces are not inspected.
+    /// Returns the largest page that does not fit in memory. `fits` decides whether a segment fits, given the number of bytes that it holds
+    /// in memory and the size of its longest known text. Small pieces are not inspected.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].

@@ -234,7 +234,7 @@ impl Places {
     }
 }
 
-/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting the number gives the same text.
+/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting that number yields the original text.
 fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
     let Some(text) = field.text() else { return JsonValue::Null };
     if !is_text {

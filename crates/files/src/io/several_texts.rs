@@ -1,4 +1,4 @@
-//! Combines several columns into one text: `--text-column title,text`.
+//! Combines several columns into the text of a document: `--text-column title,text`.
 //!
 //! A file that has a column with exactly that name is read normally. In other files, each column is read separately, and the same rules
 //! apply to all of them. Each batch gets a column with the combined name that contains the values, joined by line feeds. Numbers are
@@ -29,7 +29,7 @@ pub fn several(typed: &str) -> Vec<String> {
 }
 
 impl Columns {
-    /// Returns the columns for a read that does not combine columns; `others` then includes the columns to combine.
+    /// Returns the columns for a read that does not combine any of them; `others` then includes the columns to combine.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -67,7 +67,7 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     all
 }
 
-/// Returns the rows with their combined text. A row with an unusable part is unusable.
+/// Returns the rows with their combined text. A row is unusable if any of its parts is unusable.
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as strings.

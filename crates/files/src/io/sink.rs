@@ -141,7 +141,7 @@ impl Stage {
     /// Checks that a result can be held back next to the output that it must not replace.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the path contains something else.
+    /// Returns [`Error::Usage`] if the path contains anything other than a held-back result.
     pub fn can_hold(&self) -> Result<()> {
         can_hold(self.place())
     }
@@ -267,7 +267,7 @@ impl Stage {
     /// held-back result. The existing output is kept. Returns the path.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains something else.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains anything other than a held-back result.
     pub fn hold(mut self) -> Result<PathBuf> {
         self.seal(HELD, held::standing(self.place()).as_bytes())?;
         let held = publish(|| {

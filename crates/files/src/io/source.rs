@@ -1,8 +1,8 @@
-//! Holds the files of the corpus and their row counts, from which all document numbers follow.
+//! Holds the files of the corpus and their row counts, from which all document numbers are derived.
 //!
-//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. Therefore, if damage is
-//! found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of the file's rows may be counted
-//! anywhere.
+//! Documents are numbered in the order of the sorted list of readable files. The rows of an unreadable file are not numbered. Therefore, if
+//! damage is found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of the file's rows may be
+//! counted anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -88,7 +88,7 @@ pub struct Source {
     pub files: Vec<InputFile>,
     /// Notes about the files as a whole.
     pub notes: Vec<String>,
-    /// Files in the inputs that are not read.
+    /// Files among the inputs that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
     /// The columns for files whose text is combined from several columns.
@@ -386,7 +386,7 @@ impl Source {
         }
     }
 
-    /// Returns the number of documents; document numbers are smaller than this number.
+    /// Returns the number of documents; every document number is smaller than this count.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }

@@ -131,7 +131,7 @@ impl TableWriter {
         Ok(TableWriter { path, groups, schema, block_bytes, pending, pending_rows, pending_bytes, rows })
     }
 
-    /// Appends rows as a batch with the given schema.
+    /// Appends the rows of a batch that has the given schema.
     ///
     /// # Errors
     /// Returns an [`Error::Io`] that names the file, for example if the disk is full.

@@ -48,7 +48,7 @@ fn known() -> MutexGuard<'static, Known> {
 /// leave this subfolder behind.
 pub(super) const PROBE: &str = ".mode";
 
-/// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
+/// A folder that is removed with its contents when this value is dropped, or when [`end`] ends the process.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
@@ -57,7 +57,7 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Creates a folder with this name. Other users have no access to the folder before [`Unfinished::opens`].
+    /// Creates a folder with this name. Other users have no access to the folder until [`Unfinished::opens`] is called.
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
         private::make(&path)?;
