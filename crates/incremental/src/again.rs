@@ -82,7 +82,7 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// Returns whether a document was forgotten after the run, so that its text must not be shown.
+    /// Returns whether a document was forgotten after the run, in which case its text must not be shown.
     pub fn is_forgotten(&self, doc: u64) -> bool {
         self.manifest.is_forgotten(IndexDoc(doc))
     }

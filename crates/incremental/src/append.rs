@@ -40,7 +40,7 @@ const AT_ONCE: usize = 4 << 20;
 pub struct FinishedBatch<'n> {
     /// The keys that match the batch's documents with other documents, by label.
     pub keys: Vec<(String, Keys)>,
-    /// The hashes of the text of the batch's documents, as keys.
+    /// The text hashes of the batch's documents, as keys.
     pub copy_keys: Option<Keys>,
     /// The pairs and first lines that were recorded.
     pub noted: Vec<Noted>,
@@ -333,8 +333,8 @@ struct Rewriting<'p> {
 }
 
 impl<'p> Rewriting<'p> {
-    /// Creates the file for a piece of an input file. A column that is missing in the input is also missing in the file, because a missing
-    /// value is not the same as a missing column.
+    /// Creates the file for a piece of an input file. A column that is missing from the input is also missing from the file, because a
+    /// missing value is not the same as a missing column.
     fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
             session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])

@@ -107,7 +107,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
     Ok(body)
 }
 
-/// Checks that the declared type is a possible type of a page.
+/// Checks that a page can have the declared type.
 fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);
@@ -185,8 +185,8 @@ enum Failed {
 /// The unpacked size, in bytes, above which the total size of a body is measured before the body is held in memory.
 const HELD_UNSEEN: u64 = 4 << 20;
 
-/// Returns all output of a decoder. If the input is truncated, returns the available part, as a browser does. A long body is unpacked
-/// twice, so that an unusable body is never held in memory: a few kilobytes may unpack to more than the longest text.
+/// Returns the entire output of a decoder. If the input is truncated, returns the available part, as a browser does. A long body is
+/// unpacked twice, so that an unusable body is never held in memory: a few kilobytes may unpack to more than the maximum text size.
 fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
     let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();

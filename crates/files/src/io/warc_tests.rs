@@ -249,8 +249,8 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records are in one member, as in a file that was compressed as a whole. Seeking backward is impossible in such a file, so
-        // a length that is too large causes the header of the next record to be lost.
+        // One member contains several records, as in a file that was compressed as a whole. Seeking backward is impossible in such a file,
+        // so a length that is too large causes the header of the next record to be lost.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =
             ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));

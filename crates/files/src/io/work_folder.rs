@@ -88,7 +88,7 @@ impl WorkFolder {
         Ok(taken)
     }
 
-    /// Checks that no active run is writing the output. Creates nothing unless `probes` is set, which briefly creates a folder.
+    /// Checks that no active run is writing the output. If `probes` is set, briefly creates a folder; otherwise, creates nothing.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a run is writing the output.

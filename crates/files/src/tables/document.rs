@@ -38,7 +38,7 @@ pub struct Documents {
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
-/// A string column other than the text.
+/// A string column other than the text column.
 #[derive(Clone, Debug)]
 pub struct TextColumn(Strings);
 
@@ -267,7 +267,7 @@ impl Documents {
         self.rows.column_by_name(name)
     }
 
-    /// Returns a string column other than the text, such as a title; `None` if the column is missing or is not a string column.
+    /// Returns a string column other than the text column, such as a title; `None` if the column is missing or is not a string column.
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the strings.

@@ -166,9 +166,10 @@ impl IdsSeen {
         self
     }
 
-    /// Returns the type that can hold all these ids, and, if the type differs from the input's type, a sentence for run.json.
+    /// Returns the type that can hold all these ids, and, if the type differs from the input's type, an explanation for run.json.
     ///
-    /// A row without an id gets the text `FILE#ROW`, so a single null turns integer ids into text; byte ids can hold this text unchanged.
+    /// A row without an id gets the text `FILE#ROW`, so a single null means that integer ids are written as text; binary ids can hold this
+    /// text unchanged.
     pub fn id_type(&self) -> (IdType, Option<String>) {
         let only = |kinds: &[IdKind]| self.kinds.iter().all(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {

@@ -67,7 +67,7 @@ impl IdBuilder {
             (Column::Text(column), IdRef::Text(text)) => column.append_value(text),
             (Column::Text(column), other) => {
                 self.scratch.clear();
-                // Writing into a String cannot fail.
+                // Writing to a String cannot fail.
                 let _ = write!(self.scratch, "{other}");
                 column.append_value(&self.scratch);
             }

@@ -146,7 +146,7 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     for &byte in text {
         match byte {
             b'"' | b'\\' => out.extend([b'\\', byte]),
-            // Writing into a vector cannot fail.
+            // Writing to a vector cannot fail.
             0..0x20 => _ = write!(out, "\\u{byte:04x}"),
             _ => out.push(byte),
         }

@@ -1,4 +1,4 @@
-//! Looks up single rows of `pairs/` and `removed/` for queries about one or two documents.
+//! Looks up individual rows of `pairs/` and `removed/` for queries about one or two documents.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch, StringArray};

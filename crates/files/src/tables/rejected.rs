@@ -4,7 +4,7 @@
 //!
 //! `input` contains the name of the input that has the row: `corpus` or another input, such as `reference`.
 //!
-//! In this table, ids are always text, regardless of their type in the corpus, because people read the table and a rejected file as a whole
+//! In this table, ids are always text, regardless of their type in the corpus, because people read the table, and a row for an entire file
 //! has no id.
 
 use super::id::IdRef;

@@ -1,4 +1,4 @@
-//! Checks strings that are read as bytes, so that invalid UTF-8 affects only a single value rather than the entire file.
+//! Checks strings that are read as bytes, so that invalid UTF-8 affects a single value rather than the entire file.
 //!
 //! Column decoders check whole pages, so a single invalid value makes them reject an entire page. Moreover, such a decoder accepts a
 //! character whose bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once,
