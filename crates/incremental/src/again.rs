@@ -1,5 +1,5 @@
-//! Reads the result of an incremental run again. The tables in this result refer to documents in earlier batches; the ids and texts
-//! of these documents are in the index.
+//! Rereads the result of an incremental run. The tables in this result refer to documents in earlier batches; the ids and the text of these
+//! documents are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ impl<'a> Again<'a> {
         Ok(Again { index, manifest, batch })
     }
 
-    /// Reads the statistics and models that were used to sign the batch.
+    /// Reads the statistics and models that were used to compute the signatures of the batch.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -82,7 +82,7 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// Returns whether a document was forgotten after the run, so that its text must not be shown.
+    /// Returns whether a document was forgotten after the run, in which case its text must not be shown.
     pub fn is_forgotten(&self, doc: u64) -> bool {
         self.manifest.is_forgotten(IndexDoc(doc))
     }

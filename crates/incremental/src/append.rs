@@ -1,5 +1,5 @@
-//! Adds a batch to the index: its new texts with their ids, the kept documents that replace removed documents, and the keys that match
-//! documents in later batches.
+//! Adds a batch to the index: the text and ids of its new documents, the kept documents that replace removed documents, and the keys that
+//! match documents in later batches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ const AT_ONCE: usize = 4 << 20;
 pub struct FinishedBatch<'n> {
     /// The keys that match the batch's documents with other documents, by label.
     pub keys: Vec<(String, Keys)>,
-    /// The hashes of the texts in the batch, as keys.
+    /// The text hashes of the batch's documents, as keys.
     pub copy_keys: Option<Keys>,
     /// The pairs and first lines that were recorded.
     pub noted: Vec<Noted>,
@@ -123,7 +123,8 @@ pub fn append(
 }
 
 /// Marks the forgotten documents of a recomputed batch as forgotten again. The documents are identified by their numbers, which do not
-/// change. If options have changed, the index may store a text under a different copy, so all copies of a forgotten document are forgotten.
+/// change. If options have changed, the index may store the text under a different copy, so all copies of a forgotten document are
+/// forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -286,11 +287,11 @@ fn write_parts(
     written.into_iter().map(part).collect()
 }
 
-/// Records which documents in a batch are removed, and which documents the index uses to store texts.
+/// Records which documents in a batch are removed, and under which documents the index stores their text.
 struct Fates<'f> {
     /// The index number of the kept document plus one, for each removed document in the batch; 0 for each kept document.
     kept: AtomicCells<u64>,
-    /// The documents under which the index stores texts.
+    /// The documents under which the index stores text.
     known: KnownBy<'f>,
     /// The documents in `known`, as bits.
     chosen: Arc<AtomicBits>,
@@ -332,8 +333,8 @@ struct Rewriting<'p> {
 }
 
 impl<'p> Rewriting<'p> {
-    /// Creates the file for a piece of an input file. A column that is missing in the input is also missing in the file, because a missing
-    /// value is not the same as a missing column.
+    /// Creates the file for a piece of an input file. A column that is missing from the input is also missing from the file, because a
+    /// missing value is not the same as a missing column.
     fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
             session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])

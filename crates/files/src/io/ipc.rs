@@ -2,8 +2,8 @@
 //! number at both ends, and a footer that lists the positions of the messages. The messages may be in any order. A stream is a sequence of
 //! messages.
 //!
-//! A batch is read completely, including columns that are not needed, so each read holds a complete batch in memory. A read of a file can
-//! begin at any batch. A read of a stream can begin at any batch only if all dictionaries precede the first batch.
+//! A batch is read completely, including columns that are not needed, so each read holds an entire batch in memory. Reading a file can
+//! begin at any batch. Reading a stream can begin at any batch only if all dictionaries precede the first batch.
 
 use super::format::Piece;
 use super::rest::Lost;
@@ -23,17 +23,18 @@ use std::sync::Arc;
 
 /// The magic number at both ends of a file; a stream has no magic number.
 const SIGN: &[u8] = b"ARROW1";
-/// The position before which the first message of a file begins, in bytes.
+/// The first message of a file begins before this position, in bytes.
 const MOST_SIGN_BYTES: u64 = 72;
-/// The number of bytes after the footer, which are the footer length and the magic number.
+/// The number of bytes after the footer: the length of the footer and the magic number.
 const END_BYTES: usize = 10;
-/// The marker before the length of a message.
+/// The marker that precedes the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
-/// The maximum size of a message description in bytes. A longer description counts as damage.
+/// The maximum size of a message description in bytes. A longer description is treated as damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
-/// The unpacked size in bytes up to which a buffer is always accepted.
+/// A buffer whose unpacked size is at most this many bytes is always accepted.
 const SMALL_BUFFER: u64 = 128 << 10;
-/// The maximum number of bytes before the first batch of a stream, including dictionaries, that every read may parse again.
+/// The maximum number of bytes before the first batch of a stream that is split into pieces. Each read parses these bytes, including any
+/// dictionaries, again.
 const MAX_HEAD: u64 = 1 << 20;
 
 /// The positions of the messages in a file.
@@ -42,7 +43,7 @@ pub(super) struct Layout {
     pub schema: Option<Schema>,
     /// The messages after the schema, in the order in which they are read.
     messages: Vec<Message>,
-    /// One piece per batch, identified by the number of the batch in a file or by its first byte in a stream. There is a single piece if a
+    /// One piece per batch, identified by the number of the batch in a file or by its position in a stream. There is a single piece if a
     /// dictionary follows the first batch of a stream, or if more than `MAX_HEAD` bytes precede that batch.
     pub pieces: Vec<Piece>,
     /// The damage after the last piece, if a stream is truncated or damaged after its first batch.
@@ -89,14 +90,14 @@ impl Header {
         Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held: self.held() }
     }
 
-    /// Returns the size of the message's body in bytes, packed plus unpacked.
+    /// Returns the sum of the packed and unpacked sizes of the message body, in bytes.
     fn held(&self) -> u64 {
         self.bytes.saturating_add(self.unpacked)
     }
 }
 
 impl Layout {
-    /// Reads the message positions of a file.
+    /// Reads the positions of the messages in a file.
     ///
     /// # Errors
     /// Returns the reason why the file cannot be read.
@@ -115,7 +116,7 @@ impl Layout {
         by_footer.or_else(|why| guarded(&|| Layout::without_footer(file, size, &why)).map_err(|_| whole(why)))
     }
 
-    /// Reads the messages of a file with an unusable footer as a stream.
+    /// Reads the messages of a file as a stream because the footer is unusable.
     fn without_footer(file: &File, size: u64, why: &str) -> Result<Layout, String> {
         // Some writers pad to 8 bytes, others to 64 bytes.
         let begins = bytes_at(file, 0, MOST_SIGN_BYTES.min(size) as usize)?;
@@ -234,7 +235,7 @@ impl Layout {
     }
 }
 
-/// Returns the type in which a column is passed on; `None` for nested columns.
+/// Returns the type to which a column is converted; `None` for nested columns.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
@@ -284,7 +285,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
         header.rows = u64::try_from(batch.length())
             .map_err(|_| format!("the batch at byte {at} has a negative number of rows"))?;
         if let Some(compression) = batch.compression() {
-            // One byte of a Zstandard block may expand to a complete block, and one byte of LZ4 may expand to 255 bytes.
+            // One byte of a Zstandard block may expand to an entire block, and one byte of LZ4 may expand to 255 bytes.
             let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
                 let becomes = unpacked(file, body, bytes, buffer.offset())?;
@@ -314,7 +315,7 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
 /// checks each value.
 ///
 /// # Errors
-/// Returns a problem with the file, converted by `bad`, and any error from `each`.
+/// Returns a problem with the file, converted by `bad`, or the error from `each`.
 pub(super) fn batches<E>(
     file: File,
     layout: &Layout,
@@ -361,7 +362,7 @@ fn whole(mut file: &File, message: &Message) -> Result<Buffer, String> {
 }
 
 /// Returns the schema with strings replaced by bytes, which have the same layout. If it decoded strings, the decoder would check them and
-/// reject a complete batch because of one value.
+/// reject an entire batch because of a single invalid value.
 fn of_bytes(schema: &Schema) -> Schema {
     let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_data_type(as_bytes(field.data_type())));
     Schema::new(fields.collect::<Vec<Field>>())

@@ -81,7 +81,7 @@ fn dictionaries_are_read_where_they_stand() {
     };
     let one = rows_of(&folder.path().join("a.arrow"), &bytes(&[part(0)], true, None));
     assert_eq!((one.len(), one[4].1.clone()), (40, Ok(Some("text 1".to_owned()))));
-    // A stream in which a dictionary precedes a later batch is a single piece.
+    // A stream with a dictionary between two batches is a single piece.
     let (path, both) = (folder.path().join("b.arrow"), bytes(&[part(0), part(40)], false, None));
     let two = rows_of(&path, &both);
     assert_eq!((two.len(), two[44].1.clone()), (80, Ok(Some("text 42".to_owned()))));
@@ -96,7 +96,7 @@ fn what_is_held_is_reported_before_it_is_read() {
         let all = bytes(&[rows(0, 4000), rows(4000, 4010)], true, packed);
         std::fs::write(&path, &all).expect("written");
         let (source, _) = open(&[&path]).expect("opened");
-        // The average text has at least 288 bytes, because 4 of 5 rows have 40 × 9 bytes or more.
+        // The average text is at least 288 bytes long, because four out of five rows have at least 40 × 9 bytes.
         let large = source.beyond(&|bytes, _| bytes <= 1 << 20).expect("read").expect("a large batch");
         assert!(large.bytes > 4000 * 288 && large.column == "text", "{large:?}");
         assert_eq!(source.beyond(&|bytes, _| bytes <= 1 << 24).expect("read"), None);

@@ -11,11 +11,10 @@ use std::fmt;
 /// The maximum nesting depth of objects that are searched.
 const MOST_DEPTH: usize = 8;
 
-/// The maximum number of fields collected from a line. Without this limit, an object that uses data as field names could exhaust the
-/// memory.
+/// The maximum number of fields collected from a line. Without this limit, an object that uses data as field names could exhaust memory.
 const MOST_FIELDS: usize = 10_000;
 
-/// The maximum size, in bytes, of a path that is collected although it was not requested.
+/// The maximum size, in bytes, of a collected path that was not requested.
 const LONGEST_SHOWN: usize = 100;
 
 /// A field found in a line.
@@ -255,7 +254,7 @@ mod tests {
         let line = format!("{{\"a\":1,\"{}\":{{{}}}}}", "k".repeat(100_000), fields.join(","));
         let there = paths(line.as_bytes(), &["text", "id"]).expect("an object");
         assert_eq!(there.iter().map(|path| path.name.as_str()).collect::<Vec<_>>(), ["a"]);
-        // A requested field is found however long its path and however deep its nesting.
+        // A requested field is found regardless of the length of its path and its nesting depth.
         let asked = format!("{}.4999", "k".repeat(100_000));
         let there = paths(line.as_bytes(), &[&asked]).expect("an object");
         let there: Vec<_> = there.iter().map(|path| (path.name.len(), path.kind == Kind::Object)).collect();

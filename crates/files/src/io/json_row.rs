@@ -1,7 +1,7 @@
-//! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
+//! Parses one line of a JSON lines file. Keeps only the requested fields, borrowed from the line if they contain no escapes.
 //!
 //! Whether a row is invalid must not depend on which columns are read; otherwise, two passes could disagree. Therefore, every read parses
-//! the same fields and checks that the complete line is valid UTF-8.
+//! the same fields and checks that the entire line is valid UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -44,7 +44,7 @@ pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Re
     RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
 }
 
-/// Truncates the parser's message, because it may quote a complete document.
+/// Truncates the parser's message, because it may quote an entire document.
 fn said(error: serde_json::Error) -> Rejection {
     let said = error.to_string();
     let mut shown: String = said.chars().take(200).collect();
@@ -267,7 +267,7 @@ impl Visitor<'_> for FieldSeed<'_> {
     }
 }
 
-/// A value, reduced to the data needed for texts and ids.
+/// A value, reduced to the data needed to use it as text or as an id.
 enum Scalar<'l> {
     Null,
     Text(Cow<'l, str>),
@@ -280,7 +280,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// Returns the value as part of a combined text; null unless the value is a string or an integer.
+    /// Returns the value as one part of the combined text; null unless the value is a string or an integer.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),
@@ -330,7 +330,7 @@ impl<'de> Walk<'de> for ReadScalar {
     }
 }
 
-/// A text, or the texts of a list.
+/// The text of a value, or the text of the items in a list.
 enum Read<'l> {
     Plain(Scalar<'l>),
     Joined(String),
@@ -338,7 +338,7 @@ enum Read<'l> {
     Strange(&'static str),
 }
 
-/// Reads a [`Scalar`] or the texts of a list: strings, and objects with one of [`TEXT_FIELDS`].
+/// Reads a [`Scalar`], or the text of a list whose items are strings or objects with one of the [`TEXT_FIELDS`].
 struct ReadText;
 
 impl<'de> Walk<'de> for ReadText {
@@ -359,7 +359,7 @@ impl<'de> Walk<'de> for ReadText {
     }
 }
 
-/// Appends a list item to a text; returns the kind of the item if the item is not text.
+/// Appends a list item to the text; returns the kind of the item if the item is not text.
 struct Item<'t> {
     text: &'t mut String,
 }

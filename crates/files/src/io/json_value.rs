@@ -1,4 +1,4 @@
-//! Stores values of JSON fields other than text and id compactly: a list or an object is kept as text, not as a tree.
+//! Stores the values of JSON fields other than the text and the id in compact form: a list or an object is kept as text, not as a tree.
 //!
 //! Every value is parsed in the same way, even if it is not kept, so whether a line is valid JSON does not depend on which columns are
 //! read.
@@ -11,7 +11,7 @@ use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
-/// The size, in bytes, above which texts are passed on in separate buffers.
+/// Strings larger than this many bytes are passed on in separate buffers.
 const LARGE: usize = 1 << 20;
 
 /// Determines how much of a value is kept.
@@ -20,7 +20,7 @@ pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// The value is part of a combined text. If it is a list or an object, only that fact is kept.
+    /// The value is part of a text that combines several columns. If it is a list or an object, only that fact is kept.
     Part,
     All,
 }
@@ -205,7 +205,7 @@ pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
     Arc::new(column.finish())
 }
 
-/// Appends a text; large texts are not copied.
+/// Appends a string; large strings are not copied.
 pub(super) fn append(column: &mut StringViewBuilder, text: String) {
     let length = u32::try_from(text.len()).ok().filter(|length| *length as usize > LARGE);
     let Some(length) = length else { return column.append_value(text) };
@@ -234,7 +234,7 @@ mod tests {
         ] {
             assert_eq!(value(json, Take::All), JsonValue::Nested(text.into()), "{json}");
             assert_eq!((value(json, Take::Plain), value(json, Take::Nothing)), (JsonValue::Null, JsonValue::Null));
-            // The value equals the text of a parsed tree, except for the order of the fields.
+            // The value matches the serialized form of a parsed tree, except for the order of the fields.
             let tree: serde_json::Value = serde_json::from_str(json).expect("JSON");
             assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), tree);
         }

@@ -1,9 +1,9 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
-//! Opening a file reads it completely once: the number of rows must be known before the first document gets its number, and a truncated
-//! compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every megabyte, so that
-//! several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening a file also records the
-//! length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
+//! Opening a file reads it once from beginning to end: the number of rows must be known before the first document gets its number, and
+//! truncation of a compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every
+//! megabyte, so that several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening a
+//! file also records the length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
@@ -43,14 +43,14 @@ pub(super) struct Scan {
     pub longest: u64,
     /// The data after the last compressed part.
     pub behind: Option<Behind>,
-    /// The damage that ends the text early, if any.
+    /// The damage at which the text ends early, if any.
     pub damage: Option<Damage>,
     /// The repacked text, if any.
     pub written: Option<Written>,
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
-    /// Whether the first text is a list.
+    /// Whether the first text value is a list.
     pub is_joined: bool,
     /// The number of lines that are too long to be rows, up to the last inspected line.
     too_long: u64,
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // The message lists a limited number of fields, because an object that uses data as field names could exhaust the memory.
+        // The message lists a limited number of fields, because an object that uses data as field names could exhaust memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
@@ -343,7 +343,7 @@ impl<'b> Batch<'b> {
     }
 }
 
-/// Returns the ids of one batch, as Int64 if all ids are in its range, otherwise as text. Records the kinds of the ids in `seen`.
+/// Returns the ids of one batch, as Int64 if all of them are in range, otherwise as text. Records the kinds of the ids in `seen`.
 fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
     for id in ids {
         match id {

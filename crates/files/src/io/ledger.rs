@@ -48,19 +48,19 @@ pub struct Ledger {
 pub struct LedgerMatch {
     /// An identifier for the content of the index.
     pub content: String,
-    /// The number of document numbers that are reserved for the documents of the index. The numbers of the corpus documents follow these
-    /// numbers.
+    /// How many document numbers are reserved for the documents of the index. The documents of the corpus are numbered after the documents
+    /// of the index.
     pub base: u64,
 }
 
-/// The input files from which checkpoints were computed; a resumed run checks whether they are the same.
+/// The input files from which checkpoints were computed; a resumed run checks that they have not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerInputs {
-    /// The columns whose values are hashed in addition to texts and ids.
+    /// The columns whose values are hashed in addition to the text and the id.
     pub columns: Vec<String>,
-    /// The checkpoints use only documents with numbers below this number.
+    /// The checkpoints use only documents with numbers below this value.
     pub used: u64,
-    /// The content hashes cover the documents with numbers below this number.
+    /// The content hashes cover the documents with numbers below this value.
     pub hashed: u64,
     /// The files, in document order.
     pub files: Vec<LedgerInput>,
@@ -73,9 +73,9 @@ pub struct LedgerInput {
     pub label: String,
     /// The file system metadata of the file.
     pub stamp: String,
-    /// The number of hashed rows of the file.
+    /// The number of hashed rows in the file.
     pub rows: u64,
-    /// The hash of these rows' contents.
+    /// The hash of the contents of the hashed rows.
     pub contents: [u64; 2],
 }
 
@@ -85,7 +85,7 @@ pub struct SkippedFile {
     /// The path of the file.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// The problem, as text.
+    /// A description of the problem.
     pub why: String,
     /// The file system metadata of the file when it was found to be damaged. A different file with the same name may be intact.
     #[serde(default)]

@@ -8,8 +8,8 @@ use encoding_rs::Decoder;
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The maximum size, in bytes, of a line that can be a row: the longest text plus other fields. A longer line is skipped and counted as an
-/// unusable row.
+/// The maximum size, in bytes, of a line that can be a row; leaves room for the longest text and other fields. A longer line is skipped and
+/// counted as an unusable row.
 pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
 /// The maximum size, in bytes, of a line that is inspected for its fields.
@@ -21,7 +21,7 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The maximum number of bytes that stay allocated between two lines.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The size, in bytes, of a block that the allocator maps separately and returns completely to the system. A buffer that grows on the heap
+/// The size, in bytes, of a block that the allocator maps separately and returns to the system in full. A buffer that grows on the heap
 /// leaves behind fragments of about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
@@ -52,28 +52,28 @@ pub(super) struct Lines<R> {
     limit: u64,
     /// The limit for the decoded size of a line.
     decoded_limit: u64,
-    /// The number of bytes in the last line after decoding.
+    /// The number of bytes in the current line after decoding.
     decoded: u64,
     /// The number of bytes read so far, which is also the position where the next line begins.
     pub offset: u64,
-    /// The number of bytes of the last line in the file, without its line break.
+    /// The length of the current line in the file, in bytes, without its line break.
     pub length: u64,
-    /// The number of the last line, counted from 1, including blank lines.
+    /// The number of the current line, counted from 1, including blank lines.
     pub number: u64,
-    /// Whether the last line has no line break and may therefore be incomplete.
+    /// Whether the current line has no line break and may therefore be incomplete.
     pub is_cut: bool,
-    /// Whether the last line was read as a single-line record because it opens a quote that is not properly closed before the end of the
+    /// Whether the current line was read as a single-line record because it opens a quote that is not properly closed before the end of the
     /// file.
     pub has_open_quote: bool,
 }
 
-/// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size is not long.
+/// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns the lines from the reader's position onward, which is byte `offset` of the file; a line has at most `limit` bytes.
+    /// Returns the lines from the reader's current position, byte `offset` of the file; a line may have at most `limit` bytes.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
@@ -299,7 +299,7 @@ struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// An earlier lookup has shown that no quote that is open at a line break before this byte is properly closed. Two lookups that are
+    /// An earlier lookup has shown that a quote still open at a line break before this byte is never properly closed. Two lookups that are
     /// inside quotes at the same line break end at the same byte: at text after a closing quote, or at the end of the file. This field
     /// avoids repeated lookups and does not change the result.
     hopeless: u64,
@@ -311,7 +311,7 @@ impl Records {
     }
 }
 
-/// Bytes that were read ahead and are not yet completely used.
+/// Bytes that were read ahead and have not been fully used yet.
 #[derive(Debug, Default)]
 struct Ahead {
     bytes: Vec<u8>,
@@ -373,7 +373,7 @@ fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
 /// A line being read.
 struct Held<'l> {
     line: &'l mut Vec<u8>,
-    /// The number of further bytes of the file that may be held.
+    /// How many more bytes of the file may be held.
     room: u64,
     decoder: Option<Decoder>,
     /// The maximum number of decoded bytes that are held; further bytes are only counted.
@@ -406,10 +406,10 @@ impl Held<'_> {
     }
 }
 
-/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is not
-/// part of the first line.
+/// Determines, part by part, whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is
+/// not part of the first line.
 struct Blank {
-    /// The number of bytes of the byte order mark matched so far.
+    /// How many bytes of the byte order mark have been matched so far.
     marked: usize,
     may_be_marked: bool,
     is_blank: bool,
@@ -498,7 +498,7 @@ mod tests {
         assert!(!lines.has_open_quote && lines.is_cut);
     }
 
-    /// Generates a line: white space around an optional text, followed by a line break of some kind.
+    /// Generates a line: optional text surrounded by white space, followed by any kind of line break.
     fn lines() -> impl Strategy<Value = Vec<u8>> {
         let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
         let letters =
@@ -518,7 +518,7 @@ mod tests {
         ) {
             let bytes = [mark.as_bytes(), &lines.concat()].concat();
             let open = |limit| Lines::new(BufReader::with_capacity(buffer, &bytes[..]), 0, limit);
-            // Counts the non-blank lines in the complete input.
+            // Counts the non-blank lines in the entire input.
             let body = bytes.strip_prefix(MARK).unwrap_or(&bytes);
             let not_blank = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
             let mut stepping = open(0);

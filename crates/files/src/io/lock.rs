@@ -1,10 +1,10 @@
-//! Allows one run at a time. The lock is a file that a running process keeps locked and that contains the id and the host name of the
-//! process.
+//! Allows one run at a time. The lock is a file that a running process keeps locked and that contains the id of the process and the name of
+//! its host.
 //!
 //! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some file systems
 //! do not support locks. On such a file system, the file is still written, but every run assumes that it is the only one.
 //!
-//! Only the holder of the lock removes the file. A process may open the file before its removal and lock it afterwards; such a process
+//! Only the holder of the lock removes the file. A process may open the file before it is removed and lock it afterward; that process then
 //! detects that the file was deleted, and starts over.
 
 use std::fs::{File, TryLockError};
@@ -90,7 +90,7 @@ pub(super) enum Asked {
     Mine(Lock),
     /// A running process holds the lock.
     Theirs(Owner),
-    /// Other users can access the folder; the text describes the access.
+    /// Other users can access the folder; the string describes how.
     Refused(String),
 }
 
@@ -159,7 +159,7 @@ impl Lock {
         (&self.file).write_all(&text)
     }
 
-    /// Returns the user who owns files that this process creates in the folder.
+    /// Returns the id of the user who owns the files that this process creates in the folder.
     pub(super) fn user(&self) -> io::Result<u32> {
         Ok(self.file.metadata()?.uid())
     }
@@ -181,7 +181,7 @@ pub enum Locking {
     Unknown,
 }
 
-/// Interprets the result of a lock request. On a file system without locks, no process holds a lock.
+/// Interprets the result of a lock request. On a file system that does not support locks, no process holds a lock.
 ///
 /// # Errors
 /// Returns any error that does not indicate whether the lock is held.

@@ -111,7 +111,7 @@ impl Members {
     }
 
     /// Sets the size of the buffer for unpacked bytes. A larger buffer reduces the cost per byte for long members, because some bytes are
-    /// copied an additional time at the end of each buffer.
+    /// copied a second time at the end of each buffer.
     pub fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
@@ -224,7 +224,7 @@ impl Members {
         Ok(Next::Garbage(start))
     }
 
-    /// Moves to the next member of a file whose members contain parts of one text. [`Members::rest`] reports the data after the last
+    /// Moves to the next member of a file whose members together form a single text. [`Members::rest`] reports the data after the last
     /// member. Such data counts as garbage if no member precedes it, or if bytes that look like the start of a member follow it.
     pub fn next_whole(&mut self) -> io::Result<Next> {
         let start = self.input.at();
@@ -374,8 +374,8 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Searches from the current position for the next member that begins like a record, and opens this member. Returns whether there is
-    /// such a member, and whether only zeros were skipped.
+    /// Searches from the current position for the next member that begins like a record, and opens this member. Returns whether a member
+    /// was found, and whether only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// Returns whether a disk or another folder (a container volume) is mounted at the folder.
+/// Returns whether a disk or another folder (such as a container volume) is mounted at the folder.
 pub(super) fn is_mount_point(folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     if let Ok(mounts) = std::fs::read("/proc/self/mountinfo") {

@@ -2,9 +2,9 @@
 
 use dupsift_core::error::{Error, Result};
 
-/// The marker file in a complete folder; it is written last.
+/// The marker file in a finished folder; it is written last.
 pub const SUCCESS: &str = "_SUCCESS";
-/// The marker file in a complete folder that contains a held-back result; used instead of [`SUCCESS`].
+/// The marker file in a finished folder that contains a held-back result; used instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
 /// The suffix in the name of a folder that contains a held-back result.
 pub(super) const HELD_ENDING: &str = ".held";

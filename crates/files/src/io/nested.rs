@@ -23,8 +23,8 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(failed())
 }
 
-/// Returns the batch with list columns converted to texts. Columns in `as_json` are written as JSON. The texts of other lists are
-/// joined; see [`lists`].
+/// Returns the batch with list columns converted to text. Columns in `as_json` are written as JSON. The items of other lists are joined
+/// into one text; see [`lists`].
 pub(super) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBatch> {
     let failed = || Error::columns("join the texts of lists");
     let (mut columns, mut any) = (Vec::with_capacity(batch.num_columns()), false);

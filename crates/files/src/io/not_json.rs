@@ -1,6 +1,6 @@
 //! Creates the message for a JSON lines file in which no line is an object, with the likely fix.
 
-/// The number of characters of a parser message to show.
+/// How many characters of a parser message to show.
 const SHOWN: usize = 120;
 
 /// Returns a message that states what the line contains instead of an object.

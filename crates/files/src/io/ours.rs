@@ -42,7 +42,7 @@ const RECORDED: &str = "generation.json";
 const LOCK: &str = "lock";
 /// The maximum number of bytes that are read from a record; the limit exists because any file may have this name.
 pub(super) const MOST_RECORD: u64 = 16 << 20;
-/// The number of bytes at the beginning of a record that are checked if it cannot be parsed.
+/// How many bytes at the beginning of a record are checked if the record cannot be parsed.
 const HEAD: usize = 4 << 10;
 
 /// The kind of a folder written by dupsift.
@@ -50,7 +50,7 @@ const HEAD: usize = 4 << 10;
 pub enum Ours {
     /// The output of `run`, `compare` or `stream`, or a model of `purify`.
     Result,
-    /// The texts of pages, written by `purify`.
+    /// The text of web pages, written by `purify`.
     Pages,
     /// An index for incremental runs.
     Index,
@@ -78,7 +78,7 @@ impl Ours {
         Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
     }
 
-    /// Returns the kind of a folder that contains these names; `None` if dupsift did not write it.
+    /// Returns the kind of a folder that contains entries with these names; `None` if dupsift did not write it.
     pub(super) fn of(folder: &Path, names: &[OsString]) -> Option<Ours> {
         let has = |name: &str| names.iter().any(|there| there == name);
         if has(RECORD) && BESIDE.into_iter().any(has) {
@@ -97,7 +97,7 @@ impl Ours {
             let number = number.and_then(|rest| rest.strip_suffix(".json"));
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        // During the first run, an index contains a lock, folders, and nothing else.
+        // During the first run, an index contains only a lock and folders.
         let is_begun = || has(LOCK) && names.iter().all(|name| name == LOCK || OF_INDEX.iter().any(|own| name == own));
         (has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index)
     }
@@ -128,13 +128,13 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds the folders written by dupsift that links lead to; checks each folder only once.
+/// Finds folders written by dupsift that are reached through links; checks each folder only once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
     /// Returns the folder written by dupsift that is at this resolved path or contains the path. Ignores the folder at the path `named` and
-    /// the folders that contain it, because you specified this path.
+    /// the folders that contain it, because you specified that path.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));

@@ -64,7 +64,7 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// The folders of an output in which files have the same names as in the corpus. The output's record must list each of these files.
+/// The folders of an output whose files have the same names as the corpus files. The output's record must list each of these files.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
 /// The name of the field in a record that lists the files of the output.
@@ -83,7 +83,7 @@ pub const WORK: &str = ".dupsift-work-";
 /// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
-/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
+/// Prefixes of the hidden folders, inside a run's folder, in which an evaluation is built. A killed evaluation may leave such a folder
 /// behind; the folder counts as written by dupsift.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
@@ -115,17 +115,17 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-/// Returns whether a finished output exists that a new output would replace.
+/// Returns whether a new output would replace a finished output.
 pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
 
-/// Returns whether the path is an empty folder, and not a link to an empty folder.
+/// Returns whether the path is an empty folder rather than a link to an empty folder.
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
-/// Returns the reason if a folder is neither empty nor a finished output.
+/// Returns the reason why a folder is neither empty nor a finished output; `None` if it is one of the two.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {
         return Ok(Some(format!("it contains {:?}", path.display().to_string())));

@@ -10,7 +10,7 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
-/// A column that at least one file has.
+/// A column that occurs in at least one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnColumn {
     /// The name of the column.
@@ -30,9 +30,9 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Collects columns from the footers of Parquet files and from JSON lines files. A JSON lines file is read completely, because a row may
+/// Collects columns from the footers of Parquet files and from JSON lines files. A JSON lines file is read to the end, because a row may
 /// omit a field that is null. Unreadable files are ignored; the errors are reported when the files are opened. `page` is the column that
-/// holds pages.
+/// contains the web pages.
 ///
 /// # Errors
 /// Returns an error if too many files are open, or if a column has different types in different files and cannot be written as text.
@@ -87,7 +87,7 @@ fn add(
             continue;
         };
         let known = &mut own.columns[at];
-        // The type of a column with only nulls is taken from other files.
+        // If a column contains only nulls, its type is taken from other files.
         if known.data_type == data_type || data_type == DataType::Null {
             continue;
         }

@@ -1,7 +1,7 @@
-//! Reads the page headers of a column: the number of rows, and the number of bytes in the file and in memory.
+//! Reads the page headers of a column, which state the number of rows and the size in the file and in memory.
 //!
-//! A footer describes only complete column chunks, but the unit of unpacking is the page. The header before each page describes that page;
-//! the header is a struct in Thrift's compact protocol, from which only the required numbers are read. Headers are untrusted input: their
+//! A footer describes only whole column chunks, but the unit of unpacking is the page. The header before each page describes that page; the
+//! header is a struct in Thrift's compact protocol, from which only the required numbers are read. Headers are untrusted input: their
 //! numbers are checked against the size of the file.
 
 use ::parquet::basic::{Compression, Type};
@@ -60,7 +60,7 @@ struct Most {
     bytes: u64,
 }
 
-/// Footers may be slightly wrong, so a page may have up to `TIMES` times the footer's total, plus `MORE` bytes.
+/// Footers may be slightly wrong, so a page may be up to `TIMES` times as large as the footer's total, plus `MORE` bytes.
 const TIMES: u64 = 2;
 const MORE: u64 = 64 << 10;
 /// The unpacked size of a page may always be up to this multiple of its packed size, regardless of the footer.
@@ -238,7 +238,7 @@ impl<R: Read> Compact<R> {
 
     fn skip(&mut self, of: u8) -> io::Result<()> {
         match of {
-            // The value of a boolean is the type itself.
+            // The value of a boolean is encoded in its type.
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
             INTEGER => self.number().map(drop),

@@ -5,7 +5,7 @@
 
 use super::page_headers::Page;
 
-/// Returns the rows of a row group, counted from its first row, at which data pages begin, in ascending order.
+/// Returns the rows at which data pages begin, counted from the first row of the row group, in ascending order.
 pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
     let data = pages.iter().filter(|page| page.rows > 0);
     data.scan(0, |next, page| {
@@ -53,8 +53,8 @@ mod tests {
         }
     }
 
-    /// The rest of the corpus is split into four pieces per thread, each of at least two pages. With many threads, pieces become small
-    /// early; with a single thread, they become small only at the end. No page is in two pieces.
+    /// The rest of the corpus is split into four pieces per thread, each with at least two pages. With many threads, pieces become small
+    /// early; with a single thread, they become small only at the end. No page is split between two pieces.
     #[test]
     fn more_threads_cut_smaller_pieces_and_no_page_in_two() {
         let folder = tempfile::tempdir().expect("a folder");

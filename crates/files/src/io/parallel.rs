@@ -1,4 +1,4 @@
-//! Opens a list of files on a few threads; results keep the order of the list.
+//! Opens a list of files on a few threads; the results are in the order of the list.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -34,7 +34,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// The memory usage of a footer, in bytes per byte of its size in the file; a column chunk takes about 1.5 kB.
+/// How many bytes of memory a footer takes per byte of its size in the file; a column chunk takes about 1.5 kB.
 const IN_MEMORY: u64 = 14;
 /// The size in the file, in bytes, above which only one footer is held in memory at a time.
 const LARGE_FOOTER: u64 = 256 << 10;
@@ -81,7 +81,7 @@ pub(super) fn turn(file: &File, most: u64) -> Result<Option<Turn>, String> {
     Ok(Some(Turn { is_returned: length > RETURNED_FOOTER, _lock: lock }))
 }
 
-/// Loads the complete footer, without statistics.
+/// Loads the entire footer except the statistics.
 pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     if bytes == 0 {
@@ -132,7 +132,7 @@ pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(),
 /// Returns whether the pages of a chunk are encrypted.
 ///
 /// An encrypted chunk begins with the length of the first encrypted page header (nonce, header and tag) in 4 little-endian bytes. A plain
-/// page header begins with the bytes 0x15, kind, 0x15, which as a length would exceed 1 MiB.
+/// page header begins with the bytes 0x15, kind, 0x15, which, read as a length, would exceed 1 MiB.
 fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
     const NONCE_AND_TAG: u32 = 12 + 16;
     const LONGEST: u32 = 1 << 20;
@@ -189,7 +189,7 @@ fn is_repeated(field: &TypePtr) -> bool {
 }
 
 /// Returns the fields from the root to the plain column with this name or path. A column whose own name contains a dot takes precedence. If
-/// `or_texts` is set, a list of texts is also accepted; in that case, the fields lead to the strings of the list.
+/// `or_texts` is set, a list that contains text is also accepted; in that case, the fields lead to the strings of the list.
 fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
         let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
@@ -401,12 +401,12 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
 }
 
 /// Returns whether the field is a plain string column. Such columns are read as bytes, because otherwise the decoder would check the
-/// strings and reject a complete page because of one value.
+/// strings and reject an entire page because of a single invalid value.
 fn is_string(field: &TypePtr) -> bool {
     matches!(data_type(field), Some(Ok(DataType::Utf8)))
 }
 
-/// Returns the same columns, but byte columns become views, which are decoded without copying and without 32-bit offsets.
+/// Returns the same columns with byte columns replaced by views, which are decoded without copying and without 32-bit offsets.
 fn as_views(fields: &Fields) -> Fields {
     let view = |field: &Arc<Field>| {
         let data_type = match field.data_type() {
@@ -443,7 +443,7 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).err().expect("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
-        // Copying waits for the same lock, so this file is not found to be invalid until the lock is free.
+        // Copying waits for the same lock, so the file is recognized as invalid only after the lock is released.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
         let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));

@@ -1,7 +1,7 @@
 //! Reads the requested columns of a Parquet file for a range of rows, or for chosen rows in the range.
 //!
 //! The reader works page by page; if a page has no requested rows, it reads only the header of the page. Rows are decoded a few at a time
-//! and collected up to the target size of a batch. A maximum number of rows would not limit the memory, because text lengths differ by a
+//! and collected up to the target size of a batch. Limiting the number of rows would not limit memory usage, because text lengths vary by a
 //! factor of a million. Page checksums are verified if the file contains them.
 
 use super::bounded::Bounded;
@@ -21,7 +21,8 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
 
-/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by up to this many texts.
+/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by the text of up to this many
+/// rows.
 pub(super) const STEP_ROWS: usize = 16;
 
 /// Describes which rows of which row groups to read, and how to return them.
@@ -110,7 +111,7 @@ fn reader(
     })
 }
 
-/// Returns how many rows to decode at a time. If all values of the columns fit into the target size (as with ids and sources), more rows
+/// Returns how many rows to decode at a time. If all values of the columns fit within the target size (as with ids and sources), more rows
 /// are decoded at a time, because a step with a thousand rows costs as much as a step with one row.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
@@ -171,7 +172,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     RowSelection::from(selectors)
 }
 
-/// Returns the first column that cannot be read on its own; called only if the file is damaged.
+/// Returns the first column that cannot be read even on its own; called only if the file is damaged.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
     plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
         let Ok(file) = file.try_clone() else { return false };
@@ -226,7 +227,7 @@ fn value_bytes(column: &ArrayRef) -> usize {
     }
 }
 
-/// Returns the batch with its strings copied out of their pages. A view keeps a complete page in memory, and each chosen row may be in a
+/// Returns the batch with its strings copied out of their pages. A view keeps an entire page in memory, and each chosen row may be in a
 /// different page.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns().iter().map(|column| match column.data_type() {

@@ -18,11 +18,11 @@ use std::fs::File;
 /// The number of bytes of values decoded at a time.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Returns the largest total size of these columns' values in one row, in bytes, or 0 if that size is at most `small`. Ignores values of
-/// fixed-size types.
+/// Returns the total size, in bytes, of the values of these columns in the largest row, or 0 if that size is at most `small`. Ignores
+/// values of fixed-size types.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be read.
+/// Returns the reason why the file cannot be read.
 pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, String> {
     let turn = turn(file, u64::MAX)?;
     let footer = Footer::new(&load(file)?, &Columns { others: names.to_vec(), ..Columns::default() })?;

@@ -28,7 +28,7 @@ pub fn folder_above(out: &Path) -> Option<PathBuf> {
 pub(super) struct Place {
     pub parent: PathBuf,
     pub name: String,
-    /// The complete path.
+    /// The full path.
     pub path: PathBuf,
 }
 
@@ -286,8 +286,8 @@ pub(super) fn size_below(folder: &Path) -> (u64, u64) {
     })
 }
 
-/// Returns the path of a result for `out`. Follows links, so that a link to a result folder is not replaced by a folder, and ignores a
-/// trailing slash.
+/// Returns the path to which the result for `out` is written. Follows links, so that a link to a result folder is not replaced by a folder,
+/// and ignores a trailing slash.
 pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     let path: PathBuf = out.components().collect();
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }

@@ -6,9 +6,9 @@
 //! that looked like a single record are then read again, starting from the second line. The lines are also read again if a multi-line
 //! record has the wrong number of fields, has no closing quote, or is too long for a row.
 //!
-//! This module splits the records itself, because the csv-core crate does not distinguish an empty field from an empty quoted text, accepts
-//! text after a closing quote, and ends an open quote at the end of the file. In this module, an empty field must be a null, text after a
-//! closing quote must cause the row to be rejected, and the lines after an open quote must be read again.
+//! This module splits the records itself, because the csv-core crate does not distinguish an empty field from an empty quoted string,
+//! accepts text after a closing quote, and ends an open quote at the end of the file. In this module, an empty field must be null, text
+//! after a closing quote must cause the row to be rejected, and the lines after an open quote must be read again.
 
 use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
@@ -256,7 +256,7 @@ impl<'l> Field<'l> {
 /// Calls `each` with the fields of a record, in order.
 ///
 /// # Errors
-/// Returns the reason if the record is invalid.
+/// Returns the reason why the record is invalid.
 pub(super) fn fields<'l>(
     record: &'l str,
     dialect: Dialect,

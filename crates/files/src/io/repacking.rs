@@ -2,7 +2,7 @@
 //! file, in blocks that can be unpacked independently.
 //!
 //! Without repacking, a single thread would have to unpack a gzip member or a Zstandard frame from the beginning each time it is read.
-//! Opening a file reads the complete file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
+//! Opening a file reads the entire file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
 //! repack with a cheaper codec. Later reads unpack only the blocks that they need; see [`repacked`](super::repacked). The copy only
 //! improves speed: if there is not enough disk space for it, the original files are read.
 
@@ -68,7 +68,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// The temporary file for the repacked texts of one corpus; used while the corpus files are opened.
+/// The temporary file for the repacked text of one corpus; used while the corpus files are opened.
 pub struct Repacking {
     file: Arc<File>,
     folder: PathBuf,
@@ -96,7 +96,7 @@ struct Filled {
 }
 
 impl Repacking {
-    /// Creates an unnamed temporary file in `folder`, for the texts of `files` input files. Returns `None` if the file cannot be created.
+    /// Creates an unnamed temporary file in `folder`, for the text of `files` input files. Returns `None` if the file cannot be created.
     fn new(folder: &Path, files: usize) -> Option<Repacking> {
         let file = tempfile::tempfile_in(folder).map_err(|error| not_kept(folder, &error)).ok()?;
         Some(Repacking::over(file, folder, files))

@@ -49,7 +49,7 @@ impl Behind {
 /// A part of a file from which no row could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The problem, as text.
+    /// A description of the problem.
     pub why: String,
     /// The size of the part on disk, in bytes.
     pub bytes: u64,

@@ -100,8 +100,8 @@ impl RowGroups {
     }
 }
 
-/// Returns whether this thread belongs to a pool. Without a pool, the library would create a global pool that uses all processors, which is
-/// not allowed.
+/// Returns whether this thread belongs to a pool. Without a pool, the library would create a global pool that uses all processors, which
+/// must not happen.
 fn in_pool() -> bool {
     rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
 }

@@ -13,8 +13,8 @@ pub struct Columns {
     pub text: String,
     /// The columns to combine into the text, in order, in files without the text column; empty if only one column is specified.
     pub several: Vec<String>,
-    /// The columns that are combined into each text, in order; used for files whose texts are combined from several columns. `others`
-    /// contains these columns as well, and `text` is one of them.
+    /// The columns that are combined into the text of each document, in order; used for files whose text comes from several columns.
+    /// `others` contains these columns as well, and `text` is one of them.
     pub parts: Vec<String>,
     /// Whether the text column contains HTML pages in any charset, which is always the case in web archives.
     pub html: bool,
@@ -25,18 +25,18 @@ pub struct Columns {
     pub id_required: bool,
     /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
-    /// The columns that may hold lists of texts. These columns are listed in `others` or among the columns to combine. A list is returned
-    /// as JSON; see [`crate::tables::lists`].
+    /// The columns whose values may be lists of text items. These columns are listed in `others` or among the columns to combine. A list is
+    /// returned as JSON; see [`crate::tables::lists`].
     pub lists: Vec<String>,
 }
 
 impl Columns {
-    /// Returns whether texts are read from this column.
+    /// Returns whether text is read from this column.
     pub(super) fn is_text(&self, name: &str) -> bool {
         if self.parts.is_empty() { name == self.text } else { self.parts.iter().any(|part| part == name) }
     }
 
-    /// Returns all distinct names in reading order.
+    /// Returns all distinct names in the order in which they are read.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in [&self.text, &self.id].into_iter().chain(&self.others) {
@@ -57,7 +57,7 @@ pub struct Shown {
     pub data_type: Option<DataType>,
     /// The type as shown in messages; empty if there is none.
     pub(super) says: String,
-    /// Whether the column contains lists that can be joined into a text, such as lists of paragraphs or chat messages; see
+    /// Whether the column contains lists that can be joined into one text, such as lists of paragraphs or chat messages; see
     /// [`crate::tables::lists`].
     pub(super) is_texts: bool,
 }
@@ -100,7 +100,7 @@ pub(super) struct Has {
     pub id: Option<IdKind>,
     pub id_note: Option<String>,
     pub others: Vec<String>,
-    /// Whether texts are joined from lists.
+    /// Whether the text is joined from lists.
     pub is_joined: bool,
 }
 
@@ -313,7 +313,7 @@ mod tests {
         assert!(why.ends_with("try `id-column=uid`"), "{why}");
         let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
         assert!(why.contains("expected strings, binary or integers"), "{why}");
-        // A custom name with a typo takes precedence over the usual names.
+        // A misspelled custom name takes precedence over the usual names.
         let there = [shown("text", Some(DataType::Utf8)), shown("summary", Some(DataType::Utf8))];
         let why = check(&columns("sumary", "id", false), &there).expect_err("no such column");
         assert!(why.ends_with("try `text-column=summary`"), "{why}");

@@ -25,7 +25,7 @@ pub struct Segment {
     pub bytes: u64,
     /// The size in bytes of the longest text in the segment, or a lower bound, if known.
     pub longest: u64,
-    /// The column that takes most of the bytes.
+    /// The column that accounts for most of the bytes.
     pub column: String,
 }
 
@@ -77,14 +77,14 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // Segments without requested rows are left out, so that threads do not wait for memory for them.
+        // Segments without requested rows are left out, so that no thread waits for the memory that they would need.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// Returns the largest page that does not fit into memory. `fits` decides whether a segment fits, given the number of bytes that it
-    /// holds in memory and the size of its longest known text. Small pieces are not inspected.
+    /// Returns the largest page that does not fit in memory. `fits` decides whether a segment fits, given the number of bytes that it holds
+    /// in memory and the size of its longest known text. Small pieces are not inspected.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].
@@ -176,7 +176,7 @@ mod tests {
         write_parquet(&path, &batch(vec![("text", texts), ("title", titles)]), properties.build());
         let (source, _) = open(&[&path]).expect("opened");
         let large = source.beyond(&|bytes, _| bytes <= 2 << 20).expect("the footer is there").expect("5 MB of titles");
-        // Titles are not texts, so no lower bound for their length is known.
+        // Titles are not document text, so no lower bound for their length is known.
         assert_eq!((large.column.as_str(), large.bytes > 4 << 20, large.longest < 20), ("title", true, true));
         let longest = |small| source.files[0].longest_of(&["title".to_owned()], small).expect("read");
         assert_eq!([longest(1 << 10), longest(1 << 20)], [300_000, 0]);

@@ -1,7 +1,7 @@
 //! Reads separated values: a first record with the column names, then one record per row.
 //!
-//! Values in such a file have no types. Ids, texts and the columns for `--keep` are kept as written; any other value that looks like a
-//! number becomes a number. An empty field is a null; a field that consists of two quotes is an empty text.
+//! Values in such a file have no types. Ids, text and the columns for `--keep` are kept as written; any other value that looks like a
+//! number becomes a number. An empty field is null; a field that consists of two quotes is an empty string.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
@@ -126,7 +126,7 @@ pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Codi
 /// Counts the rows and checks the columns.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be used.
+/// Returns the reason why the file cannot be used.
 pub(super) fn scan(
     file: File,
     coding: Coding,
@@ -234,7 +234,7 @@ impl Places {
     }
 }
 
-/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting the number gives the same text.
+/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting that number yields the original text.
 fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
     let Some(text) = field.text() else { return JsonValue::Null };
     if !is_text {

@@ -1,5 +1,5 @@
-//! Checks that the rows of separated values equal the rows of equivalent JSON lines, regardless of quotes, line breaks, byte order marks
-//! and splits.
+//! Checks that separated values give the same rows as equivalent JSON lines, regardless of quotes, line breaks, byte order marks, and how
+//! the file is split.
 
 use super::super::copying::Copying;
 use super::super::format::Shared;

@@ -1,9 +1,9 @@
-//! Combines several columns into one text: `--text-column title,text`.
+//! Combines several columns into the text of a document: `--text-column title,text`.
 //!
-//! A file that has a column with exactly that name is read normally. In other files, the columns are read separately, all by the same
-//! rules. Each batch gets a column with the combined name; it contains the values joined by line feeds. Numbers are written as text. The
-//! texts of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row unusable; in Parquet
-//! files, a list or struct column makes the file unusable.
+//! A file that has a column with exactly that name is read normally. In other files, each column is read separately, and the same rules
+//! apply to all of them. Each batch gets a column with the combined name that contains the values, joined by line feeds. Numbers are
+//! written as text. The items of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row
+//! unusable; in Parquet files, a list or struct column makes the file unusable.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -29,7 +29,7 @@ pub fn several(typed: &str) -> Vec<String> {
 }
 
 impl Columns {
-    /// Returns the columns for a read that does not combine texts; `others` then includes the columns to combine.
+    /// Returns the columns for a read that does not combine any of them; `others` then includes the columns to combine.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -42,10 +42,10 @@ impl Columns {
     }
 }
 
-/// Returns whether the texts of a file are combined from several columns.
+/// Returns whether the text of a file is combined from several columns.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be read.
+/// Returns the reason why the file cannot be read.
 pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
     if columns.several.is_empty() || !found.format.names_columns() {
         return Ok(false);
@@ -54,7 +54,7 @@ pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::
     Ok(known.columns.iter().all(|column| column.name != columns.text))
 }
 
-/// Returns the columns and rows to read from a file whose texts are combined from several columns.
+/// Returns the columns and rows to read from a file whose text is combined from several columns.
 pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     let mut all = Want { text: false, ..want.clone() };
     for name in &columns.several {
@@ -67,7 +67,7 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     all
 }
 
-/// Returns the rows with their combined texts. A row with an unusable part is unusable.
+/// Returns the rows with their combined text. A row is unusable if any of its parts is unusable.
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as strings.
@@ -109,7 +109,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
             None => texts.append_null(),
         }
     }
-    // If a row was rejected because of a part, the part is not counted again as a lost value.
+    // If a row was rejected because of one part, that part is not counted again as a lost value.
     documents.without_lost(&columns.several).purified((&columns.text, texts.finish()), Vec::new(), bad)
 }
 

@@ -138,10 +138,10 @@ impl Stage {
         overwrite::is_output(&self.place().path)
     }
 
-    /// Checks that a result that must not replace the output can be held back next to the output.
+    /// Checks that a result can be held back next to the output that it must not replace.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the path contains something else.
+    /// Returns [`Error::Usage`] if the path contains anything other than a held-back result.
     pub fn can_hold(&self) -> Result<()> {
         can_hold(self.place())
     }
@@ -165,7 +165,7 @@ impl Stage {
     /// Returns the path of a file below the folder, and creates its parent folders.
     ///
     /// # Errors
-    /// Returns an error for a path that leads out of the folder, or [`Error::Io`].
+    /// Returns an error for a path that leads outside the folder, or [`Error::Io`].
     pub fn file(&self, relative: &str) -> Result<PathBuf> {
         let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside || relative.is_empty() {
@@ -267,7 +267,7 @@ impl Stage {
     /// held-back result. The existing output is kept. Returns the path.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains something else.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains anything other than a held-back result.
     pub fn hold(mut self) -> Result<PathBuf> {
         self.seal(HELD, held::standing(self.place()).as_bytes())?;
         let held = publish(|| {

@@ -1,8 +1,8 @@
-//! Holds the files of the corpus and their row counts, from which all document numbers follow.
+//! Holds the files of the corpus and their row counts, from which all document numbers are derived.
 //!
-//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. Therefore, if damage is
-//! found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of the file's rows may be counted
-//! anywhere.
+//! Documents are numbered in the order of the sorted list of readable files. The rows of an unreadable file are not numbered. Therefore, if
+//! damage is found late, the documents are renumbered without the damaged file ([`Source::skip`]), and none of the file's rows may be
+//! counted anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -41,7 +41,7 @@ pub struct InputFile {
     pub format: &'static dyn Format,
     /// The compression and encoding of the file.
     pub coding: Coding,
-    /// Whether the texts of the file are pages; see [`Documents::page`](crate::tables::Documents::page).
+    /// Whether the text column of the file contains web pages; see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of the first document in the file.
     pub first_doc: u64,
@@ -53,7 +53,7 @@ pub struct InputFile {
     /// The uncompressed size of the text column in bytes, if the file contains that information; for JSON lines, the size of all lines; for
     /// web archives, the size of the blocks of all rows.
     pub text_bytes: u64,
-    /// The kind of ids; `None` if there is no id column, or if the kind is known only after a complete read (JSON lines).
+    /// The kind of ids; `None` if there is no id column, or if the kind is known only after the whole file is read (JSON lines).
     pub id: Option<IdKind>,
     /// The reason why an existing id column is unusable; `None` if the column is usable or missing.
     pub id_note: Option<String>,
@@ -67,9 +67,9 @@ pub struct InputFile {
     /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain these
     /// columns.
     pub(super) partitions: Vec<Partition>,
-    /// Whether the texts of the file are combined from several columns.
+    /// Whether the text of the file is combined from several columns.
     pub(super) has_several: bool,
-    /// Whether the texts of the file are joined from lists.
+    /// Whether the text of the file is joined from lists.
     pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
@@ -88,17 +88,17 @@ pub struct Source {
     pub files: Vec<InputFile>,
     /// Notes about the files as a whole.
     pub notes: Vec<String>,
-    /// Files in the inputs that are not read.
+    /// Files among the inputs that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
-    /// The columns for files whose texts are combined from several columns.
+    /// The columns for files whose text is combined from several columns.
     pub(super) apart: Columns,
     pub(super) shared: Shared,
 }
 
-/// Opens the files on this many threads: reads the footers of Parquet files, and scans JSON lines files and web archives completely to
-/// count their rows. If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later
-/// reads can run in parallel.
+/// Opens the files on this many threads: reads the footers of Parquet files, and scans entire JSON lines files and web archives to count
+/// their rows. If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later reads can
+/// run in parallel.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if all readable files lack the text column or an explicitly
@@ -240,10 +240,10 @@ pub(super) struct Partition {
 }
 
 /// Returns the requested columns that only the folder names provide, and the names of columns that occur both in the folder names and in
-/// the file. A text is never taken from a folder name.
+/// the file. Text is never taken from a folder name.
 ///
 /// # Errors
-/// Returns the reason if the file cannot be read.
+/// Returns the reason why the file cannot be read.
 fn partitions(
     found: &FoundFile,
     columns: &Columns,
@@ -306,7 +306,7 @@ impl InputFile {
         if self.format.names_columns() { self.longest } else { 0 }
     }
 
-    /// Returns the largest total size of these columns' values in a single row; see [`Format::longest_of`].
+    /// Returns the total size of the values of these columns in the largest row; see [`Format::longest_of`].
     ///
     /// # Errors
     /// Returns an error if the file has become unreadable.
@@ -315,7 +315,7 @@ impl InputFile {
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Returns whether, according to the recorded pieces, reads hold more than this many bytes of requested columns at a time.
+    /// Returns whether, judging by the recorded pieces, a read holds more than this many bytes of the requested columns at a time.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }
@@ -386,22 +386,22 @@ impl Source {
         }
     }
 
-    /// Returns the number of documents; document numbers are smaller than this number.
+    /// Returns the number of documents; every document number is smaller than this count.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }
 
-    /// Returns whether the texts of at least one file are pages.
+    /// Returns whether at least one file contains web pages.
     pub fn has_pages(&self) -> bool {
         self.files.iter().any(|file| file.html)
     }
 
-    /// Returns whether at least one file has texts that are joined from lists, as determined when the files were opened.
+    /// Returns whether at least one file has text that is joined from lists, as determined when the files were opened.
     pub fn has_joined_texts(&self) -> bool {
         self.files.iter().any(|file| file.is_joined)
     }
 
-    /// Returns whether the texts of at least one file are combined from several columns.
+    /// Returns whether the text of at least one file is combined from several columns.
     pub fn has_several_texts(&self) -> bool {
         self.files.iter().any(|file| file.has_several)
     }

@@ -1,8 +1,7 @@
 //! Splits a corpus into pieces of work that contain about the same number of text bytes.
 //!
 //! A file may have a single row group of several gigabytes, or a million row groups of a kilobyte each. Therefore, a large row group is
-//! split into ranges of rows (the reader skips complete pages after reading their headers), and small adjacent row groups are read
-//! together.
+//! split into ranges of rows (the reader skips whole pages after reading their headers), and small adjacent row groups are read together.
 
 use super::format::{Part, Piece, Starts};
 use super::page_starts::nearest;

@@ -41,10 +41,10 @@ const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 
 /// The number of rows per block.
 const BLOCK_ROWS: usize = 8192;
-/// The number of bytes of strings and binary values after which a block ends.
+/// A block ends once its strings and binary values reach this many bytes.
 const BLOCK_BYTES: usize = 8 << 20;
-/// The number of bytes after which a block ends in a table with view columns, whose values may be as long as documents; each page of such a
-/// table ends at the end of a block.
+/// Like [`BLOCK_BYTES`], for tables with view columns, whose values may be as long as documents; each page of such a table ends where a
+/// block ends.
 const VIEWS_BLOCK_BYTES: usize = 1 << 20;
 /// The number of rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
@@ -72,8 +72,8 @@ impl TableWriter {
         TableWriter::start(path, schema, false)
     }
 
-    /// Creates a file for values of tens of megabytes. Only three copies of each value are held in memory instead of six, because the file
-    /// has no minimum and maximum values and uses the page version that compresses values in place.
+    /// Creates a file for values that are tens of megabytes long. Only three copies of each value are held in memory instead of six,
+    /// because the file has no minimum and maximum values and uses the page version that compresses values in place.
     ///
     /// # Errors
     /// Returns the same errors as [`TableWriter::create`].
@@ -131,7 +131,7 @@ impl TableWriter {
         Ok(TableWriter { path, groups, schema, block_bytes, pending, pending_rows, pending_bytes, rows })
     }
 
-    /// Appends rows as a batch with the given schema.
+    /// Appends the rows of a batch that has the given schema.
     ///
     /// # Errors
     /// Returns an [`Error::Io`] that names the file, for example if the disk is full.

@@ -1,4 +1,4 @@
-//! Creates input files for the tests of this module, and reads them back completely.
+//! Creates input files for the tests of this module, and reads them back in full.
 
 use super::source::{BadInput, Columns, Source};
 use super::want::Want;

@@ -1,7 +1,7 @@
 //! Keeps track of unfinished folders, so that a process that ends early can remove them, even while threads are still working.
 //!
 //! Stop requests are checked between two steps of the work. However, a step may take a long time, for example a matrix decomposition in a
-//! library, a text of a hundred megabytes, or an access to a disk that does not respond. In that case, one thread ends the process with
+//! library, a document of a hundred megabytes, or access to a disk that does not respond. In that case, one thread ends the process with
 //! [`end`] while other threads are still running:
 //!
 //! ```text
@@ -48,7 +48,7 @@ fn known() -> MutexGuard<'static, Known> {
 /// leave this subfolder behind.
 pub(super) const PROBE: &str = ".mode";
 
-/// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
+/// A folder that is removed with its contents when this value is dropped, or when [`end`] ends the process.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
@@ -57,7 +57,7 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Creates a folder with this name. Other users have no access to the folder before [`Unfinished::opens`].
+    /// Creates a folder with this name. Other users have no access to the folder until [`Unfinished::opens`] is called.
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
         private::make(&path)?;
@@ -173,7 +173,7 @@ pub fn end(last: impl FnOnce()) {
 }
 
 /// Removes every unfinished folder; called when other code, such as an interpreter, ends the process while threads are still working.
-/// Afterwards, no folder can be created and no result can get its final name.
+/// Afterward, no folder can be created and no result can get its final name.
 pub fn left() {
     let known = known();
     known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));

@@ -75,9 +75,9 @@ impl Unpack {
 /// Describes where and why the data of a compressed file ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
-    /// The problem, as text.
+    /// A description of the problem.
     pub why: String,
-    /// The extent to which the bytes before the damage are correct.
+    /// States which of the bytes before the damage are correct.
     pub trust: Trust,
     /// The position in the file where the damage was detected.
     pub at: u64,
@@ -85,10 +85,10 @@ pub(super) struct Damage {
     pub bytes: u64,
 }
 
-/// The extent to which the bytes before the damage are correct.
+/// States which of the bytes before the damage are correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// All bytes before the damage are correct: the file is cut off, or there is garbage between two members.
+    /// All bytes before the damage are correct: the file is truncated, or there is garbage between two members.
     All,
     /// The bytes before this position, where the damaged member begins, are correct. The bytes of the damaged member are correct up to the
     /// damage, whose position is unknown.

@@ -41,7 +41,7 @@ impl Want {
 }
 
 impl Default for Want {
-    /// Requests the texts of all rows, about 4 MiB at a time.
+    /// Requests the text of all rows, about 4 MiB at a time.
     fn default() -> Want {
         Want {
             text: true,

@@ -1,9 +1,9 @@
 //! Counts the pages of web archives and converts them into batches of documents.
 //!
-//! A row is a record that contains a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are counted by
-//! type. As with JSON lines, opening a file reads it completely once and records a start position every megabyte, so that several threads
-//! can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns have fixed names;
-//! see [`COLUMNS`].
+//! A row is a record that contains a page: `response`, `resource` or `conversion` (extracted text, as in WET files). Other records are
+//! counted by type. As with JSON lines, opening a file reads it once from beginning to end and records a start position every megabyte, so
+//! that several threads can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns
+//! have fixed names; see [`COLUMNS`].
 
 use super::coding::Coding;
 use super::format::{Archived, Piece, Reading};
@@ -35,7 +35,7 @@ const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "contin
 /// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The pieces between possible start positions, with their rows and the bytes of their blocks.
+    /// The pieces between possible start positions, with their row counts and the sizes of their blocks in bytes.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
     /// The size in bytes of the longest block that a read may have to hold in memory; 0 if all blocks are small.

@@ -1,6 +1,6 @@
 //! Parses the header fields of web archive records and of the server responses in these records.
 //!
-//! Crawls store whatever servers send, so a single bad line must not invalidate a complete header: a line that is not a field is ignored.
+//! Crawls store whatever servers send, so a single bad line must not invalidate an entire header: a line that is not a field is ignored.
 //! Characters that `httparse` does not accept are replaced with spaces before it parses the lines.
 
 use httparse::{EMPTY_HEADER, ParserConfig, Response};

@@ -1,5 +1,5 @@
-//! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece has the same records as that part of the
-//! complete file, and truncation does not affect records before the cut.
+//! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece contains the same records as that part of
+//! the entire file, and truncation does not affect the records before that point.
 
 use super::packing::Packing;
 use super::warc_records::{Found, Records};
@@ -34,7 +34,7 @@ fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Come> {
     all
 }
 
-/// Reads the bytes in every way and checks the properties. Returns the records of one read.
+/// Reads the bytes in every possible way and checks the properties. Returns the records found by one of the reads.
 fn lawful(bytes: &[u8], packing: Packing) -> Vec<Come> {
     let file = file(bytes);
     let all = records(&file, packing, 0, true);
@@ -134,7 +134,7 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
     }
 }
 
-/// Generates pieces of archives in any order: records, partial records, line breaks, wrong headers, arbitrary bytes.
+/// Generates pieces of archives in any order: records, partial records, line breaks, invalid headers, arbitrary bytes.
 fn pieces() -> impl Strategy<Value = Vec<(usize, usize, u64)>> {
     proptest::collection::vec((0usize..14, 0usize..400, any::<u64>()), 0..12)
 }

@@ -47,7 +47,7 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
 }
 
 /// Returns whether a block with this beginning may be a page; a block that cannot be a page need not be held in memory. `begin` is the
-/// complete block, or its beginning up to the maximum size of a header.
+/// entire block, or its beginning up to the maximum size of a header.
 pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");
@@ -107,7 +107,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
     Ok(body)
 }
 
-/// Checks that the declared type is a possible type of a page.
+/// Checks that a page can have the declared type.
 fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);
@@ -185,8 +185,8 @@ enum Failed {
 /// The unpacked size, in bytes, above which the total size of a body is measured before the body is held in memory.
 const HELD_UNSEEN: u64 = 4 << 20;
 
-/// Returns all output of a decoder. If the input is cut off, returns the available part, as a browser does. A long body is unpacked twice,
-/// so that an unusable body is never held in memory: a few kilobytes may unpack to more than the longest text.
+/// Returns the entire output of a decoder. If the input is truncated, returns the available part, as a browser does. A long body is
+/// unpacked twice, so that an unusable body is never held in memory: a few kilobytes may unpack to more than the maximum text size.
 fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
     let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();
@@ -210,7 +210,7 @@ fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed
     if is_usable(&read, out.len() as u64) { Ok(out) } else { Err(Failed::Decoder) }
 }
 
-/// Returns whether the unpacked data is usable: complete, or a part if the input is cut off.
+/// Returns whether the unpacked data is usable: complete, or partial because the input is truncated.
 fn is_usable<T>(read: &io::Result<T>, bytes: u64) -> bool {
     read.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::UnexpectedEof && bytes > 0)
 }
@@ -239,7 +239,7 @@ fn dechunked(body: &[u8]) -> Cow<'_, [u8]> {
         }
         let chunk = &rest[line..];
         let Some((chunk, behind)) = usize::try_from(size).ok().and_then(|size| chunk.split_at_checked(size)) else {
-            // The block was cut off inside this chunk.
+            // The block was truncated inside this chunk.
             out.extend_from_slice(chunk);
             return Cow::Owned(out);
         };

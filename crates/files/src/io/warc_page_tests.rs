@@ -81,7 +81,7 @@ fn chunks_are_put_together() {
     let chunked = "Transfer-Encoding: Chunked\r\n";
     assert_eq!(good(chunked, b"6\r\n<html>\r\n3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\n"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\n3\r\nabc"), b"<html>abc");
-    // The first body is cut off inside a chunk, the second after a chunk.
+    // The first body is truncated inside a chunk, the second after a chunk.
     assert_eq!(good(chunked, b"6\r\n<html>\r\nFF\r\nabc"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\r\n"), b"<html>");
     // Data that is not a chunk is used unchanged.

@@ -15,7 +15,7 @@ use crate::tables::document::{MAX_TEXT_BYTES, too_long};
 use std::fs::File;
 use std::io;
 
-/// The maximum size, in bytes, of a block that is held in memory: the longest text plus a server header.
+/// The maximum size, in bytes, of a block that is held in memory: the longest allowed text plus a server header.
 const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
 /// The size, in bytes, below which a block does not count toward the memory of a read.
 const LONG_BLOCK: u64 = 1 << 20;
@@ -32,12 +32,12 @@ const NO_TYPE: &str = "its header has no type";
 const NO_LENGTH: &str = "its header has no length";
 const LENGTH: &str = "it does not have the length that its header declares";
 
-/// A record or a broken part.
+/// A record, or data that is not a valid record.
 #[derive(Debug)]
 pub(super) enum Found {
     /// The header of a record. The block follows, so [`Records::block`] must be called next.
     Head(Head),
-    /// A broken record, or bytes that are not a record; the text describes the problem.
+    /// A broken record, or bytes that are not a record; the string describes the problem.
     Broken(&'static str),
 }
 
@@ -81,7 +81,7 @@ impl Records {
         self.members.rest()
     }
 
-    /// Returns the position of the last record in a plain file, or the position of its member in a compressed file.
+    /// Returns the position of the current record in a plain file, or the position of its member in a compressed file.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -94,7 +94,7 @@ impl Records {
     /// Returns the next record; `None` at the end.
     ///
     /// # Errors
-    /// Returns the I/O error; damage is [`Found::Broken`].
+    /// Returns the I/O error; damage is returned as [`Found::Broken`].
     pub fn next(&mut self) -> io::Result<Option<Found>> {
         loop {
             if let Some((start, known)) = self.begun.take() {
@@ -134,7 +134,7 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes of the last record's block that a read may have to hold in memory; 0 if the block is small.
+    /// Returns the number of bytes of the current record's block that a read may have to hold in memory; 0 if the block is small.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -143,7 +143,7 @@ impl Records {
         Ok(if is_held && !is_no_page(&head.fields, self.members.fill()?) { head.length } else { 0 })
     }
 
-    /// Reads the block of the last record into `into`, or skips it.
+    /// Reads the block of the current record into `into`, or skips it.
     ///
     /// # Errors
     /// Returns the I/O error. The inner error contains the reason why the record is unusable: it is broken, or too long to be held in
@@ -152,8 +152,8 @@ impl Records {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {
-            // A length is trusted only if the record ends after that many bytes, which is checked before any data is held in memory.
-            // If a wrong length extended into other records, these records would be lost.
+            // A length is trusted only if the record ends after that many bytes, which is checked before any data is held in memory. If a
+            // wrong length extended into other records, those records would be lost.
             if self.members.skip(head.length)? < head.length || !self.ends()? {
                 self.members.seek(from)?;
                 let more = self.search()?;
@@ -275,7 +275,7 @@ impl Records {
         Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
     }
 
-    /// Moves to the next line, within the open member, that begins a record. Returns whether there is such a line.
+    /// Moves to the next line, within the open member, that begins a record. Returns whether such a line was found.
     fn search(&mut self) -> io::Result<bool> {
         loop {
             let start = self.members.position();
@@ -309,7 +309,7 @@ impl Records {
     }
 }
 
-/// Returns `None` if a line is not the first line of a record. Otherwise, returns whether the version is supported: 0.17 to 1.1.
+/// Returns `None` if the line is not the first line of a record. Otherwise, returns whether the version is supported: 0.17 to 1.1.
 fn version(line: &[u8]) -> Option<bool> {
     let version = line.strip_prefix(RECORD)?.trim_ascii_end();
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Checks that the rows of complete, damaged and truncated web archives do not depend on how the file is read, for every compression.
+//! Checks, for every compression, that the rows of complete, damaged and truncated web archives do not depend on how the file is read.
 
 use super::source::{Columns, Source};
 use super::testkit;
@@ -249,8 +249,8 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records are in one member, as in a file that was compressed as a whole. Seeking backward is impossible in such a file, so
-        // a length that is too large causes the header of the next record to be lost.
+        // One member contains several records, as in a file that was compressed as a whole. Seeking backward is impossible in such a file,
+        // so a length that is too large causes the header of the next record to be lost.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =
             ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));
@@ -356,7 +356,7 @@ fn a_block_that_is_too_long_is_not_held() {
 #[test]
 fn pieces_of_a_large_file_have_the_rows_of_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The texts cannot be compressed; some records between them are not rows, and some are broken.
+    // The text cannot be compressed; some of the records are not rows, and some are broken.
     let records: Vec<Vec<u8>> = (0..400u64)
         .map(|n| {
             let text: String = (0..1000).map(|at| format!("{:x}", dupsift_core::hash::mix64(n * 1000 + at))).collect();

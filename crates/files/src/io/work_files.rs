@@ -16,10 +16,10 @@ pub(super) const STANDARD_INPUT: &str = "standard-input";
 pub const INDEXED: &str = ".indexed.parquet";
 /// The suffix of tables that list the rejected rows of an input other than the corpus.
 pub const REJECTED: &str = ".rejected.parquet";
-/// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they are open.
+/// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they have been opened.
 const ENDINGS: [&str; 8] = [".saved", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
 
-/// Returns whether a file with this name in a temporary folder belongs to dupsift. An accepted name never leads out of the folder.
+/// Returns whether a file with this name in a temporary folder belongs to dupsift. An accepted name never leads outside the folder.
 pub fn is_work_file(name: &str) -> bool {
     [LOCK, LEDGER, STANDARD_INPUT].contains(&name)
         || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && is_plain(name)

@@ -88,7 +88,7 @@ impl WorkFolder {
         Ok(taken)
     }
 
-    /// Checks that no active run is writing the output. Creates nothing unless `probes` is set, which briefly creates a folder.
+    /// Checks that no active run is writing the output. If `probes` is set, briefly creates a folder; otherwise, creates nothing.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a run is writing the output.
@@ -111,7 +111,7 @@ impl WorkFolder {
         &self.place
     }
 
-    /// Returns the user who owns the files that this process creates next to the output.
+    /// Returns the id of the user who owns the files that this process creates next to the output.
     pub(super) fn user(&self) -> Result<u32> {
         self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
     }

@@ -1,4 +1,4 @@
-//! Reads the headers of Zstandard frames: skippable frames, dictionaries, windows.
+//! Reads the headers of Zstandard frames, including skippable frames, dictionaries and window sizes.
 
 use super::input::Input;
 use std::io::{self, Read as _};
@@ -7,12 +7,12 @@ use std::io::{self, Read as _};
 pub(super) const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 /// The first of the sixteen magic numbers for skippable frames.
 const SKIPPABLE: u32 = 0x184D_2A50;
-/// The skippable frame at the beginning of a `.warc.zst` file that contains the dictionary for all frames.
+/// The magic number of the skippable frame that begins a `.warc.zst` file and contains the dictionary for all frames.
 const DICTIONARY: u32 = 0x184D_2A5D;
 /// The maximum size of a dictionary in bytes: 64 MiB.
 const MAX_DICTIONARY: u64 = 64 << 20;
 
-/// Returns the binary logarithm of the size of the largest Zstandard window that fits into this many bytes.
+/// Returns the binary logarithm of the size of the largest Zstandard window that fits in this many bytes.
 pub(super) fn window_log(bytes: u64) -> u32 {
     bytes.max(1).ilog2().clamp(10, 31)
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct AttributeExtras {
     /// Whether to include the number of sources per cluster.
     pub sources: bool,
-    /// Whether to include the `cut` and `left` columns, which describe cut passages.
+    /// Whether to include the `cut` and `left` columns, which describe the passages that were cut.
     pub cut: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Defines the value of a row's text cell: a text, or the reason why there is none.
+//! Defines the value of a row's text cell: the text, or the reason why there is none.
 
 use super::reason::{RejectReason, Rejection};
 
-/// The maximum size of a text, in bytes. The limit of 128 MiB ensures that positions in the normalized text always fit into 32 bits.
-/// `text::MAX_TEXT_BYTES` has the same value, which a test of the driver checks.
+/// The maximum size of a document's text, in bytes. The limit of 128 MiB ensures that positions in the normalized text always fit in 32
+/// bits. `text::MAX_TEXT_BYTES` has the same value, which a test of the driver checks.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The text of one row.
@@ -21,7 +21,7 @@ impl<'a> Cell<'a> {
     /// Returns the text, or the reason why the row is unusable.
     ///
     /// # Errors
-    /// Returns the rejection of a row without a text.
+    /// Returns the rejection of a row without text.
     pub fn text(self) -> std::result::Result<&'a str, Rejection> {
         match self {
             Cell::Text(text) => Ok(text),
@@ -31,7 +31,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Returns the rejection for a text of this many bytes.
+/// Returns the rejection for text of this size in bytes.
 pub fn too_long(bytes: usize) -> Rejection {
     let detail = format!("the text has {bytes} bytes; expected at most {MAX_TEXT_BYTES}");
     Rejection::new(RejectReason::TooLong, detail)

@@ -1,7 +1,7 @@
 //! Defines a batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
 //!
-//! The text column is always a view array (Utf8View, or BinaryView for a binary column), regardless of the string type in the file. Texts
-//! are therefore borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps its
+//! The text column is always a view array (Utf8View, or BinaryView for a binary column), regardless of the string type in the file. Text is
+//! therefore borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row whose text is unusable keeps its
 //! number; its [`Cell`] contains the reason.
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
@@ -38,7 +38,7 @@ pub struct Documents {
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
-/// A string column other than the text.
+/// A string column other than the text column.
 #[derive(Clone, Debug)]
 pub struct TextColumn(Strings);
 
@@ -109,8 +109,8 @@ impl Documents {
     }
 
     /// Creates a batch of consecutive rows. The string columns, listed in `strings`, were decoded as bytes and are checked by this
-    /// function. A text that is not UTF-8 makes its row unusable; any other value that is not UTF-8 becomes null. If `html` is set, the
-    /// texts are pages in any charset and stay bytes. `text` and `id` are as in [`Documents::new`].
+    /// function. Text that is not UTF-8 makes its row unusable; any other value that is not UTF-8 becomes null. If `html` is set, the text
+    /// column contains HTML pages in any charset, which stay bytes. `text` and `id` are as in [`Documents::new`].
     ///
     /// # Errors
     /// Returns the same errors as [`Documents::new`].
@@ -180,13 +180,13 @@ impl Documents {
         self
     }
 
-    /// Sets whether the texts are pages that must be purified first.
+    /// Sets whether the text column contains web pages that must be purified first.
     pub fn with_html(mut self, html: bool) -> Documents {
         self.html = html;
         self
     }
 
-    /// Returns whether the texts are pages: HTML in any charset; see [`Documents::page`].
+    /// Returns whether the text column contains web pages (HTML in any charset); see [`Documents::page`].
     pub fn is_html(&self) -> bool {
         self.html
     }
@@ -194,7 +194,7 @@ impl Documents {
     /// Returns the bytes of a row's page; `None` if the row has no page.
     ///
     /// # Errors
-    /// Returns the reason if the row is unusable.
+    /// Returns the reason why the row is unusable.
     pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &Rejection> {
         match (self.bad.get(&row), &self.text) {
             (Some(why), _) => Err(why),
@@ -204,7 +204,7 @@ impl Documents {
         }
     }
 
-    /// Replaces pages with their extracted texts. `beside` contains additional string columns, which replace columns with the same name;
+    /// Replaces pages with their extracted text. `beside` contains additional string columns, which replace columns with the same name;
     /// `bad` contains further unusable rows.
     ///
     /// # Errors
@@ -267,7 +267,7 @@ impl Documents {
         self.rows.column_by_name(name)
     }
 
-    /// Returns a string column other than the text, such as a title; `None` if the column is missing or is not a string column.
+    /// Returns a string column other than the text column, such as a title; `None` if the column is missing or is not a string column.
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the strings.
@@ -332,8 +332,8 @@ impl Documents {
         }
     }
 
-    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, merge the results of a complete read that
-    /// requests the ids; see [`IdsSeen::id_type`]. In a read that does not request ids, every row counts as a row without an id.
+    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, merge the results of a read of the entire corpus
+    /// that requests the ids; see [`IdsSeen::id_type`]. In a read that does not request ids, every row counts as a row without an id.
     pub fn ids_seen(&self) -> &IdsSeen {
         &self.ids_seen
     }
@@ -351,7 +351,7 @@ impl Strings {
 /// Returns the kind of ids in a column of this type; `None` if such a column cannot be an id column.
 pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     Some(match data_type {
-        // In some files, a column with only nulls has the null type.
+        // In some files, a column that contains only nulls has the null type.
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => IdKind::Text,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
@@ -414,7 +414,7 @@ fn utf8(bytes: &[u8]) -> Cell<'_> {
     }
 }
 
-/// Returns the rejection for a text whose first invalid byte is at this offset.
+/// Returns the rejection for text whose first invalid byte is at this offset.
 fn not_utf8(byte: usize) -> Rejection {
     Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is invalid"))
 }

@@ -1,8 +1,7 @@
 //! Defines document ids as they are read and held in memory, and the type of the output's id columns.
 //!
-//! A corpus may combine files with ids of different types. Only a complete read shows whether all unsigned ids are in the range of Int64
-//! and whether any id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output
-//! type.
+//! A corpus may combine files with ids of different types. Only a read of the entire corpus shows whether all unsigned ids fit in Int64 and
+//! whether any id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output type.
 
 use dupsift_core::hash::hash64;
 use dupsift_core::number::counted_as;
@@ -116,7 +115,7 @@ pub enum IdKind {
     Text,
     /// Any binary type.
     Bytes,
-    /// Integers that fit into 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
+    /// Integers that fit in 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
     Int32,
     /// Int64 and UInt32.
     Int64,
@@ -167,9 +166,10 @@ impl IdsSeen {
         self
     }
 
-    /// Returns the type that can hold all these ids, and, if the type differs from the input's type, a sentence for run.json.
+    /// Returns the type that can hold all these ids, and, if the type differs from the input's type, an explanation for run.json.
     ///
-    /// A row without an id gets the text `FILE#ROW`, so a single null turns integer ids into text; byte ids can hold this text unchanged.
+    /// A row without an id gets the text `FILE#ROW`, so a single null means that integer ids are written as text; binary ids can hold this
+    /// text unchanged.
     pub fn id_type(&self) -> (IdType, Option<String>) {
         let only = |kinds: &[IdKind]| self.kinds.iter().all(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {

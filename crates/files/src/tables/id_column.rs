@@ -1,7 +1,7 @@
 //! Builds an id column of an output table.
 //!
-//! All ids of a corpus are converted to the same type: numbers to decimal text, text to bytes. If an id cannot be converted (a text in
-//! an Int64 column), the type was determined from a different corpus. This is an error; the id never becomes null.
+//! All ids of a corpus are converted to the same type: numbers to decimal text, text to bytes. If an id cannot be converted (such as text
+//! for an Int64 column), the type was determined from a different corpus. This is an error; the id never becomes null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
@@ -67,7 +67,7 @@ impl IdBuilder {
             (Column::Text(column), IdRef::Text(text)) => column.append_value(text),
             (Column::Text(column), other) => {
                 self.scratch.clear();
-                // Writing into a String cannot fail.
+                // Writing to a String cannot fail.
                 let _ = write!(self.scratch, "{other}");
                 column.append_value(&self.scratch);
             }

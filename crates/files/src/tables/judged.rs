@@ -1,5 +1,5 @@
-//! Defines the `compare/pairs.parquet` table: one row per judged pair, in document order, with the algorithms that found the pair and the
-//! verdict.
+//! Defines the `compare/pairs.parquet` table: one row per judged pair, in document order, with the verdict and the algorithms that found
+//! the pair.
 
 use super::{is_full, table};
 use arrow::array::RecordBatch;

@@ -1,5 +1,5 @@
-//! Combines the texts of lists, such as paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`). Joins the texts by
-//! line feeds, or writes them as a JSON array of strings if they are needed separately.
+//! Combines the items of lists of text, such as paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`). Joins the
+//! items with line feeds, or writes them as a JSON array of strings if they are needed separately.
 //!
 //! ```text
 //! ["One.", null, "Two."]                                         One.\nTwo.
@@ -42,16 +42,17 @@ fn is_string(field: impl AsRef<Field>) -> bool {
     }
 }
 
-/// Determines how the texts of a list become one value.
+/// Determines how the items of a list are combined into one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The texts, except nulls and empty strings, are joined by line feeds.
+    /// The items, except nulls and empty strings, are joined with line feeds.
     Lines,
-    /// The texts become a JSON array of strings; see [`of_json`]. A null becomes an empty string, so that positions are preserved.
+    /// The items are written as a JSON array of strings; see [`of_json`]. A null becomes an empty string, so that positions are preserved.
     Json,
 }
 
-/// Returns the texts in a JSON array of strings, nulls and messages; `None` for any other text. A null becomes an empty string.
+/// Returns the text of each item in a JSON array of strings, nulls and messages; `None` for any other input. A null becomes an empty
+/// string.
 pub fn of_json(text: &str) -> Option<Vec<String>> {
     if !text.trim_start().starts_with('[') {
         return None;
@@ -79,10 +80,10 @@ fn text_of(item: &Value) -> Option<String> {
     }
 }
 
-/// Returns the texts of a list column as unchecked bytes; `None` for any other column.
+/// Returns the combined text of each list in a list column, as unchecked bytes; `None` for any other column.
 ///
 /// # Errors
-/// Returns an error if offsets or keys are out of range, or if a text is too long for a view.
+/// Returns an error if offsets or keys are out of range, or if a value is too long for a view.
 pub fn joined(column: &ArrayRef, form: Form) -> Result<Option<BinaryViewArray>, ArrowError> {
     if !is_texts(column.data_type()) {
         return Ok(None);
@@ -145,7 +146,7 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     for &byte in text {
         match byte {
             b'"' | b'\\' => out.extend([b'\\', byte]),
-            // Writing into a vector cannot fail.
+            // Writing to a vector cannot fail.
             0..0x20 => _ = write!(out, "\\u{byte:04x}"),
             _ => out.push(byte),
         }

@@ -1,4 +1,4 @@
-//! Looks up single rows of `pairs/` and `removed/` for queries about one or two documents.
+//! Looks up individual rows of `pairs/` and `removed/` for queries about one or two documents.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch, StringArray};
@@ -14,13 +14,13 @@ pub struct FoundPair {
     pub distance: Option<f32>,
     /// The rules that found the pair, joined by `+`.
     pub matched_by: String,
-    /// Whether the pair was verified by comparing the texts.
+    /// Whether the pair was verified by comparing the text of the two documents.
     pub verified: bool,
     /// The relation between the two documents, if the algorithm classifies pairs.
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
-    /// The similarity of the next best partner; see [`PairColumns::next_best`](super::PairColumns::next_best).
+    /// The similarity of the next-best partner; see [`PairColumns::next_best`](super::PairColumns::next_best).
     pub next_best: Option<f32>,
     /// Whether the titles refer to different things; see [`PairColumns::other_title`](super::PairColumns::other_title).
     pub other_title: bool,

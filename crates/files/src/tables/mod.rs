@@ -66,10 +66,10 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use dupsift_core::error::{Error, Result};
 
-/// The number of rows after which a builder of an output table is full.
+/// The builder of an output table is full once it has this many rows.
 pub const FULL_ROWS: usize = 8192;
-/// The number of bytes of variable-width values after which a builder of an output table is full. The limit is far below the size at which
-/// the 32-bit offsets of text columns would overflow.
+/// The builder of an output table is full once its variable-width values have this many bytes. The limit is far below the size at which the
+/// 32-bit offsets of text columns would overflow.
 pub const FULL_BYTES: usize = 4 << 20;
 
 /// Returns whether a builder with this many rows, and with this many bytes in its longest columns, is full.
@@ -77,7 +77,7 @@ fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }
 
-/// Returns the columns as a batch with this schema. Only a bug can make this fail, so the message names the table.
+/// Returns the columns as a batch with this schema. A failure indicates a bug, so the error names only the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("build the table {name}")))
 }

@@ -5,8 +5,8 @@ use arrow::array::builder::StringViewBuilder;
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
-/// One page, ready to be written. If a column has several values per page, they are combined into one text, one value per line or separated
-/// by commas; no column is nested.
+/// One page, ready to be written. If a column has several values per page, they are combined into one string, one value per line or
+/// separated by commas; no column is nested.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRow<'a> {
     /// The id of the row as text, or FILE#ROW.
@@ -33,7 +33,7 @@ pub struct PageRow<'a> {
     pub description: Option<&'a str>,
     /// The charset with which the page was decoded.
     pub charset: &'a str,
-    /// The limits at which the page was truncated, separated by commas; `None` if the page is complete.
+    /// The limits that caused the page to be truncated, separated by commas; `None` if the page is complete.
     pub cut: Option<&'a str>,
 }
 

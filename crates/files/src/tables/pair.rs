@@ -36,9 +36,9 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
 /// Rows of the table, column by column, all of the same length.
 #[derive(Clone, Debug)]
 pub struct PairColumns {
-    /// The ids of the documents with the smaller numbers, built by [`super::IdBuilder`] or [`super::IdBytes`].
+    /// For each pair, the id of the document with the smaller number; built by [`super::IdBuilder`] or [`super::IdBytes`].
     pub id_a: ArrayRef,
-    /// The ids of the documents with the larger numbers.
+    /// For each pair, the id of the document with the larger number.
     pub id_b: ArrayRef,
     /// The verified similarity if there is one, otherwise the algorithm's own score; 0 to 1.
     pub similarity: Float32Array,
@@ -46,11 +46,11 @@ pub struct PairColumns {
     pub distance: Float32Array,
     /// The rules of the algorithm that found the pair, joined by `+`.
     pub matched_by: StringArray,
-    /// Whether the pair was verified by comparing the texts.
+    /// Whether the pair was verified by comparing the text of the two documents.
     pub verified: BooleanArray,
-    /// The smaller document numbers.
+    /// For each pair, the smaller document number.
     pub doc_a: Int64Array,
-    /// The larger document numbers.
+    /// For each pair, the larger document number.
     pub doc_b: Int64Array,
     /// The share of a's distinct 3-grams that are in b, if computed.
     pub contained_a: Float32Array,
@@ -64,7 +64,7 @@ pub struct PairColumns {
     pub relation: StringArray,
     /// The reason for the relation.
     pub why: StringArray,
-    /// The similarity of the next best partner of either document.
+    /// The similarity of the next-best partner of either document.
     pub next_best: Float32Array,
     /// Whether the titles refer to different things. In this case, neither document is removed in favor of the other.
     pub other_title: BooleanArray,

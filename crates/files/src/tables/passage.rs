@@ -1,4 +1,4 @@
-//! Defines the `passages/` table: one row per cut passage, with the position of its first copy.
+//! Defines the `passages/` table: one row per passage that is cut, with the position of its first copy.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};

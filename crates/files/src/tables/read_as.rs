@@ -1,4 +1,4 @@
-//! Converts file columns to the few types that dupsift uses: views for texts and bytes, 64-bit integers, and 64-bit floats.
+//! Converts file columns to the few types that dupsift uses: views for strings and bytes, 64-bit integers, and 64-bit floats.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Describes why a row or a complete file is unusable: a reason that can be counted, and details that differ from row to row.
+//! Describes why a row or an entire file is unusable: a reason that can be counted, and details that differ from row to row.
 
 use dupsift_core::shown::shortened;
 use std::fmt;
@@ -12,7 +12,7 @@ pub enum RejectReason {
     NotUtf8,
     /// A line is not a JSON object.
     NotJson,
-    /// A value has a type that is not valid for a text or an id.
+    /// A value has a type that is not valid for the text or the id.
     WrongType,
     /// The text exceeds the size limit.
     TooLong,
@@ -24,7 +24,7 @@ pub enum RejectReason {
     UnreadEncoding,
     /// The HTML parser failed on the page.
     ParserFailed,
-    /// The complete file is unusable.
+    /// The entire file is unusable.
     UnusableFile,
     /// According to its media type, the response does not contain a page.
     NotHtml,
@@ -58,7 +58,7 @@ impl RejectReason {
         RejectReason::NullId,
     ];
 
-    /// Returns the text used in `rejected/`, in run.json and in the summary.
+    /// Returns the wording used in `rejected/`, in run.json and in the summary.
     pub const fn text(self) -> &'static str {
         match self {
             RejectReason::NullText => "null text",

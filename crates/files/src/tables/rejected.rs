@@ -2,9 +2,10 @@
 //!
 //! The reasons form a fixed set, so they can be counted; `detail` contains the information that differs from row to row.
 //!
-//! `input` contains the name of the input with the row: `corpus` or another input, such as `reference`.
+//! `input` contains the name of the input that has the row: `corpus` or another input, such as `reference`.
 //!
-//! In this table, ids are always text, regardless of their type in the corpus, because people read the table and a complete file has no id.
+//! In this table, ids are always text, regardless of their type in the corpus, because people read the table, and a row for an entire file
+//! has no id.
 
 use super::id::IdRef;
 use super::reason::RejectReason;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// The version of this table, as stored in the metadata of its schema.
 const VERSION: (&str, &str) = ("schema_version", "1");
 
-/// Returns the schema of the table; `row` is null for a complete file.
+/// Returns the schema of the table; `row` is null if the entire file is rejected.
 pub fn rejected_schema() -> SchemaRef {
     let columns = vec![
         Field::new("input", DataType::Utf8, false),
@@ -55,7 +56,7 @@ impl RejectedBuilder {
         RejectedBuilder { of: input, ..RejectedBuilder::default() }
     }
 
-    /// Appends a row of a file (rows are counted from 0), or the complete file if `row` is `None`. An empty detail is written as null.
+    /// Appends a row of a file (rows are counted from 0), or the file as a whole if `row` is `None`. An empty detail is written as null.
     pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
         let id = id.map(|id| id.to_string());
         self.input.append_value(self.of);
@@ -114,7 +115,7 @@ pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
 pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
 
 /// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as the name of its file and its row number in that file (`None`
-/// for a complete file). Returns `None` if a column has a different type.
+/// if the entire file is rejected). Returns `None` if a column has a different type.
 pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Option<u64>)>> {
     let input = batch.column_by_name("input")?.as_string_opt::<i32>()?;
     let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;

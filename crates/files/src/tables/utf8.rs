@@ -1,6 +1,6 @@
-//! Checks strings that are read as bytes, so that invalid UTF-8 affects only a single value and not the complete file.
+//! Checks strings that are read as bytes, so that invalid UTF-8 affects a single value rather than the entire file.
 //!
-//! Column decoders check complete pages, so a single invalid value makes them reject a whole page. Moreover, such a decoder accepts a
+//! Column decoders check whole pages, so a single invalid value makes them reject an entire page. Moreover, such a decoder accepts a
 //! character whose bytes are split between two values. For these reasons, strings are decoded as bytes, and each value is checked once,
 //! before it is used as text.
 
@@ -54,13 +54,13 @@ pub const NOT_UTF8: &str = "not UTF-8";
 /// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";
 
-/// The number of values that became null, by column and reason (such as `not UTF-8`); texts are not included.
+/// The number of values that became null, by column and reason (such as `not UTF-8`); the text column is not included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(transparent)]
 pub struct LostValues(pub BTreeMap<String, BTreeMap<String, u64>>);
 
 impl LostValues {
-    /// Returns whether no values are lost.
+    /// Returns whether no values were lost.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

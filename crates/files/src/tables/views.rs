@@ -3,8 +3,8 @@
 use arrow::array::GenericByteViewArray;
 use arrow::datatypes::ByteViewType;
 
-/// Copies the values if their buffers contain much data that does not belong to them. Otherwise, returns the values unchanged, because
-/// copying duplicates a long value for every row that shares it.
+/// Copies the values if their buffers contain a lot of data that does not belong to the values. Otherwise, returns the values unchanged,
+/// because copying duplicates a long value for every row that shares it.
 pub fn apart<T: ByteViewType>(values: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
     let held: usize = values.data_buffers().iter().map(|buffer| buffer.len()).sum();
     let used = values.total_buffer_bytes_used();

@@ -13,7 +13,7 @@ pub struct PairWeighed {
     pub docs: [u64; 2],
     /// The similarity of the two documents.
     pub similarity: f32,
-    /// Whether the texts of the two documents are equal.
+    /// Whether the two documents have the same text.
     pub copy: bool,
     /// Whether the titles refer to different things.
     pub other_title: bool,
