@@ -89,7 +89,7 @@ impl Reference {
     }
 
     /// Returns the data that was read from the reference, and the rows and files that could not be read; `None` if the reference is an
-    /// index, because its documents were read when it was built.
+    /// index, because its documents were read when the index was built.
     pub fn read(&self) -> Option<OtherInput> {
         self.read.clone()
     }
@@ -99,7 +99,7 @@ impl Reference {
         options.stats.clone().filter(|_| self.made.is_none())
     }
 
-    /// Returns the purpose for which a run is matched against the reference.
+    /// Returns why a run is matched against the reference.
     pub fn purpose(&self) -> Purpose {
         if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
     }
