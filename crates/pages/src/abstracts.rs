@@ -1,10 +1,10 @@
 //! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
-//! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the length of the clause in
-//! characters. The clauses with the highest scores are selected first; ties are broken by code point order. A clause that does not fit
-//! into the remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause
-//! is truncated. The selected clauses keep the order, spelling and punctuation of the page; white space is folded, and a comma or
-//! semicolon at the very end is removed.
+//! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the clause's length in
+//! characters. The clauses with the highest scores are selected first; ties are broken by code point order. A clause that does not fit into
+//! the remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause is
+//! truncated. The selected clauses keep the order, spelling and punctuation of the page; white space is folded, and a comma or semicolon at
+//! the very end is removed.
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
@@ -29,11 +29,11 @@ struct Scored {
     score: f64,
 }
 
-/// Returns the abstract of a body, given the weights of the keywords by hash; empty if no clause contains a keyword.
+/// Returns the abstract of a body, given the hash and the weight of each keyword; empty if no clause contains a keyword.
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
-        // The weights are added in the order of the keywords, so that equal clauses have exactly equal sums.
+        // The weights are always added in the order of the keywords, so that clauses with the same keywords have exactly the same sum.
         let sum: f64 = keywords.iter().filter(|(hash, _)| has(hash)).map(|(_, weight)| weight).sum();
         if sum <= 0.0 {
             return None;
@@ -97,7 +97,8 @@ fn folded(clause: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Truncates a clause that is too long and appends U+2026. The clause is cut at a space if its second half contains a space.
+/// Truncates a clause that is too long and appends U+2026. The clause is truncated at its last space if that space is in the second half of
+/// the truncated clause.
 fn shortened(clause: &str) -> String {
     let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
     let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());

@@ -5,7 +5,8 @@
 pub struct Folded {
     /// The folded text.
     pub text: String,
-    /// The shifts, in ascending order. From byte `folded` up to the next shift, positions in the two texts differ by a constant.
+    /// The shifts, in ascending order. From byte `folded` to the next shift, positions in the folded text and the original text differ by a
+    /// constant.
     shifts: Vec<Shift>,
 }
 
@@ -96,7 +97,7 @@ impl Folded {
         }
     }
 
-    /// Limits a position to the next shift, because positions beyond it are within white space.
+    /// Limits a position to the next shift, because positions beyond that shift are within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
     }
