@@ -1,8 +1,9 @@
 //! Finds the anchors of a folded text by winnowing.
 //!
-//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w consecutive k-byte hashes chooses its smallest hash, or the
-//! rightmost one if several are equal. A window covers w + k - 1 bytes, which is never more than the number of characters in a run, so each
-//! run contains a window. The windows inside a run depend only on the run, so the same anchors are chosen in equal runs.
+//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. From each window of w consecutive k-byte hashes, the smallest hash is chosen, or
+//! the rightmost one if several hashes are equally small. A window covers w + k - 1 bytes, which is never more than the number of
+//! characters in a run, so each run contains a window. The windows inside a run depend only on the run, so the same anchors are chosen in
+//! equal runs.
 
 use std::ops::Range;
 

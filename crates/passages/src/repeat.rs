@@ -93,7 +93,7 @@ mod tests {
             assert!(repeats(rule(cut, 3, false), &two).is_empty());
             assert!(repeats(rule(cut, 2, true), &two[..1]).is_empty());
         }
-        // Within one document, runs and sentences are repeats if they do not overlap; lines are never repeats.
+        // Within one document, runs and sentences are repeats if they do not overlap the first copy; lines are never repeats.
         let one = [(3, 0), (3, 1), (3, 19), (3, 20), (3, 21)];
         assert_eq!(repeats(rule(Cut::Runs(20), 2, false), &one), [3, 4]);
         assert_eq!(repeats(rule(Cut::Sentences(19), 2, false), &one), [2, 3, 4]);

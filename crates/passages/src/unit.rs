@@ -1,4 +1,4 @@
-//! Finds the units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
+//! Finds the units of a text: lines, paragraphs, sentences. White space around a unit does not belong to the unit.
 
 use dupsift_text::{normal::Letters, piece_end};
 use memchr::memchr2_iter;
@@ -75,7 +75,7 @@ pub struct Scratch {
 }
 
 /// Calls `each` with the number, the first byte and the hash of each unit that is long enough to be a repeat. For `sentences:N`, a unit
-/// consists of N sentences, beginning with the sentence of that number.
+/// consists of N sentences, starting with the sentence that has that number.
 pub fn hashes(
     text: &str,
     cut: Cut,

@@ -1,7 +1,7 @@
 //! Saves arrays, bitmaps and heaps as checkpoints. A checkpoint is a named file, which another process on the same machine can load.
 //!
 //! When mutable data is loaded, it is copied into an unnamed temporary file, so the checkpoint stays unchanged; a heap, which is only read,
-//! is mapped directly. Numbers have the machine's byte order.
+//! is mapped directly. Numbers are in the machine's byte order.
 
 use std::path::Path;
 
@@ -115,7 +115,7 @@ impl FrozenHeap {
         saved_file::save_file(dir, name, self.bytes())
     }
 
-    /// Does the same as [`Mapped::load_file`]; the data will be read in random order.
+    /// Works like [`Mapped::load_file`]; the data will be read in random order.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
