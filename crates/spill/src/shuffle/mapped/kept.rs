@@ -35,7 +35,7 @@ impl<T: bytemuck::Pod> Mapped<T> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// Does the same as [`Mapped::save_file`]; no thread may change the cells during the call.
+    /// Works like [`Mapped::save_file`]; no thread may change the cells during the call.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -50,7 +50,7 @@ impl<T: CellValue> AtomicCells<T> {
         writer.finish()
     }
 
-    /// Does the same as [`Mapped::load_file`].
+    /// Works like [`Mapped::load_file`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
@@ -64,7 +64,7 @@ impl<T: CellValue> AtomicCells<T> {
 }
 
 impl AtomicBits {
-    /// Does the same as [`Mapped::save_file`]; no thread may set bits during the call.
+    /// Works like [`Mapped::save_file`]; no thread may set bits during the call.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -72,7 +72,7 @@ impl AtomicBits {
         self.words().save_file(dir, name)
     }
 
-    /// Does the same as [`Mapped::load_file`], for a bitmap of this many bits.
+    /// Works like [`Mapped::load_file`], for a bitmap of this many bits.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
@@ -87,7 +87,7 @@ impl AtomicBits {
 }
 
 impl Ranks {
-    /// Does the same as [`Mapped::save_file`].
+    /// Works like [`Mapped::save_file`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -95,7 +95,7 @@ impl Ranks {
         self.lines().save_file(dir, name)
     }
 
-    /// Does the same as [`Mapped::load_file`], for a bitmap of this many bits.
+    /// Works like [`Mapped::load_file`], for a bitmap of this many bits.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
@@ -107,7 +107,7 @@ impl Ranks {
 }
 
 impl FrozenHeap {
-    /// Does the same as [`Mapped::save_file`].
+    /// Works like [`Mapped::save_file`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
