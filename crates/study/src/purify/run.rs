@@ -1,8 +1,8 @@
-//! Implements `purify`, which reads web pages and writes the elements of each page next to the columns of its file.
+//! Implements `purify`, which reads web pages and writes the elements of each page next to the columns of its input file.
 //!
-//! Each piece of a file becomes one table, which one thread writes. Threads do not wait for each other, and each keeps only its current
-//! batch and unfinished row group in memory. The pieces depend only on the corpus, so the same pages give the same bytes with any number of
-//! threads and any memory limit.
+//! Each piece of a file becomes one table, which is written by one thread. Threads do not wait for each other, and each keeps only its
+//! current batch and unfinished row group in memory. The pieces depend only on the corpus, so the same pages give the same bytes with any
+//! number of threads and any memory limit.
 
 use super::PagesOptions;
 use dupsift_engine::reading::purified::of_corpus;

@@ -5,8 +5,9 @@
 //! another rule          decides again from pairs/, see `written_pairs.rs`; removed/ and the corpus folders form another output
 //! ```
 //!
-//! The folders are written by the same code as in a run, so their bytes are the same as in a run with the same options. The corpus for a
-//! different rule is never written into the folder of the run, because its `removed/` would contradict the new `deduped/`.
+//! The folders are written by the same code as in a run, so they are identical to the folders of a run with the same options, byte for
+//! byte. The corpus for a different rule is never written to the folder of the run, because the `removed/` folder there would contradict
+//! the new `deduped/` folder.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -476,8 +477,8 @@ fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Op
     read_back(session, rows, measures).map(Some)
 }
 
-/// Converts the document numbers in a row to positions in the corpus, whose document numbers range from `first` up to, but not including,
-/// `end`. Returns `None` if the document is not in the corpus.
+/// Converts the document numbers in a row to positions in the corpus, which has `end` documents and starts at document number `first`.
+/// Returns `None` if the document is not in the corpus.
 fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound> {
     row.doc = row.doc.checked_sub(first).filter(|doc| *doc < end)?;
     row.first_doc = row.first_doc.map(|doc| doc.saturating_sub(first));
