@@ -3,8 +3,8 @@
 //!
 //! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of documents that can
 //! match. Therefore, the number of candidates in an earlier batch is multiplied by the growth in the number of documents that can match.
-//! The expected number of candidates is the median of these products over the earlier batches. Under this rule, a small first batch does
-//! not trigger warnings for all later batches, and a single unusual batch stands out.
+//! The expected number of candidates is the median of these products over the earlier batches. As a result, a small first batch does not
+//! trigger warnings for all later batches, but a single unusual batch stands out.
 //!
 //! ```text
 //! batch 1: 1,000 documents can match 500 others each, 0.2 candidates per document      batch 2: 2,000 can match 1,000 + 1,000 others
@@ -18,13 +18,12 @@ use dupsift_index::{Batch, Manifest};
 
 /// A warning is given if the number of candidates per document exceeds this multiple of the expected number.
 const FACTOR: f64 = 4.0;
-/// The minimum number of candidates for a warning.
+/// The minimum number of candidates required for a warning.
 const LEAST: u64 = 1_000;
 /// A new index is suggested if the index has at least this many times as many documents as its first batch.
 const GROWN: u64 = 8;
 
-/// The number of earlier batches to use for comparison. Batches with fewer than an eighth of this batch's documents are
-/// ignored.
+/// The number of earlier batches to use for comparison. Batches with fewer than an eighth as many documents as this batch are ignored.
 const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 
@@ -63,7 +62,8 @@ fn rate(batch: &Batch, label: &str) -> f64 {
     batch.candidates.get(label).copied().unwrap_or_default() as f64 / batch.used.max(1) as f64
 }
 
-/// Returns the number of other documents that a document in the batch can match: all documents in the index, and half of the batch.
+/// Returns the number of other documents that a document in the batch can match: all documents in the index, and half of the documents in
+/// the batch.
 fn others(batch: &Batch) -> f64 {
     batch.first_doc as f64 + batch.used.max(1) as f64 / 2.0
 }
@@ -104,7 +104,7 @@ mod tests {
         batches.push(batch(1_000_095, 3, 0));
         let found = expected(&batches, &batch(1_000_100, 1_000, 0), "cosine").expect("some");
         assert!((found - 2.0).abs() < 0.001, "{found}");
-        // After a batch of a thousand documents without candidates, one candidate is assumed.
+        // If an earlier batch of a thousand documents has no candidates, one candidate is assumed.
         assert_eq!(expected(&[batch(0, 1_000, 0)], &batch(0, 1_000, 5), "cosine"), Some(0.001));
     }
 }

@@ -1,4 +1,4 @@
-//! Chooses the document under which the index stores each text of a batch. Among documents with the same text, this is the kept document.
+//! Chooses the document under which the index stores each text of a batch. Among documents with the same text, the kept document is chosen.
 //! Therefore, later documents that are removed because of this text refer to a kept document. If all documents with the same text are
 //! removed, the first of them is chosen.
 

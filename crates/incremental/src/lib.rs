@@ -11,8 +11,8 @@
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first incremental run creates the index and computes the statistics. Its signatures are the same as those of a run with frozen
-//! statistics (`frozen`).
+//! The first incremental run creates the index and computes the statistics. The signatures in this first run are the same as in a run with
+//! frozen statistics (`frozen`).
 
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -63,7 +63,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     }
 }
 
-/// Runs against the index in a folder, and adds the batch to it.
+/// Performs a run against the index in a folder, and adds the batch to the index.
 ///
 /// # Errors
 /// Returns the errors of [`run`](dupsift_engine::job::run()), or an error if the index has a different recipe or already contains a
@@ -80,7 +80,7 @@ pub fn with_index(
     matched(options, inputs, progress, cancel, finish, (dir, Purpose::Append))
 }
 
-/// Runs against a reference, which is not changed.
+/// Performs a run against a reference, which remains unchanged.
 ///
 /// # Errors
 /// Returns the errors of [`with_index`], or an error if the reference cannot be read.

@@ -1,6 +1,6 @@
 //! Implements `--reference`, which specifies documents that the corpus is matched against and that are never removed. A reference is an
-//! index, an earlier output, or plain files, such as the files of a benchmark. Unless it is an index, a temporary index is built for the
-//! run.
+//! index, an earlier output, or plain files, such as the files of a benchmark. If the reference is not an index, a temporary index is built
+//! for the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ impl Reference {
         options.stats.clone().filter(|_| self.made.is_none())
     }
 
-    /// Returns why a run is matched against the reference.
+    /// Returns the reason why a run is matched against the reference.
     pub fn purpose(&self) -> Purpose {
         if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
     }

@@ -22,7 +22,7 @@ use dupsift_index::ROWS;
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
 
-/// A run with more bytes than this is split into slices, which several threads read.
+/// A run with more bytes than this is split into slices that are read by several threads.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
 /// The number of batch documents that are held in memory while the indexed documents in a window are compared with them.
@@ -167,14 +167,14 @@ struct Judging<'j, 'r> {
 }
 
 impl Judging<'_, '_> {
-    /// Marks every participating indexed document of a window.
+    /// Marks every participating indexed document in a window.
     fn window(&mut self, rows: &[u8]) -> Result<()> {
         let RulingOut { scan, bound, sketches, max_candidates } = *self.ruling;
         let layout = self.ruling.layout();
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
         let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
-        // If the number of comparisons is limited, which comparisons are made depends on all rows.
+        // If the number of comparisons is limited, the choice of comparisons depends on all rows.
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !bound.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));

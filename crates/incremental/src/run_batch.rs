@@ -40,7 +40,7 @@ use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_righ
 /// least the second value.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
-/// Runs against the index in a folder, and adds the batch to the index if this is the purpose of the run.
+/// Performs a run against the index in a folder, and adds the batch to the index if this is the purpose of the run.
 pub fn matched(
     options: &RunOptions,
     inputs: Inputs,
@@ -52,7 +52,7 @@ pub fn matched(
     let appends = purpose == Purpose::Append;
     let named = batch::Named::new(options, &inputs.source.files)?;
     let known = OnceCell::new();
-    // The files are read at most once, because reading may take as long as the run.
+    // The files are read at most once, because reading them may take as long as the run itself.
     let contents = || match known.get() {
         Some(contents) => Ok(Option::clone(contents)),
         None => {
@@ -78,7 +78,7 @@ pub fn matched(
             if index.manifest == seen {
                 index.manifest = manifest;
             } else {
-                // Another run has changed the index since the index was read.
+                // Another run has changed the index in the meantime.
                 begun = batch::begin(&mut index.manifest, dir, options, &named, &contents)?;
             }
             match begun {
@@ -272,7 +272,7 @@ impl Variant for Matching<'_> {
     }
 }
 
-/// Records in the report how the batch was matched and added to the index, including the cost of adding it.
+/// Records in the report how the batch was matched and added to the index, and how much it cost to add the batch.
 fn record(
     session: &Session<'_>,
     stage: &Stage,
@@ -330,8 +330,8 @@ fn index_report(
     }
 }
 
-/// Returns the earlier batches that contain the indexed documents; `None` for a reference that is not an index, because the batches of a
-/// temporary index are internal.
+/// Returns the earlier batches from which indexed documents take part; `None` for a reference that is not an index, because the batches of
+/// a temporary index are internal.
 fn matched_batches(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<MatchedBatch>> {
     let indexed = session.indexed.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {

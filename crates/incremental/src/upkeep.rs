@@ -1,4 +1,4 @@
-//! Maintains an index between runs: returns information, verifies files, merges row files, and forgets documents.
+//! Maintains an index between runs: describes the index, verifies files, merges row files, and forgets documents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -205,7 +205,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Calls `each` with the number and the id of every document under which the index stores a text.
+/// Calls `each` with the number and the id of every document under which the index stores text.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.
@@ -256,8 +256,8 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
 mod tests {
     use super::*;
 
-    /// Merges folders after each batch in the same way as `compact`. Returns the rewritten bytes as a multiple of the total size, and the
-    /// maximum number of folders.
+    /// Merges folders after each batch in the same way as `compact`. Returns the number of rewritten bytes as a multiple of the total size,
+    /// and the maximum number of folders.
     fn batches(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
         let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
         for size in sizes {

@@ -69,7 +69,8 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The held generation, whose publication was prevented by a guard. The held generation need not follow the newest generation.
+    /// The held generation, whose publication was prevented by a guard. The held generation does not have to be the successor of the newest
+    /// generation.
     pub held: Option<Manifest>,
 }
 

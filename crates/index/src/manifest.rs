@@ -47,7 +47,7 @@ pub struct Manifest {
     pub batches: Vec<Batch>,
     /// The row folders, one per range of documents, in order.
     pub rows: Vec<Rows>,
-    /// Documents that must no longer be matched: ranges of numbers, ascending and disjoint.
+    /// The documents that must no longer be matched, as ascending, disjoint ranges of document numbers.
     pub forgotten: Vec<[u64; 2]>,
 }
 
@@ -192,8 +192,8 @@ impl Manifest {
         self.forgotten = apart;
     }
 
-    /// Returns a hash of everything in an index before a document. The hash is unique to the index, because it covers the batches and the
-    /// record of the statistics, which contains the time when the statistics were computed.
+    /// Returns a hash of everything in an index that precedes a document. The hash is unique to the index, because it covers the batches
+    /// and the record of the statistics, which contains the time when the statistics were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let batches = self.batches.iter().filter(|batch| batch.first_doc < before);

@@ -24,14 +24,14 @@ pub struct IndexReport {
     pub first_doc: u64,
     /// The number of indexed documents that take part in the run.
     pub indexed: u64,
-    /// The earlier batches from which indexed documents take part, in order.
+    /// The earlier batches from which indexed documents take part in the run, in order.
     #[serde(default)]
     pub batches: Vec<MatchedBatch>,
     /// The number of new texts in the batch.
     pub texts: u64,
     /// The number of documents in the batch that are exact copies of indexed documents; they are removed.
     pub seen: u64,
-    /// The number of bytes of index rows that were read.
+    /// How many bytes of index rows were read.
     pub bytes_scanned: u64,
     /// The number of bytes that were read from the document files of the index.
     #[serde(default)]

@@ -98,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the next generation. It also forgets the documents that later generations forgot in the batches that they share with `manifest`.
-/// Returns the manifest unchanged if there is nothing to forget.
+/// Returns the next generation. The next generation also forgets the documents that later generations forgot in the batches that they share
+/// with `manifest`. Returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

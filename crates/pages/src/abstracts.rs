@@ -77,8 +77,8 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     out
 }
 
-/// Returns whether a space belongs between two clauses. There is no space between clauses that are adjacent in the body without a space,
-/// and no space after a full-width punctuation mark.
+/// Returns whether a space belongs between two clauses. There is no space between clauses that follow each other without a space in the
+/// body, and no space after a full-width punctuation mark.
 fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     if before.number + 1 == clause.number && before.place.end == clause.place.start {
         return false;

@@ -16,7 +16,7 @@ use html5ever::local_name;
 /// The maximum length, in bytes, of an address that is processed; common servers have the same limit.
 const MAX_ADDRESS: usize = 8 << 10;
 
-/// The result of the walk. The types of the blocks are not determined yet.
+/// The result of the walk. The types of the blocks have not been determined yet.
 #[derive(Default)]
 pub(super) struct Found {
     pub blocks: Vec<(Block, Counts)>,

@@ -16,9 +16,9 @@ use std::borrow::Cow;
 const DECLARED_WITHIN: usize = 4096;
 /// The extra space in a buffer, in bytes: more than any decoder needs for one character.
 const MORE_ROOM: usize = 16;
-/// Bytes declared to be UTF-8 count as UTF-8 if they contain at least this many UTF-8 sequences per error.
+/// Bytes declared to be UTF-8 are read as UTF-8 if they contain at least this many UTF-8 sequences per error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
-/// Bytes declared to be in a charset other than UTF-8 count as that charset if they contain at least this many characters per error. The
+/// Bytes declared to be in a charset other than UTF-8 are read in that charset if they contain at least this many characters per error. The
 /// lower limit `CHARACTERS_AN_ERROR_AT_LEAST` applies if the only alternative is a single-byte charset, in which nearly all bytes are
 /// valid.
 const CHARACTERS_AN_ERROR: usize = 50;

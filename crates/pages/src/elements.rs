@@ -23,7 +23,7 @@ pub struct Elements {
 }
 
 /// Extracts the elements of a page. Keywords are weighted by tf and corpus frequencies if a corpus is given, otherwise by tf alone. The
-/// text is split into words once, so this costs about as much as analyzing the title, the headings and the body.
+/// text is split into words only once, so this function takes about as long as analyzing the title, the headings and the body.
 pub fn elements(page: &Page, pipeline: &Pipeline, corpus: Option<&CorpusWords<'_>>) -> Elements {
     let body = page.body.as_deref().unwrap_or_default();
     let words = Gathered::of(page, &clauses(body), pipeline);

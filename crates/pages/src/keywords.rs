@@ -1,8 +1,8 @@
 //! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weights, tf * ln(N / df).
 //!
 //! In tf, an occurrence counts once in the body, twice in a heading (`h1` to `h3`), and three times in the title. If a heading is also a
-//! line of the body, its words were already counted once in the body, so the heading adds one instead of two. Without a corpus, the weight
-//! of a word is tf. A word that occurs in every document of the corpus has weight 0 and is not a keyword.
+//! line of the body, its words were already counted once in the body, so the heading adds one to their counts instead of two. Without a
+//! corpus, the weight of a word is tf. A word that occurs in every document of the corpus has weight 0 and is not a keyword.
 //!
 //! A keyword must have at least one letter and at least two characters. A single Han character may be a keyword only if Chinese text is not
 //! split with a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's stop

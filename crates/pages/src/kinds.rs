@@ -5,8 +5,8 @@ use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine similarity of its words and the keywords of the
-/// other blocks is below this limit.
+/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine similarity between its words and the keywords of
+/// the other blocks is below this limit.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
 /// The number of keywords of a page. The keywords are the most common words.
@@ -127,8 +127,8 @@ fn commonest_first(words: &mut [(u64, u64)]) {
 }
 
 /// Returns the keywords that a page would have without one of its blocks. `page` holds the words of the page, most common first, and
-/// `block` holds the words of the block by hash. Words after the first `KEYWORDS + block.len()` words of the page cannot be keywords,
-/// because at least `KEYWORDS` of the words before them are not in the block.
+/// `block` holds the words of the block in the order of their hashes. Words after the first `KEYWORDS + block.len()` words of the page
+/// cannot be keywords, because at least `KEYWORDS` of the words before them are not in the block.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));

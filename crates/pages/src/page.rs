@@ -1,4 +1,4 @@
-//! Defines a page before and after its text is extracted.
+//! Defines the types that represent a page before and after its text is extracted.
 
 /// A page as it was saved.
 #[derive(Clone, Copy, Debug, Default)]

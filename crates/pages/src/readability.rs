@@ -1,4 +1,4 @@
-//! Finds the main text with the scores of Mozilla's Readability, as implemented in dom_smoothie.
+//! Finds the main text with the scoring method of Mozilla's Readability, as implemented in dom_smoothie.
 //!
 //! An element gets points for the paragraphs that it contains, gains or loses points because of its class names and ids, and loses most of
 //! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree

@@ -152,8 +152,8 @@ pub(super) fn keeps_lines(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count as hidden, because such pages
-/// are shown by a script.
+/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count as hidden, because a script
+/// makes such pages visible.
 pub(super) fn is_hidden(element: &Element) -> bool {
     is_hidden_by(&element.name.local, &element.attrs)
 }

@@ -43,7 +43,7 @@ pub(super) struct Tree {
     /// Whether start tags were withheld because too many elements were open. Start tags of formatting elements do not count, because these
     /// elements have no content of their own.
     pub too_deep: bool,
-    /// Whether the rest of the page was not read because of too many elements.
+    /// Whether the rest of the page was left unread because there were too many elements.
     pub too_many: bool,
     /// Whether attributes of a very long tag were removed.
     pub attributes_cut: bool,
@@ -97,7 +97,7 @@ struct Gate {
     changed: Cell<bool>,
     /// The elements whose start tags were withheld, so that their end tags are withheld as well.
     held: RefCell<Withheld>,
-    /// The numbers of withheld start tags of formatting elements and links, by name.
+    /// The number of withheld start tags of formatting elements and links, by element name.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
     /// A withheld element that is not shown, and the open elements inside it; all of its content is dropped.
     swallowed: RefCell<Withheld>,
@@ -232,8 +232,9 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // The tag would end the drawing. Because it is withheld, a `span` element, which is not a formatting element, ends the drawing
-            // instead. The `span` element is closed immediately, because the end tag of the withheld element will be withheld as well.
+            // The tag would end the drawing. Because the tag is withheld, a `span` element, which is not a formatting element, ends the
+            // drawing instead. The `span` element is closed immediately, because the end tag of the withheld element will be withheld as
+            // well.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -341,7 +342,7 @@ impl TokenSink for Gate {
     }
 }
 
-/// Returns whether an attribute of a formatting element or a link affects the shown content or the target.
+/// Returns whether an attribute of a formatting element or a link affects the visible content or the link target.
 fn is_read(attribute: &Attribute) -> bool {
     matches!(attribute.name.local, local_name!("hidden") | local_name!("style") | local_name!("href"))
 }

@@ -93,7 +93,7 @@ impl Winnow {
         let mask = window.next_power_of_two() - 1;
         ring.clear();
         ring.resize(mask + 1, 0);
-        // The multiplier of the byte that leaves the rolling hash.
+        // The multiplier for the byte that leaves the rolling hash.
         let leaving = (0..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
         let mut hash =
             text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));

@@ -5,7 +5,8 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The number of characters to inspect before a position. A letter with its combining marks, or a joined emoji, has fewer characters.
+/// The number of characters to inspect before a position. A letter with its combining marks, or a joined emoji, consists of fewer
+/// characters.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.

@@ -58,7 +58,7 @@ impl Cut {
         }
     }
 
-    /// Returns the default minimum number of characters that a unit must have to be a repeat.
+    /// Returns the default minimum number of characters that a unit must have to count as a repeat.
     pub fn least_chars(self) -> u32 {
         match self {
             Cut::Lines => 15,

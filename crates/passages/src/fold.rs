@@ -1,6 +1,6 @@
 //! Folds each run of white space in a text to one space, and maps bytes of the folded text to the original text.
 
-/// Holds a folded text. All lengths and positions of runs refer to this text.
+/// Holds a folded text. All lengths and positions of runs refer to the folded text.
 #[derive(Debug, Default)]
 pub struct Folded {
     /// The folded text.

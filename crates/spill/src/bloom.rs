@@ -1,5 +1,5 @@
-//! Implements a counting Bloom filter, which estimates how often each key was inserted. It uses a few bytes per key and never
-//! underestimates.
+//! Implements a counting Bloom filter, which estimates how often each key was inserted. The filter uses a few bytes per key, and its
+//! estimates are never too low.
 //!
 //! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m 4-bit counters and k positions per key; the count of a key is
 //! the minimum of its counters. For n keys and a false-positive rate p:

@@ -119,7 +119,7 @@ struct RunReader<'f> {
     width: usize,
     at: usize,
     filled: usize,
-    /// The prefix of the record at `at`, which saves reading the record in most comparisons.
+    /// The prefix of the record at `at`, so that most comparisons do not require reading the record.
     prefix: u64,
 }
 

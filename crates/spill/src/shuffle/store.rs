@@ -44,7 +44,7 @@ pub(super) struct Part {
 pub(super) struct State {
     /// Chunks of complete records; only the last chunk has free space.
     chunks: Vec<Vec<u8>>,
-    /// The number of bytes of records in the chunks.
+    /// The total size of the records in the chunks, in bytes.
     held: usize,
     pub(super) blocks: Vec<Block>,
     /// The number of bytes, from the beginning of the concatenated chunks, that [`Store::fresh`] has already passed on.
@@ -212,7 +212,7 @@ impl Drop for Store {
 }
 
 impl Part {
-    /// Returns the number of all records that were appended.
+    /// Returns the total number of records that were appended.
     pub(super) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
@@ -231,7 +231,7 @@ impl State {
         self.blocks.push(block);
     }
 
-    /// Returns the number of bytes of records, in memory and on disk.
+    /// Returns the total size of the records in memory and on disk, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.held as u64 + self.blocks.iter().map(|block| block.length()).sum::<u64>()
     }

@@ -43,7 +43,7 @@ const PIECE_BYTES: usize = 16 << 20;
 /// The memory that each count takes while pages are read, in bytes.
 const A_COUNT: usize = 64;
 
-/// Describes a finished training run, in `run.json`.
+/// Describes a finished training run; stored in `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TrainingReport {
     /// The version of the format of this record and its table.
@@ -64,7 +64,7 @@ pub struct TrainingReport {
     /// The number of input files that were not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
+    /// The folders inside the inputs that were skipped because they were written by dupsift, each with its type of content.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
     /// The number of rows in all usable files, or the number of rows within `--limit`.
@@ -101,7 +101,7 @@ pub struct TrainingReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory use, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -269,7 +269,7 @@ fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
     writer.close()
 }
 
-/// Returns the hash of all rows of the model, for the record.
+/// Returns the hash of all rows of the model, which is stored in the record.
 fn digest(model: &Model) -> String {
     let row = |hash: u64, row: ModelRow<'_>| {
         let word = row.word.map_or(0, |word| hash64(word.as_bytes()));

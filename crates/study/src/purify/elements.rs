@@ -11,7 +11,7 @@ use dupsift_files::tables::PageRow;
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
 use dupsift_text::Pipeline;
 
-/// Extracts elements, using the statistics and the model from the options.
+/// Extracts elements, using the statistics and the model given in the options.
 pub struct Elements {
     stats: Option<CorpusStats>,
     categories: Option<Categories>,

@@ -40,7 +40,7 @@ pub struct PagesReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// The number of input files that were not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
+    /// The folders inside the inputs that were skipped because they were written by dupsift, each with its type of content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files, or the number of rows within `--limit`.
@@ -64,7 +64,7 @@ pub struct PagesReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory use, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -43,7 +43,7 @@ use dupsift_spill::shuffle::Writer;
 /// The approximate size of the pages in one table, in bytes.
 const PART_BYTES: usize = 64 << 20;
 
-/// A row needs extra memory only if its columns other than the page have more than this many bytes.
+/// A row needs extra memory only if its columns other than the page contain more than this many bytes.
 const LONG_ROW: u64 = 4 << 20;
 
 /// Rows with more than this many bytes may contain values that are written differently; see [`TableWriter::create_for_long_values`].

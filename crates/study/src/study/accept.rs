@@ -46,7 +46,7 @@ pub fn accept(
     }
 }
 
-/// Records the acceptance in the record and on the page, and renames the result.
+/// Adds the acceptance to the record and to the page, and renames the result.
 fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPage<'_>) -> Result<PathBuf> {
     if !held.is_accepted() {
         let path = held.path().join("run.json");

@@ -19,7 +19,7 @@ const FEW: u64 = 100;
 /// The maximum number of algorithms and presets listed as indistinguishable from the recommended one, given the sample.
 const MOST_NAMED: usize = 3;
 
-/// Returns the recommendation; `None` if the pool has no duplicates.
+/// Returns the recommendation; `None` if the pool contains no duplicates.
 pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
     let ranked = report.ranked();

@@ -76,7 +76,7 @@ pub struct ApplyOptions {
     pub overwrite: bool,
 }
 
-/// Describes a corpus that was written from a finished run, in `applied.json`.
+/// Describes a corpus that was written from a finished run; stored in `applied.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AppliedReport {
     /// The version of this record's format.
@@ -260,7 +260,7 @@ fn removal(finished: &Finished) -> Result<&RemovalReport> {
         .ok_or_else(|| Error::usage("a comparison removes no documents; expected the output folder of dupsift run"))
 }
 
-/// Checks, before any work, that the folders can be written.
+/// Before any work is done, checks that the folders can be written.
 fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()> {
     let shown = finished.dir().display();
     if asked.corpus.is_none() {

@@ -50,7 +50,7 @@ pub struct CompareOptions {
     pub contestants: Vec<Contestant>,
     /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
-    /// The sample size: if an algorithm has more pairs, about this many of them are sampled and judged.
+    /// The sample size: if an algorithm found more pairs than this, about this many of them are sampled and judged.
     pub judge_sample: u64,
     /// The number of documents in the sample for the exact join; 0 for no exact join.
     pub oracle_sample: u64,
@@ -205,7 +205,7 @@ fn study(
     Ok(report)
 }
 
-/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so it is not an input file that could be skipped.
+/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so the table is not an input file that could be skipped.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },

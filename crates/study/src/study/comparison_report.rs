@@ -91,8 +91,8 @@ pub struct JudgeReport {
     pub documents: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The sample size. If an algorithm found more pairs, a sample of about this size is judged, in addition to those of its pairs that are
-    /// judged for other algorithms.
+    /// The sample size. If an algorithm found more pairs than this, a sample of about this size is judged, in addition to those of its
+    /// pairs that are judged for other algorithms.
     pub sample: u64,
     /// Whether some pairs were not judged because of sampling.
     pub sampled: bool,

@@ -147,7 +147,7 @@ impl<T: CellValue> AtomicCells<T> {
     }
 }
 
-/// A shared bitmap in a temporary file, initially all unset.
+/// A shared bitmap in a temporary file, in which all bits are initially unset.
 #[derive(Debug)]
 pub struct AtomicBits {
     words: AtomicCells<u64>,

@@ -1,4 +1,4 @@
-//! Writes a run: the sorted partitions of a shuffle, from many threads, each at its own offset.
+//! Writes a run: many threads write the sorted partitions of a shuffle, each at its own offset.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub struct RunWriter {
     half: Half,
     width: usize,
     group_width: usize,
-    /// The number of rows before each partition, followed by the number of all rows.
+    /// The number of rows before each partition, followed by the total number of rows.
     begins: Vec<u64>,
     /// The number of bytes before the fences.
     fences: u64,
@@ -226,7 +226,7 @@ impl RunWriter {
         (buckets.start + 1..buckets.end).find(next).unwrap_or(buckets.end)
     }
 
-    /// Returns the rows of these buckets, bucket by bucket, each in the original order.
+    /// Returns the rows of these buckets, bucket by bucket, with the rows of each bucket in their original order.
     fn scattered(&self, records: &Records, buckets: Range<usize>, rows: &[u64]) -> Vec<u8> {
         let mut places = Vec::with_capacity(rows.len());
         let mut end = 0;
@@ -245,7 +245,7 @@ impl RunWriter {
         bytes
     }
 
-    /// Writes the rows of one large bucket in the original order.
+    /// Writes the rows of one large bucket in their original order.
     fn stream(&self, records: &Records, of: usize, out: &mut Sequence<'_>) -> Result<()> {
         let mut gathered = Vec::with_capacity(GATHERED);
         for record in records.bytes().chunks_exact(self.width) {
