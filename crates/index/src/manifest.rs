@@ -71,7 +71,7 @@ pub struct Batch {
     pub first_doc: u64,
     /// The number of rows in the batch, including rejected rows and copies. Each row has a document number.
     pub rows: u64,
-    /// The number of texts that the batch added.
+    /// The number of distinct texts that the batch added.
     pub texts: u64,
     /// A hash of the names, sizes, first and last bytes, and row counts of the batch's input files.
     pub inputs: String,

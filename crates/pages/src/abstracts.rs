@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn the_best_clauses_by_hand() {
-        // The weights are cat 3, dog 2, owl 1. The scores are 5 / sqrt 8 = 1.77 for "cat dog.", 3 / sqrt 8 = 1.06 for "dog owl.", and 3 /
-        // 9.6 and 3 / 9.8 for the "cat" clauses with 93 and 97 characters. The two short clauses are selected first, then one of the long
-        // clauses (17 + 94 < 200). With 111 characters used, the other long clause (98 > 89) is skipped.
+        // The weights are 3 for "cat", 2 for "dog", and 1 for "owl". The scores are 5 / sqrt 8 = 1.77 for "cat dog.", 3 / sqrt 8 = 1.06 for
+        // "dog owl.", and 3 / 9.6 and 3 / 9.8 for the "cat" clauses with 93 and 97 characters. The two short clauses are selected first,
+        // then one of the long clauses (17 + 94 < 200). With 111 characters used, the other long clause (98 > 89) is skipped.
         let (first, second) =
             (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));
         let body = format!("{second} {first} dog owl. cat dog.");

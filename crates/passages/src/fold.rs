@@ -35,14 +35,14 @@ const KINDS: [u8; 256] = {
 };
 
 impl Folded {
-    /// Folds a text.
+    /// Folds text.
     pub fn new(text: &str) -> Folded {
         let mut folded = Folded::default();
         folded.fold(text);
         folded
     }
 
-    /// Folds a text, and reuses the memory of the previous text.
+    /// Folds text, and reuses the memory of the previous text.
     pub fn fold(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();
