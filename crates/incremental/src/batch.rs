@@ -1,4 +1,4 @@
-//! Assigns names to batches. Each name belongs to one set of files, so a batch is recognized when it is run again.
+//! Assigns names to batches. Each name stands for one set of files, so a batch is recognized when it is run again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,13 +49,13 @@ impl Named {
 
 /// Indicates whether a batch still has to be run.
 pub enum Begun {
-    /// The record of the batch, which is already published with the same options.
+    /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),
     /// The batch must be run; holds its earlier result if the batch is recomputed.
     Run(Option<MadeAgain>),
 }
 
-/// Describes the earlier result of a batch that is recomputed.
+/// Describes the earlier result of a batch that is being recomputed.
 pub struct MadeAgain {
     /// The number of rows in the earlier result.
     pub rows: u64,
@@ -63,7 +63,7 @@ pub struct MadeAgain {
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// The options that are ignored when a batch is recognized as already published: file paths, resource limits, guards (they only determine
+/// The options that do not matter for whether a batch is already published: file paths, resource limits, guards (which only determine
 /// whether the result is published), and options that the index itself compares.
 const FREE: [&str; 22] = [
     "accept",
@@ -90,9 +90,9 @@ const FREE: [&str; 22] = [
     "work",
 ];
 
-/// Checks whether the index already has a batch with this name. Returns the record of that batch if it is published with the same
-/// options. If the batch has to be recomputed, `manifest` is reset to the state of the index before that batch. `contents` reads the
-/// files and returns a hash of their content; it is called only if the file system metadata differs.
+/// Checks whether the index already has a batch with this name. Returns the record of that batch if it was published with the same options.
+/// If the batch has to be recomputed, `manifest` is reset to the state of the index before that batch. `contents` reads the files and
+/// returns a hash of their content; it is called only if the file system metadata differs.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if another batch has the same name, if the batch was run with different options, if later batches follow it, or
@@ -168,7 +168,7 @@ pub fn begin(
     Ok(Begun::Run(Some(again)))
 }
 
-/// Returns the differences between a requested and a recorded run that affect the result.
+/// Returns the differences between a requested run and a recorded run that affect the result.
 fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) -> Result<Vec<String>> {
     let asked = dupsift_engine::options::record(options);
     let names: BTreeSet<&String> = asked.keys().chain(report.options.keys()).collect();
@@ -216,7 +216,7 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
 /// Publishes the held result in `held`, and adds its batch to the index. `publish` renames the result.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the index has changed since the batch was matched against it, or an error from `publish`.
+/// Returns [`Error::Usage`] if the index has changed since the batch was matched against the index, or an error from `publish`.
 pub fn accept(
     of: &IndexReport,
     report: &RunReport,

@@ -1,10 +1,10 @@
 //! Detects drift: if statistics are outdated, more and more documents share keys without being similar. To measure drift, the number of
-//! candidate pairs per document is compared with earlier batches.
+//! candidate pairs per document is compared with the numbers in earlier batches.
 //!
-//! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of these documents.
-//! Therefore, the number of candidates in an earlier batch is multiplied by the growth in the number of documents that can match. The
-//! expected number is the median of these products over the earlier batches. Under this rule, a small first batch does not trigger
-//! warnings for all later batches, and a single unusual batch stands out.
+//! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of documents that can
+//! match. Therefore, the number of candidates in an earlier batch is multiplied by the growth in the number of documents that can match.
+//! The expected number of candidates is the median of these products over the earlier batches. As a result, a small first batch does not
+//! trigger warnings for all later batches, but a single unusual batch stands out.
 //!
 //! ```text
 //! batch 1: 1,000 documents can match 500 others each, 0.2 candidates per document      batch 2: 2,000 can match 1,000 + 1,000 others
@@ -16,15 +16,14 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Batch, Manifest};
 
-/// A warning is given if the candidates per document reach this multiple of the expected number.
+/// A warning is given if the number of candidates per document exceeds this multiple of the expected number.
 const FACTOR: f64 = 4.0;
-/// The minimum number of candidates for a warning.
+/// The minimum number of candidates required for a warning.
 const LEAST: u64 = 1_000;
 /// A new index is suggested if the index has at least this many times as many documents as its first batch.
 const GROWN: u64 = 8;
 
-/// The number of earlier batches to use for comparison. Batches with fewer than an eighth of this batch's documents are
-/// ignored.
+/// The number of earlier batches to use for comparison. Batches with fewer than an eighth as many documents as this batch are ignored.
 const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 
@@ -58,17 +57,18 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
     fired
 }
 
-/// Returns the candidates per document.
+/// Returns the number of candidates per document.
 fn rate(batch: &Batch, label: &str) -> f64 {
     batch.candidates.get(label).copied().unwrap_or_default() as f64 / batch.used.max(1) as f64
 }
 
-/// Returns the number of other documents that a document in the batch can match: all documents in the index, and half of the batch.
+/// Returns the number of other documents that a document in the batch can match: all documents in the index, and half of the documents in
+/// the batch.
 fn others(batch: &Batch) -> f64 {
     batch.first_doc as f64 + batch.used.max(1) as f64 / 2.0
 }
 
-/// Returns the expected candidates per document; `None` if there is no earlier batch.
+/// Returns the expected number of candidates per document; `None` if there is no earlier batch.
 fn expected(earlier: &[Batch], current: &Batch, label: &str) -> Option<f64> {
     let is_large = |batch: &&Batch| batch.used * EIGHTH >= current.used && batch.candidates.contains_key(label);
     let mut batches: Vec<&Batch> = earlier.iter().rev().filter(is_large).take(RECENT).collect();
@@ -97,14 +97,14 @@ mod tests {
         assert_eq!(expected(&[], &first, "cosine"), None);
         let second = batch(1_000, 2_000, 0);
         assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
-        // The expected number is the median over the last seven batches of similar size. One batch is unusual, and one has only three
-        // documents.
+        // The expected number of candidates is the median over the last seven batches of similar size. One batch is unusual, and one has
+        // only three documents.
         let mut batches: Vec<Batch> = (0..9).map(|at| batch(1_000_000 + 10 * at, 1_000, 2_000)).collect();
         batches[4] = batch(1_000_040, 1_000, 900_000);
         batches.push(batch(1_000_095, 3, 0));
         let found = expected(&batches, &batch(1_000_100, 1_000, 0), "cosine").expect("some");
         assert!((found - 2.0).abs() < 0.001, "{found}");
-        // After a batch of a thousand documents without candidates, one candidate is assumed.
+        // If an earlier batch of a thousand documents has no candidates, one candidate is assumed.
         assert_eq!(expected(&[batch(0, 1_000, 0)], &batch(0, 1_000, 5), "cosine"), Some(0.001));
     }
 }

@@ -1,5 +1,5 @@
 //! Provides the results of earlier batches to a run against an index: the pairs of indexed documents, and the documents with a given first
-//! line. Rules that consider all pairs of a document require these data. The results of this batch are stored for the next batch.
+//! line. Rules that consider all pairs of a document require this data. The results of this batch are stored for the next batch.
 //!
 //! ```text
 //! +pairs-LABEL.run   document | partner | similarity     in both directions, before any rule excludes a pair
@@ -35,7 +35,7 @@ pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
     noted: Mutex<Vec<Noted>>,
-    /// The number of bytes of index rows that were read.
+    /// How many bytes of index rows were read.
     pub scanned: AtomicU64,
 }
 
@@ -72,7 +72,7 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Calls `each` with every row in `runs` if the group of the row also occurs in `records`, which is one of `partitions` partitions.
+    /// Calls `each` with every row in `runs` whose group also occurs in `records`, which holds one of `partitions` partitions.
     fn meet(
         &self,
         runs: &[Run],

@@ -10,7 +10,7 @@ pub const COPIES: &str = "+copies";
 
 /// Describes a batch that is to be matched.
 pub struct Job<'j> {
-    /// The index before the batch.
+    /// The index as it was before the batch.
     pub index: &'j Index,
     /// The options of the run.
     pub options: &'j RunOptions,

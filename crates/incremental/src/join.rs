@@ -1,5 +1,5 @@
 //! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. The texts of these
-//! documents are copied from the index and read as if they preceded the batch.
+//! documents are copied from the index and read as if the documents preceded the batch.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -37,15 +37,15 @@ pub struct Joining<'i> {
     /// The numbering of the documents.
     pub numbered: Numbered,
     met: OnceLock<Met>,
-    /// The number of indexed documents for which no document numbers were left.
+    /// The number of indexed documents for which no document number was available.
     pub beyond: AtomicU64,
-    /// The number of bytes of index rows that were read.
+    /// How many bytes of index rows were read.
     pub scanned: AtomicU64,
     /// The number of bytes that were read from the document files of the index.
     pub looked_up: AtomicU64,
 }
 
-/// Holds the indexed documents that take part, while they are read.
+/// Holds the indexed documents that take part in a run while they are being read.
 struct Met {
     source: Source,
     first: u64,
@@ -89,7 +89,7 @@ impl<'i> Joining<'i> {
         }
     }
 
-    /// Reads the given indexed documents as if a batch had matched them.
+    /// Reads the given indexed documents as if they had been matched by a batch.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -141,12 +141,12 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Returns the indexed documents that take part: all documents that share a key or a text with the batch.
+    /// Returns the indexed documents that take part: all documents that share a key with a document in the batch or have the same text.
     ///
-    /// A document that was removed in favor of a forgotten document does not take part: no kept document has its text, so a similar new
-    /// document has to be kept. If the batch contains a copy of a removed document, the document that was kept instead also takes part,
-    /// because the copy is removed in favor of the kept document. With `--chain remove`, this applies to every removed document that
-    /// takes part.
+    /// A document that was removed in favor of a forgotten document does not take part: no kept document contains its text, so a similar
+    /// new document has to be kept. If the batch contains a copy of a removed document, the document that was kept instead also takes part,
+    /// because the copy is removed in favor of the kept document. With `--chain remove`, the kept document takes part whenever a removed
+    /// document takes part.
     fn taking_part(
         &self,
         engine: &Engine<'_>,
@@ -177,7 +177,7 @@ impl<'i> Joining<'i> {
         Ok(taking)
     }
 
-    /// Returns the parts that contain these documents, with the rows to read.
+    /// Returns the document files that contain these documents, with the rows to read from each.
     fn wanted<'m>(&self, manifest: &'m Manifest, numbers: &[u64]) -> Vec<Wanted<'m>> {
         let mut wanted = Vec::new();
         for batch in &manifest.batches {
@@ -356,7 +356,7 @@ impl Meeting for Joining<'_> {
 }
 
 impl Wanted<'_> {
-    /// Returns the row numbers within the part.
+    /// Returns the row numbers within the document file.
     fn rows(&self, numbers: &[u64]) -> Vec<u64> {
         numbers[self.indexed.clone()].iter().map(|number| number - self.part.first_doc).collect()
     }

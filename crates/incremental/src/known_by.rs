@@ -1,6 +1,6 @@
-//! Chooses the document under which the index stores each text of a batch. Among documents with equal texts, this is the kept document.
-//! Therefore, if later documents are removed because of this text, they refer to a kept document. If all documents with a text are removed,
-//! the first of them is chosen.
+//! Chooses the document under which the index stores each text of a batch. Among documents with the same text, the kept document is chosen.
+//! Therefore, later documents that are removed because of this text refer to a kept document. If all documents with the same text are
+//! removed, the first of them is chosen.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -21,8 +21,8 @@ pub struct Noted {
     pub docs: Vec<std::ops::Range<usize>>,
 }
 
-/// Maps each text to its document in the index. Signatures, pairs and lines refer to the first document with each text, and are mapped when
-/// they are written.
+/// Maps each text to its document in the index. Signatures, pairs and first lines refer to the first document with each text, and these
+/// references are mapped when they are written.
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
@@ -66,7 +66,7 @@ impl<'k> KnownBy<'k> {
         other.and_then(|(own, others)| others.load(own as usize).checked_sub(1)).or(Some(doc))
     }
 
-    /// Returns whether the index stores a text of the batch under this document.
+    /// Returns whether the index stores text from the batch under this document.
     pub fn has(&self, doc: u64) -> bool {
         doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
     }

@@ -11,10 +11,10 @@
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first incremental run creates the index and computes the statistics. Its signatures are the same as those of a run with frozen
-//! statistics (`frozen`).
+//! The first incremental run creates the index and computes the statistics. The signatures in this first run are the same as in a run with
+//! frozen statistics (`frozen`).
 
-// Tests write files into their own folders and use the platform's math library.
+// Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod again;
@@ -55,7 +55,7 @@ use dupsift_engine::reading::inputs::Inputs;
 /// Checks that a run can be matched against its index or reference, if it has one.
 ///
 /// # Errors
-/// Returns [`Error::Usage`](dupsift_core::error::Error::Usage) with the option or the input that makes this impossible.
+/// Returns [`Error::Usage`](dupsift_core::error::Error::Usage) naming the option or the input that makes this impossible.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     match (&options.index, &options.reference) {
         (None, None) => Ok(()),
@@ -63,11 +63,11 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     }
 }
 
-/// Runs against the index in a folder, and adds the batch to it.
+/// Performs a run against the index in a folder, and adds the batch to the index.
 ///
 /// # Errors
-/// Returns the errors of [`run`](dupsift_engine::job::run()), or an error if the index has a different recipe or another batch has the same
-/// name.
+/// Returns the errors of [`run`](dupsift_engine::job::run()), or an error if the index has a different recipe or already contains a
+/// different batch with the same name.
 pub fn with_index(
     options: &RunOptions,
     inputs: Inputs,
@@ -80,7 +80,7 @@ pub fn with_index(
     matched(options, inputs, progress, cancel, finish, (dir, Purpose::Append))
 }
 
-/// Runs against a reference, which is not changed.
+/// Performs a run against a reference, which remains unchanged.
 ///
 /// # Errors
 /// Returns the errors of [`with_index`], or an error if the reference cannot be read.
@@ -95,7 +95,7 @@ pub fn with_reference(
     recipe::check(options, &inputs)?;
     let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
     let inputs = inputs.beside(reference.read());
-    // The options of the reference also apply to the corpus.
+    // The options used for the reference also apply to the corpus.
     let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
     matched(&options, inputs, progress, cancel, finish, (reference.dir(), reference.purpose()))
 }

@@ -1,18 +1,17 @@
-//! Selects the indexed documents that take part if many documents share a key. Only documents near a document in the batch
-//! take part.
+//! Selects the indexed documents to compare if many documents share a key: only those near a document in the batch.
 //!
-//! A run limits the comparisons for a key with many rows in proportion to the number of rows
+//! If a key has many rows, a run limits the number of comparisons in proportion to the number of rows
 //! ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row is compared with its nearest rows and with the first documents of the
-//! key. If the index contains ten thousand pages from a template, a batch with one more page from this template is therefore compared with
-//! only a few of these pages.
+//! key. Therefore, if the index contains ten thousand pages based on one template, another page based on this template is compared with
+//! only a few of them.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first
 //! i i i i i b i i i      taking part:  i . . i i b i i .
 //! ```
 //!
-//! Because fewer rows take part than the index and the batch have together, each row of the batch is compared with at least the same rows
-//! as in a single run over all documents.
+//! Because rows of the index are left out, each row of the batch is compared with at least the rows that it would be compared with in a
+//! single run over all documents.
 
 use super::rule_out::Windows;
 use super::scan::Scan;
@@ -50,7 +49,7 @@ pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits)
     Ok(())
 }
 
-/// Calls `each` with every participating indexed document of a window.
+/// Calls `each` with every participating indexed document in a window.
 fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnMut(IndexDoc)) {
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);

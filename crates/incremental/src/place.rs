@@ -6,14 +6,14 @@ use super::published::state;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Index, IndexReport, Manifest};
 
-/// Returns whether an index has everything that the batch was matched against.
+/// Returns whether an index contains everything that the batch was matched against.
 pub fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
     let is_known = batch.identity.is_empty() || batch.identity == manifest.identity(batch.first_doc);
     is_known && manifest.next_doc >= batch.first_doc
 }
 
-/// Returns the index folder for a batch whose result is in `dir`: the first possible location whose index has everything that the batch
-/// was matched against, or, if there is none, the first possible location that exists.
+/// Returns the index folder for a batch whose result is in `dir`: the first possible location whose index contains everything that the
+/// batch was matched against, or, if there is none, the first possible location that exists.
 pub fn place_of(batch: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
     let places = report.places(&batch.folder, dir);
     let is_it = |dir: &&PathBuf| {

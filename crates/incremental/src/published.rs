@@ -10,8 +10,8 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_files::io::SUCCESS;
 use dupsift_index::{Batch, State};
 
-/// Determines whether the output of a batch is still where its run wrote it. A batch counts as lost only if the parent folder of its
-/// output exists: if a disk is not mounted, the output may still exist.
+/// Determines whether the output of a batch is still where its run wrote it. A batch counts as lost only if the parent folder of its output
+/// exists: if the parent folder is missing, for example because a disk is not mounted, the output may still exist.
 ///
 /// # Errors
 /// Returns the errors of [`is_output_of`], or an error if the parent folder does not exist.
@@ -34,7 +34,7 @@ pub fn state(batch: &Batch) -> Result<State> {
 /// Returns whether a file exists, following symbolic links.
 ///
 /// # Errors
-/// Returns any error except "not found", because a file that cannot be accessed may exist.
+/// Returns any error except "not found", because a file that cannot be accessed may still exist.
 fn is_there(path: &Path) -> Result<bool> {
     match path.metadata() {
         Ok(there) => Ok(there.is_file()),
@@ -46,7 +46,7 @@ fn is_there(path: &Path) -> Result<bool> {
 /// Returns whether a folder is the output that was published for a batch.
 ///
 /// # Errors
-/// Returns an error if a record cannot be accessed or read, because the answer is then unknown.
+/// Returns an error if a record cannot be accessed or read, because then it is unknown whether the folder is the output.
 pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     let path = out.join("run.json");
     if !is_there(&path)? || !is_there(&out.join(SUCCESS))? {

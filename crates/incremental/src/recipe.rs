@@ -10,14 +10,14 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
 use dupsift_text::Pipeline;
 
-/// The default number of documents for which a new index is planned. The default is the larger of two values: the first number, and the
-/// number of documents in the first batch times the second number.
+/// The default number of documents for which a new index is planned. The default is the first number, or the number of documents in the
+/// first batch times the second number, whichever is larger.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run with these options can be matched against an index.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the option that makes this impossible.
+/// Returns [`Error::Usage`] naming the option that makes this impossible.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
     if options.prefilter {
@@ -52,7 +52,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
 /// Compares the recipe of the run with the recipe of the index. Returns the number of documents for which LSH table schemes are chosen.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with each line that differs.
+/// Returns [`Error::Usage`] listing each line that differs.
 pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
     let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
     let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::{OPTIONS, Settings, Verb, resolve};
 
-    /// Checks that a run is rejected if one algorithm had a different revision when the index was created.
+    /// Checks that a run is rejected if an algorithm had a different revision when the index was created.
     #[test]
     fn another_revision_is_refused_by_its_line() {
         let mut settings = Settings::default();

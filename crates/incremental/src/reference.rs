@@ -1,6 +1,6 @@
 //! Implements `--reference`, which specifies documents that the corpus is matched against and that are never removed. A reference is an
-//! index, an earlier output, or plain files, such as the files of a benchmark. Unless it is an index, a temporary index is built for the
-//! run.
+//! index, an earlier output, or plain files, such as the files of a benchmark. If the reference is not an index, a temporary index is built
+//! for the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ impl Reference {
     }
 
     /// Returns the data that was read from the reference, and the rows and files that could not be read; `None` if the reference is an
-    /// index, because its documents were read when it was built.
+    /// index, because its documents were read when the index was built.
     pub fn read(&self) -> Option<OtherInput> {
         self.read.clone()
     }
@@ -99,7 +99,7 @@ impl Reference {
         options.stats.clone().filter(|_| self.made.is_none())
     }
 
-    /// Returns the purpose for which a run is matched against the reference.
+    /// Returns the reason why a run is matched against the reference.
     pub fn purpose(&self) -> Purpose {
         if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
     }

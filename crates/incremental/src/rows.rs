@@ -1,5 +1,5 @@
-//! Writes the data that an index stores for documents in addition to their texts: the rows that match them with other documents, and a few
-//! sketch words per document.
+//! Writes the data that an index stores for documents in addition to their texts: the rows that are used to match them with other
+//! documents, and a few sketch words per document.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// Writes the rows of stored documents as a run and returns their number. The given rows refer to the first document with each text. In
-/// the written rows, the document that the index uses for that text replaces it.
+/// Writes the rows of stored documents as a run, and returns the number of rows. The given rows refer to the first document with each text.
+/// The written rows refer to the document under which the index stores that text.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -66,7 +66,7 @@ pub fn write_rows(
     write_run(engine, dir, label, kept.finish()?, true)
 }
 
-/// Writes rows as a run with the name `label`, with or without a filter, and returns their number.
+/// Writes rows as a run with the name `label`, with or without a filter, and returns the number of rows.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

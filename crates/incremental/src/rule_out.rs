@@ -1,5 +1,5 @@
-//! Rules out indexed documents that share a key with the batch but cannot be in a pair with a document in it. Documents are ruled out
-//! before their texts are read, using a few sketch words that the index stores for each document.
+//! Rules out indexed documents that share a key with a document in the batch but cannot form a pair with it. Documents are ruled out before
+//! their texts are read, using a few sketch words that the index stores for each document.
 //!
 //! ```text
 //! scan     index rows that share a key with the batch, together with the batch's rows for that key: a window
@@ -22,7 +22,7 @@ use dupsift_index::ROWS;
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
 
-/// A run with more bytes than this is split into slices, which several threads read.
+/// A run with more bytes than this is split into slices that are read by several threads.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
 /// The number of batch documents that are held in memory while the indexed documents in a window are compared with them.
@@ -41,7 +41,7 @@ pub struct RulingOut<'r> {
 }
 
 impl RulingOut<'_> {
-    /// Marks in `met` the indexed documents that may be in a pair with a batch document.
+    /// Marks in `met` the indexed documents that may form a pair with a document in the batch.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -49,7 +49,8 @@ impl RulingOut<'_> {
         let (engine, label) = (self.scan.engine, &self.bound.label);
         let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
         let (width, group_width) = keys.widths();
-        // The number of index rows with these keys is not known in advance. If there are more than assumed, partitions are sorted on disk.
+        // The number of index rows with these keys is not known in advance. If there are more rows than assumed, partitions are sorted on
+        // disk.
         let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
         self.scan.rows(label, keys, || Windows::new(&sharing, windows.writer()))?;
         let windows = windows.finish()?;
@@ -121,8 +122,8 @@ impl RulingOut<'_> {
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// `shared[i]` is whether the index has group `i` of the partition; the list ends at the last group found so far. Several row folders
-    /// may contain the same group.
+    /// `shared[i]` indicates whether the index contains group `i` of the partition; the list ends at the last group found so far. Several
+    /// row folders may contain the same group.
     shared: Vec<bool>,
 }
 
@@ -166,14 +167,14 @@ struct Judging<'j, 'r> {
 }
 
 impl Judging<'_, '_> {
-    /// Marks every participating indexed document of a window.
+    /// Marks every participating indexed document in a window.
     fn window(&mut self, rows: &[u8]) -> Result<()> {
         let RulingOut { scan, bound, sketches, max_candidates } = *self.ruling;
         let layout = self.ruling.layout();
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
         let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
-        // If the number of comparisons is limited, all rows together determine which comparisons are made.
+        // If the number of comparisons is limited, the choice of comparisons depends on all rows.
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !bound.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));

@@ -36,11 +36,11 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// The number of document numbers that are initially reserved for indexed documents: the first number times the number of rows in the
-/// batch, but at least the second number.
+/// How many document numbers are initially reserved for indexed documents: the first value times the number of rows in the batch, but at
+/// least the second value.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
-/// Runs against the index in a folder. Adds the batch to the index if this is the purpose of the run.
+/// Performs a run against the index in a folder, and adds the batch to the index if this is the purpose of the run.
 pub fn matched(
     options: &RunOptions,
     inputs: Inputs,
@@ -52,7 +52,7 @@ pub fn matched(
     let appends = purpose == Purpose::Append;
     let named = batch::Named::new(options, &inputs.source.files)?;
     let known = OnceCell::new();
-    // The files are read at most once, because reading may take as long as the run.
+    // The files are read at most once, because reading them may take as long as the run itself.
     let contents = || match known.get() {
         Some(contents) => Ok(Option::clone(contents)),
         None => {
@@ -67,7 +67,7 @@ pub fn matched(
     let looked = Index::look(dir, state)?;
     let (mut index, again) = match (appends, looked) {
         (true, looked) => {
-            // Rejects invalid runs before anything is created or cleaned up.
+            // An invalid run is rejected before anything is created or cleaned up.
             let seen = looked.and_then(|index| index.manifest.clone());
             let mut manifest = seen.clone();
             let mut begun = batch::begin(&mut manifest, dir, options, &named, &contents)?;
@@ -78,7 +78,7 @@ pub fn matched(
             if index.manifest == seen {
                 index.manifest = manifest;
             } else {
-                // Another run has changed the index since it was read.
+                // Another run has changed the index in the meantime.
                 begun = batch::begin(&mut index.manifest, dir, options, &named, &contents)?;
             }
             match begun {
@@ -127,12 +127,12 @@ pub enum Purpose {
     Append,
     /// To use the index as a reference, which is not changed.
     Reference,
-    /// To use a temporary index of reference files, which each process rebuilds.
+    /// To use a temporary index of reference files, which is rebuilt by each process.
     Files,
 }
 
-/// Returns a hash that identifies the content of an index, for the saved state of a run. For a temporary index, the hash covers only
-/// data that depends on the reference files and the options.
+/// Returns a hash that identifies the content of an index, to be stored in the saved state of a run. For a temporary index, the hash covers
+/// only data that depends on the reference files and the options.
 fn matched_line(manifest: Option<&Manifest>, purpose: Purpose) -> Result<String> {
     let mut manifest = manifest.cloned().unwrap_or_default();
     if purpose == Purpose::Files {
@@ -156,8 +156,8 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// Processes all input files once. If more indexed documents take part than expected, repeats the run with more document numbers reserved
-/// before the batch.
+/// Processes all input files once. If more indexed documents take part than expected, repeats the run and reserves more document numbers
+/// for them.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,
@@ -238,7 +238,7 @@ impl Variant for Matching<'_> {
         Ok(Some((source, indexed)))
     }
 
-    /// Marks the indexed texts that the batch repeats, and specifies which documents are preferred.
+    /// Marks the indexed documents whose text is repeated in the batch, and specifies which documents are preferred.
     fn joined(&mut self, session: &Session<'_>, taken: &mut Taken, copies: &Classes) {
         let (Some(indexed), Some(manifest)) = (&session.indexed, &self.job.index.manifest) else { return };
         for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
@@ -252,7 +252,7 @@ impl Variant for Matching<'_> {
         Some(&self.earlier)
     }
 
-    /// After the first run, statistics are already in the index and in the output of the run that created it.
+    /// After the first run, the statistics are already in the index and in the output of the run that created the index.
     fn writes_statistics(&self) -> bool {
         self.job.index.manifest.is_none()
     }
@@ -272,7 +272,7 @@ impl Variant for Matching<'_> {
     }
 }
 
-/// Records in the report how the batch was matched and added to the index, including the cost of adding it.
+/// Records in the report how the batch was matched and added to the index, and how much it cost to add the batch.
 fn record(
     session: &Session<'_>,
     stage: &Stage,
@@ -291,7 +291,7 @@ fn record(
     Ok(())
 }
 
-/// Returns a note on forgotten documents in a recomputed batch.
+/// Returns a note about forgotten documents in a recomputed batch.
 fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
     (count > 0).then(|| {
@@ -330,8 +330,8 @@ fn index_report(
     }
 }
 
-/// Returns the earlier batches that contain the indexed documents; `None` for a reference that is not an index, because the batches of a
-/// temporary index are internal.
+/// Returns the earlier batches from which indexed documents take part; `None` for a reference that is not an index, because the batches of
+/// a temporary index are internal.
 fn matched_batches(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<MatchedBatch>> {
     let indexed = session.indexed.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {

@@ -13,13 +13,13 @@ use dupsift_spill::shuffle::{Records, Sorted};
 
 /// Processes indexed documents that share a key with the batch. Each thread has its own instance.
 pub trait Shared: Send {
-    /// Processes a row of `doc` whose key is group number `group`.
+    /// Processes a row of `doc` whose key belongs to group number `group`.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
     fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
-    /// Finishes a partition after its last row; `_batch` holds the batch's rows in that partition.
+    /// Finishes a partition after its last row; `_batch` holds the rows of the batch in that partition.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

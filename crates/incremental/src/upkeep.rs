@@ -1,4 +1,4 @@
-//! Maintains an index between runs: returns information, verifies files, merges row files, and forgets documents.
+//! Maintains an index between runs: describes the index, verifies files, merges row files, and forgets documents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn no_index(dir: &Path) -> Error {
     Error::usage(format!("{} is not an index; expected a folder that a run used as `index`", dir.display()))
 }
 
-/// Describes an index and its size.
+/// Describes the content and the size of an index.
 pub struct Held {
     /// The newest generation.
     pub manifest: Manifest,
@@ -64,7 +64,8 @@ pub fn info(dir: &Path) -> Result<Held> {
     Ok(Held { manifest, rows_bytes, text_bytes })
 }
 
-/// Compares all files with their recorded checksums, and returns the number of files and their total size in bytes. Nothing is changed.
+/// Compares the checksum of every file with the recorded checksum, and returns the number of files and their total size in bytes. Nothing
+/// is changed.
 ///
 /// # Errors
 /// Returns the errors of [`info`], or [`Error::Damaged`] with the first file that differs.
@@ -73,7 +74,7 @@ pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
     look(dir)?.verify(&go_on)
 }
 
-/// Merges row files of similar size, eight at a time. Returns the number of folders before and after. Texts are never rewritten.
+/// Merges row files of similar size, eight at a time. Returns the number of folders before and after merging. Texts are never rewritten.
 ///
 /// # Errors
 /// Returns an error if the disk is full or a file is damaged.
@@ -100,10 +101,10 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// Returns the position of the first of eight adjacent folders of similar size: the largest folder is at most twice as large as the mean.
-/// Under this rule, a row is rewritten only when its folder becomes at least four times as large. If sizes vary and there are many
-/// folders, the eight adjacent folders with the smallest total size are merged. The last batch is never merged, because it may be
-/// recomputed.
+/// Returns the position of the first of eight adjacent folders of similar size, that is, where the largest folder is at most twice as large
+/// as the mean. Under this rule, a row is rewritten only if its new folder is at least four times as large as its old folder. If sizes vary
+/// and there are many folders, the eight adjacent folders with the smallest total size are merged. The last batch is never merged, because
+/// it may be recomputed.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
     mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
@@ -196,7 +197,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     Ok(count)
 }
 
-/// Makes an earlier generation the newest generation.
+/// Makes an earlier generation the newest one.
 ///
 /// # Errors
 /// Returns the errors of [`restore`](dupsift_index::restore).
@@ -204,7 +205,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Calls `each` with the number and the id of every document under which the index stores a text.
+/// Calls `each` with the number and the id of every document under which the index stores text.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.
@@ -255,8 +256,8 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
 mod tests {
     use super::*;
 
-    /// Merges folders after each batch in the same way as `compact`. Returns the rewritten bytes as a multiple of the total size, and the
-    /// maximum number of folders.
+    /// Merges folders after each batch in the same way as `compact`. Returns the number of rewritten bytes as a multiple of the total size,
+    /// and the maximum number of folders.
     fn batches(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
         let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
         for size in sizes {

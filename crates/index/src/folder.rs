@@ -1,4 +1,4 @@
-//! Writes the folders and files of an index. All of them are durable before anything refers to them.
+//! Writes the folders and files of an index. All files and folders are durable before anything refers to them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -22,15 +22,15 @@ pub const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
 /// Identifies a file by its name, size and checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// The file name within its folder.
+    /// The name of the file within its folder.
     pub name: String,
     /// The size in bytes.
     pub bytes: u64,
-    /// XXH3-128 of the bytes, in hexadecimal.
+    /// The XXH3-128 hash of the content, in hexadecimal.
     pub xxh3: String,
 }
 
-/// Returns whether a name is valid for a folder of this kind. A valid name consists of a letter and a number, as in `b-00000031`.
+/// Returns whether this name is valid for a folder of this kind. A valid name consists of a letter and a number, as in `b-00000031`.
 pub fn is_folder(kind: &str, name: &str) -> bool {
     let letter = match kind {
         BATCHES => "b",
@@ -72,7 +72,7 @@ pub fn unfinished(name: &str) -> Option<&str> {
     name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
 }
 
-/// Makes all files in a folder durable, and returns their names, sizes and checksums, sorted by name.
+/// Makes all files in a folder durable, and returns their names, sizes and checksums in the order of the names.
 pub fn seal(dir: &Path) -> Result<Vec<Named>> {
     let mut files = names(dir)?;
     files.sort_unstable();
@@ -86,7 +86,8 @@ pub fn seal(dir: &Path) -> Result<Vec<Named>> {
     Ok(files)
 }
 
-/// Makes all files and folders below a folder durable, and returns the relative paths, sizes and checksums of the files, sorted by path.
+/// Makes all files and folders below a folder durable, and returns the relative paths, sizes and checksums of the files in the order of the
+/// paths.
 pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
     let mut files = Vec::new();
     for name in names(dir)? {

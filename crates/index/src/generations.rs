@@ -69,7 +69,8 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The held generation, whose publication was prevented by a guard. The held generation need not follow the newest generation.
+    /// The held generation, whose publication was prevented by a guard. The held generation does not have to be the successor of the newest
+    /// generation.
     pub held: Option<Manifest>,
 }
 
@@ -129,7 +130,8 @@ impl Generations {
 
 impl Listed {
     pub(super) fn of(dir: &Path) -> Result<Listed> {
-        // The recorded number must be read before the names, because a writer records a number only after the manifest has its final name.
+        // The recorded number must be read before the file names, because a writer records a number only after the manifest has its final
+        // name.
         let recorded = recorded(dir)?;
         let mut listed = Listed { recorded, ..Listed::default() };
         for name in names(dir)? {
@@ -169,7 +171,7 @@ pub(super) fn is_index(dir: &Path) -> Result<bool> {
     Ok(dir.join(BATCHES).is_dir() && !Listed::of(dir)?.manifests.is_empty())
 }
 
-/// Returns whether this module writes files with this name into an index folder.
+/// Returns whether this module writes files with this name to an index folder.
 pub(super) fn is_ours(name: &str) -> bool {
     let is_file = |name: &str| {
         [HELD, RECORDED].contains(&name) || number(name, PREFIX).is_some() || number(name, INTENT).is_some()
@@ -261,7 +263,7 @@ fn intent_name(generation: u64) -> String {
     format!("{INTENT}{generation:08}{ENDING}")
 }
 
-/// Returns the number in the name of a manifest or an intent. Accepts only one spelling of each number.
+/// Returns the number in the name of a manifest or an intent. Accepts only one way of writing each number.
 fn number(name: &str, prefix: &str) -> Option<u64> {
     let number = name.strip_prefix(prefix)?.strip_suffix(ENDING)?.parse().ok()?;
     (number < MOST && name == format!("{prefix}{number:08}{ENDING}")).then_some(number)
@@ -397,8 +399,8 @@ mod tests {
         assert_eq!(Generations::read(&empty.path().join("none")).unwrap().number(), 0);
     }
 
-    /// Checks that every flipped bit and every truncation of a file is reported with the file name, and that no other generation takes the
-    /// place of the damaged one.
+    /// Checks that every flipped bit and every truncation of a file is reported with the file name, and that no other generation is used
+    /// instead of the damaged one.
     #[test]
     fn a_generation_that_cannot_be_read_is_named() {
         let folder = made(5);

@@ -1,4 +1,4 @@
-//! Stores an index of all documents seen so far: their texts, their rows, and a manifest that lists the files.
+//! Stores an index of all documents seen so far: their text, their rows, and a manifest that lists the files.
 //!
 //! ```text
 //! INDEX/
@@ -11,10 +11,11 @@
 //!   rows/r-.../LABEL.run             keys by which documents match: a key, a document
 //! ```
 //!
-//! Each text is stored once: with the kept document that has this text, or, if none is kept, with the first document that has it. Files
-//! never change: an incremental run adds a folder of documents, a folder of rows, and a generation that refers to them.
+//! Each distinct text is stored once: with the kept document that contains it, or, if no such document is kept, with the first document
+//! that contains it. Files never change: an incremental run adds a folder of documents, a folder of rows, and a generation that refers to
+//! them.
 
-// Tests write files into their own folders and use the platform's math library.
+// Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod folder;

@@ -1,4 +1,4 @@
-//! Locks an index, so that there is only one writer at a time, and no file is removed while another process is reading the index.
+//! Locks an index so that there is only one writer at a time and no file is removed while another process is reading the index.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -15,12 +15,12 @@ pub(super) const LOCK: &str = "lock";
 pub(super) struct Lock {
     pub path: PathBuf,
     _file: File,
-    /// The folders that were created; `None` if the lock file already existed.
+    /// The folders that were created for the index; `None` if the lock file already existed.
     pub made: Option<MadeFolders>,
 }
 
 /// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; in that
-/// case, readers rely on old generations being kept. Locks the folder itself and writes nothing.
+/// case, readers rely on old generations being kept. The lock is on the folder itself, and nothing is written.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
@@ -38,7 +38,7 @@ pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
 }
 
 impl Lock {
-    /// Locks the folder and creates it if it is missing. Waits while another process holds the lock.
+    /// Creates the folder if it is missing, and locks it. Waits while another process holds the lock.
     pub(super) fn take(dir: &Path) -> Result<Lock> {
         let path = dir.join(LOCK);
         loop {
@@ -46,7 +46,7 @@ impl Lock {
             let is_new = path.symlink_metadata().is_err();
             let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
             let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
-            // On a file system without locks, every run assumes that no other run exists.
+            // On a file system without locks, every run assumes that it is the only one.
             if asked == Locking::Held {
                 tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;

@@ -1,7 +1,7 @@
-//! Defines the manifest, which describes the content of an index. There is one manifest file per generation, with a checksum of its
-//! content.
+//! Defines the manifest, which describes the content of an index. There is one manifest file per generation, which includes a checksum of
+//! its own content.
 //!
-//! A generation is either complete or missing: a single rename gives its file the final name, after all files that it lists are durable
+//! A generation is either complete or missing: its file gets its final name in a single rename, after all files that it lists are durable
 //! (see [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub generation: u64,
     /// The version of the program that wrote the manifest.
     pub dupsift: String,
-    /// The settings that signatures depend on, one per line. A batch can be matched only if its recipe has the same lines.
+    /// The settings that affect signatures, one per line. A batch can be matched only if its recipe consists of the same lines.
     pub recipe: Vec<Line>,
     /// The number of documents for which the LSH table schemes are chosen.
     pub documents_planned: u64,
@@ -45,9 +45,9 @@ pub struct Manifest {
     pub texts: u64,
     /// The batches, in order.
     pub batches: Vec<Batch>,
-    /// The rows, one folder per range of documents, in order.
+    /// The row folders, one per range of documents, in order.
     pub rows: Vec<Rows>,
-    /// Documents that must no longer be matched: ranges of numbers, ascending and disjoint.
+    /// The documents that must no longer be matched, as ascending, disjoint ranges of document numbers.
     pub forgotten: Vec<[u64; 2]>,
 }
 
@@ -71,17 +71,17 @@ pub struct Batch {
     pub first_doc: u64,
     /// The number of rows in the batch, including rejected rows and copies. Each row has a document number.
     pub rows: u64,
-    /// The number of texts that the batch added.
+    /// The number of distinct texts that the batch added.
     pub texts: u64,
     /// A hash of the names, sizes, first and last bytes, and row counts of the batch's input files.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     #[serde(default)]
     pub stamps: String,
-    /// A hash of the content that was read; it is compared if the metadata differs.
+    /// A hash of the content that was read, which is compared if the metadata differs.
     #[serde(default)]
     pub contents: String,
-    /// The output folder of the batch's run.
+    /// The output folder of the run that processed the batch.
     pub out: PathBuf,
     /// The generation that the batch was matched against.
     pub read_generation: u64,
@@ -91,7 +91,7 @@ pub struct Batch {
     pub publication: String,
     /// The number of documents in the batch that are exact copies of indexed documents.
     pub seen: u64,
-    /// The number of documents in the batch that have a text.
+    /// The number of documents in the batch that contain text.
     pub used: u64,
     /// The number of candidate pairs per algorithm.
     pub candidates: BTreeMap<String, u64>,
@@ -126,8 +126,8 @@ pub struct Rows {
 }
 
 impl Manifest {
-    /// Returns the reason if the manifest is invalid: its numbers contradict each other, or it contains a name that this program would
-    /// not assign and that could lead outside the index.
+    /// Returns the reason why the manifest is invalid, if it is: its numbers contradict each other, or it contains a name that this program
+    /// would not assign and that could lead outside the index.
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
         let folders = folders.chain(self.rows.iter().map(|rows| (ROWS, &rows.folder)));
@@ -195,8 +195,8 @@ impl Manifest {
         self.forgotten = apart;
     }
 
-    /// Returns a hash of everything in an index before a document. The hash is unique to the index, because it covers the batches and the
-    /// record of the statistics, which contains the time when the statistics were computed.
+    /// Returns a hash of everything in an index that precedes a document. The hash is unique to the index, because it covers the batches
+    /// and the record of the statistics, which contains the time when the statistics were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let batches = self.batches.iter().filter(|batch| batch.first_doc < before);
@@ -304,7 +304,7 @@ mod tests {
         assert!(index.differences(&there).is_empty());
     }
 
-    /// Returns the manifest of an index with a batch, rows and statistics, as a run writes it.
+    /// Returns the manifest that a run writes for an index with a batch, rows and statistics.
     fn made() -> Manifest {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
         let parts =

@@ -1,4 +1,4 @@
-//! Opens an index. A writer locks the index and first cleans up after a writer that died. A reader changes nothing.
+//! Opens an index. A writer locks the index and cleans up after any writer that died. A reader changes nothing.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub enum State {
 }
 
 impl Index {
-    /// Opens an index for changes and creates it if the folder is missing or empty. Waits while another process holds the lock. If a
+    /// Opens an index for writing and creates it if the folder is missing or empty. Waits while another process holds the lock. If a
     /// process died during publication, its changes are completed if `published` reports that its output is complete; otherwise, they are
     /// removed. A folder that was created for a new index is removed on drop if nothing was published.
     ///
@@ -50,7 +50,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Locks the folder and creates it if it is missing, without reading anything in it.
+    /// Creates the folder if it is missing and locks it, without reading anything in it.
     pub(super) fn locked(dir: &Path) -> Result<Index> {
         check_ours(dir)?;
         check_rights(dir)?;
@@ -81,7 +81,7 @@ impl Index {
         }))
     }
 
-    /// Opens an index for reading, like [`Index::look`], and checks every generation.
+    /// Opens an index for reading, like [`Index::look`], but checks every generation.
     ///
     /// # Errors
     /// Returns the same errors as [`Index::look`], for any generation, intent or held batch.
@@ -100,7 +100,7 @@ impl Index {
         self.dir.join(kind).join(name)
     }
 
-    /// Creates an empty, unfinished folder that will become a folder of the index.
+    /// Creates an empty folder, marked as unfinished, that will become a folder of the index.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -120,8 +120,8 @@ impl Index {
         self.dir.join(kind).join(format!("{PARTIAL}{name}"))
     }
 
-    /// Renames an unfinished folder to its final name. All files in the folder must be durable, and the intent of a generation that refers
-    /// to the folder must have been saved. This ensures that every folder with a final name belongs to a generation.
+    /// Renames an unfinished folder to its final name. Before the call, all files in the folder must be durable, and the intent of a
+    /// generation that refers to the folder must have been saved. This ensures that every folder with a final name belongs to a generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -168,7 +168,7 @@ impl Index {
         self.sweep()
     }
 
-    /// Returns the generation of the held batch, if the index is still at the generation that the batch was matched against.
+    /// Returns the generation of the held batch if the index is still at the generation that the batch was matched against.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`].
@@ -184,7 +184,7 @@ impl Index {
     /// Returns [`Error::Io`].
     pub fn hold_none(&self) -> Result<()> {
         if let Some(held) = Generations::read(&self.dir)?.held {
-            // First removes the folders to which only the held batch refers, because folders to which no generation refers are never
+            // The folders to which only the held batch refers are removed first, because folders to which no generation refers are never
             // removed.
             self.sweep_but(Some(held.generation))?;
         }

@@ -34,7 +34,7 @@ fn nothing(_: &Batch) -> Result<State> {
     Ok(State::Lost)
 }
 
-/// Returns an index after publishing these generations in it.
+/// Creates an index, publishes these generations in it, and returns it.
 fn made(dir: &Path, generations: std::ops::RangeInclusive<u64>) -> Index {
     let mut index = Index::open(dir, nothing).unwrap();
     for generation in generations {
@@ -72,7 +72,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
         assert_eq!(batches(folder.path()), (1..=expected).map(|n| format!("b-{n}")).collect::<Vec<_>>());
         assert!(names(folder.path()).unwrap().iter().all(|name| !name.starts_with("intent")));
     }
-    // Nothing is removed if it is unknown whether the output is complete.
+    // If it is unknown whether the output is complete, nothing is removed.
     let folder = tempfile::tempdir().unwrap();
     let index = made(folder.path(), 1..=1);
     index.intend(&manifest_of(2)).unwrap();

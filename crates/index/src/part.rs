@@ -1,7 +1,7 @@
 //! Writes and reads document files. A file has one row per document number, in order, so a document can be located by its number alone. The
-//! text is null if it is stored with an earlier document, or if the document has no text.
+//! text is null if it is already stored with another document, or if the document contains no text.
 //!
-//! Texts are stored in small pages that can be read separately, so looking up a few documents reads little more than their texts.
+//! Text is stored in small pages that can be read separately, so looking up a few documents reads little more than their text.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ use super::sums::{Checked, Summing};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, private};
 
-/// The column with texts.
+/// The column that contains the text.
 pub const TEXT: &str = "text";
-/// The column with a 128-bit hash of everything that the algorithms read from the document.
+/// The column that contains a 128-bit hash of everything that the algorithms read from the document.
 pub const COPY_HASH: &str = "copy_hash";
-/// The column with the number of the kept document in favor of which the document was removed.
+/// The column that contains the number of the kept document in favor of which this document was removed.
 pub const KEPT_DOC: &str = "kept_doc";
 
 /// The number of bytes in a page.
@@ -37,8 +37,8 @@ const AT_ONCE: usize = 2;
 /// The number of rows in a row group.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// Returns the schema of a document file: the id as written in the input, the text, the `fields` as texts, the hash, and the kept document
-/// in favor of which the document was removed.
+/// Returns the schema of a document file: the id as written in the input, the text, the `fields` as strings, the hash, and the kept
+/// document in favor of which this document was removed.
 pub fn part_schema(id: DataType, fields: &[String]) -> SchemaRef {
     let mut columns = vec![Field::new("id", id, true), Field::new(TEXT, DataType::Utf8, true)];
     columns.extend(fields.iter().map(|name| Field::new(field_column(name), DataType::Utf8, true)));
@@ -111,7 +111,7 @@ impl PartWriter {
         self.writer.write(batch).map_err(|error| failed(&self.path, error))
     }
 
-    /// Finishes the file and returns its number of rows.
+    /// Finishes the file, and returns the number of rows in it.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -125,7 +125,7 @@ impl PartWriter {
 }
 
 /// Reads some or all rows of a file in ascending order, with some or all columns, and passes them to `each` in batches. Returns the number
-/// of bytes of the file that were read. Every byte is compared with its checksum before it is decoded.
+/// of bytes that were read from the file. Every block is verified against its checksum before it is decoded.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if the file was changed after it was written, or an error from `each`.
@@ -148,7 +148,7 @@ pub fn read_rows(
         }
         None => builder,
     };
-    // If the rows are close together, the alternative policy would read and decompress all pages and filter the rows afterwards.
+    // If the requested rows are close together, the default policy would read and decompress all pages and filter the rows afterwards.
     let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
     let builder = match rows {
         Some(rows) => builder.with_row_selection(selection(rows)),

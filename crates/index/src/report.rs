@@ -1,4 +1,4 @@
-//! Defines the index report in the record of an incremental run.
+//! Defines the part of an incremental run's record that describes the index.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,29 +22,29 @@ pub struct IndexReport {
     /// The document number of the batch's first row. In all tables, the numbers in the `doc` column continue from one
     /// batch to the next.
     pub first_doc: u64,
-    /// The number of indexed documents that take part.
+    /// The number of indexed documents that take part in the run.
     pub indexed: u64,
-    /// The earlier batches that contain the indexed documents that take part, in order.
+    /// The earlier batches from which indexed documents take part in the run, in order.
     #[serde(default)]
     pub batches: Vec<MatchedBatch>,
     /// The number of new texts in the batch.
     pub texts: u64,
     /// The number of documents in the batch that are exact copies of indexed documents; they are removed.
     pub seen: u64,
-    /// The number of bytes of index rows that were read.
+    /// How many bytes of index rows were read.
     pub bytes_scanned: u64,
-    /// The number of bytes that were read from the document files of the index for indexed documents.
+    /// The number of bytes that were read from the document files of the index.
     #[serde(default)]
     pub bytes_looked_up: u64,
 }
 
-/// Describes an earlier batch that this batch matches.
+/// Describes an earlier batch from which documents take part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct MatchedBatch {
     /// The name of the batch.
     pub name: String,
     /// The document number of the batch's first row.
     pub first_doc: u64,
-    /// The number of documents in the batch that take part.
+    /// The number of documents in the batch that take part in the run.
     pub documents: u64,
 }

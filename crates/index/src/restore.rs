@@ -9,7 +9,7 @@ use super::open::{Index, State, stop_at};
 use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 
-/// Holds the result of restoring an index.
+/// Describes the result of restoring an index.
 #[derive(Debug)]
 pub struct Restored {
     /// The newest generation after restoring.
@@ -20,9 +20,9 @@ pub struct Restored {
     pub unknown: bool,
 }
 
-/// Makes a generation the newest generation. Removes all later generations, all earlier generations that a gap separates from this one, all
-/// intents, the held batch, and the files to which only these items refer. Documents stay forgotten if a later generation that can be read
-/// has forgotten them.
+/// Makes a generation the newest one. Removes all later generations, all earlier generations that are separated from this one by a gap, all
+/// intents, the held batch, and the files to which only these items refer. Documents that were forgotten in a later, readable generation
+/// stay forgotten.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the generation cannot be read, if one of its files is missing, or if another process is reading the index.
@@ -59,8 +59,8 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let manifest = forget_again(manifest, later);
     let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
     let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
-    // The list of forgotten documents is made durable before the generations that contain it are removed, newest first. If the process dies
-    // at any point, the same call therefore finds all forgotten documents again.
+    // The list of forgotten documents is made durable before the generations that contain it are removed, newest first. Therefore, if the
+    // process dies at any point, a repeated call still finds all forgotten documents.
     let mut kept = kept.to_vec();
     if manifest.generation != generation {
         generations::write(dir, &manifest)?;
@@ -85,7 +85,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     Ok(Restored { manifest, left_out, unknown })
 }
 
-/// Completes the publication of a process that died, if its intent can be read and its output is complete.
+/// Completes a publication that was interrupted when a process died, if the intent can be read and the output is complete.
 fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<State>) -> Result<()> {
     let Some(&number) = listed.intents.last() else { return Ok(()) };
     let follows = listed.manifests.last().map_or(0, |newest| *newest) + 1 == number;
@@ -98,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the next generation. In the batches that `manifest` shares with later generations, it also forgets the documents that those
-/// generations forgot. Returns the manifest unchanged if there is nothing to forget.
+/// Returns the next generation. The next generation also forgets the documents that later generations forgot in the batches that they share
+/// with `manifest`. Returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

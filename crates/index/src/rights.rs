@@ -1,4 +1,4 @@
-//! Checks a folder before an index is written to it. The folder must contain nothing but an index, and must not be writable by everyone.
+//! Checks a folder before an index is written to it. The folder must contain nothing but an index and must not be writable by everyone.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
 /// Checks that it is safe to write to an index: the index is not writable by everyone, and its folders are not symbolic links.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if it is not safe.
+/// Returns [`Error::Usage`] if writing to the index is not safe.
 pub fn check_rights(dir: &Path) -> Result<()> {
     if !dir.is_dir() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Matches a batch with the index. The rows of the batch and of the index are in the same group order, and each sequence of rows is read
-//! once.
+//! Matches a batch with the index. The rows of the batch and the rows of the index are sorted by group in the same order, and each sequence
+//! of rows is read once.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use dupsift_spill::shuffle::run::{Run, bucket_of};
 /// The filter, which has one byte per row, is consulted first if there are at least this many rows for each group that is looked up.
 const ROWS_A_GROUP: u64 = 32;
 
-/// Holds the groups of some buckets, in the order of a [`Run`].
+/// Holds the groups of some buckets, in the order used in a [`Run`].
 #[derive(Debug, Default)]
 pub struct Groups<'g>(Vec<Group<'g>>);
 
@@ -31,9 +31,9 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// Calls `each` with every row in these buckets that belongs to one of `groups`, together with the number of its group. Returns the number
-/// of bytes read. Pieces that cannot contain a group are not read. If there are few groups and many rows, most rows of a piece are skipped
-/// (galloping search: Bentley and Yao 1976).
+/// Calls `each` with every row in these buckets that belongs to one of `groups`, together with the number of the group. Returns the number
+/// of bytes read. Pieces that cannot contain any of the groups are not read. If there are few groups and many rows, most rows of a piece
+/// are skipped (galloping search: Bentley and Yao 1976).
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Damaged`] if a piece of the run was changed after it was written, or an error from `each`.

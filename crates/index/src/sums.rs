@@ -1,8 +1,8 @@
 //! Stores the checksums of a file's blocks in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
-//! The parquet crate (60.1) writes no page checksums, which would not cover headers, footers and page indexes anyway. With these files, no
-//! byte of a document file reaches a decoder before the checksum of its block has been verified. To look up a few documents, a reader reads
-//! a few blocks and the 4-byte checksum of each block.
+//! The parquet crate (60.1) writes no page checksums; even if it did, they would not cover headers, footers and page indexes. With this
+//! file, no byte of a document file reaches a decoder before the checksum of its block has been verified. To look up a few documents, a
+//! reader reads a few blocks and the 4-byte checksum of each block.
 //!
 //! ```text
 //! offset
@@ -145,7 +145,7 @@ impl Write for Summing {
     }
 }
 
-/// Reads a file and verifies its bytes with the checksums next to the file before returning them. Counts the bytes read.
+/// Reads a file, and verifies its bytes with the checksums stored next to the file before returning them. Counts the bytes read.
 #[derive(Clone)]
 pub struct Checked(Arc<Inner>);
 
@@ -155,12 +155,12 @@ struct Inner {
     sums_path: PathBuf,
     bytes: u64,
     read: AtomicU64,
-    /// The checksums that were read last, and the number of their first block.
+    /// The checksums that were read last, and the number of the first block that they cover.
     held: Mutex<(u64, Arc<[u32]>)>,
 }
 
 impl Checked {
-    /// Opens a file with its checksums.
+    /// Opens a file and its checksums.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the path of the damaged file, or [`Error::Io`].

@@ -12,8 +12,8 @@ use super::open::{Index, PARTIAL, State};
 use dupsift_core::error::{Error, Result};
 
 impl Index {
-    /// Completes a publication that a process began before it died, if its output is complete, and removes everything else that the process
-    /// left behind. Returns the newest generation.
+    /// Completes the publication that a process had begun when it died, if the output is complete, and removes everything else that the
+    /// process left behind. Returns the newest generation.
     pub(super) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
         let mut known = Generations::read(self.dir())?;
         let number = known.number();
@@ -32,7 +32,7 @@ impl Index {
         Ok(known.manifests.pop())
     }
 
-    /// Removes everything that a dead process left behind, all but the newest generations, and the folders to which only the removed
+    /// Removes everything that a dead process left behind, all generations except the newest few, and the folders to which only the removed
     /// generations refer. Nothing is removed if a generation cannot be read, and no folder is removed while another process is reading the
     /// index.
     ///
@@ -56,7 +56,7 @@ impl Index {
         self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
     }
 
-    /// Works like `sweep_but`, but for generations that were already read; afterwards, `known` contains the kept generations.
+    /// Works like `sweep_but`, but uses generations that were already read; afterwards, `known` contains the kept generations.
     fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
         let next = known.number() + 1;
         let (held, given_up) = match known.held.take() {
@@ -108,7 +108,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes every folder to which no generation in `kept` refers. The other generations must have been discarded before.
+    /// Removes every folder to which no generation in `kept` refers. All other generations must have been discarded beforehand.
     pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {

@@ -1,10 +1,10 @@
 //! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
-//! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the length of the clause in
-//! characters. The clauses with the highest scores are selected first; ties are broken by code point order. A clause that does not fit
-//! into the remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause
-//! is truncated. The selected clauses keep the order, spelling and punctuation of the page; white space is folded, and a comma or
-//! semicolon at the very end is removed.
+//! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the clause's length in
+//! characters. The clauses with the highest scores are selected first; ties are broken by code point order. A clause that does not fit into
+//! the remaining space is skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause is
+//! truncated. The selected clauses keep the order, spelling and punctuation of the page; white space is folded, and a comma or semicolon at
+//! the very end is removed.
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
@@ -29,11 +29,11 @@ struct Scored {
     score: f64,
 }
 
-/// Returns the abstract of a body, given the weights of the keywords by hash; empty if no clause contains a keyword.
+/// Returns the abstract of a body, given the hash and the weight of each keyword; empty if no clause contains a keyword.
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
-        // The weights are added in the order of the keywords, so that equal clauses have exactly equal sums.
+        // The weights are always added in the order of the keywords, so that clauses with the same keywords have exactly the same sum.
         let sum: f64 = keywords.iter().filter(|(hash, _)| has(hash)).map(|(_, weight)| weight).sum();
         if sum <= 0.0 {
             return None;
@@ -77,8 +77,8 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     out
 }
 
-/// Returns whether a space belongs between two clauses. There is no space between clauses that are adjacent in the body without a space,
-/// and no space after a full-width punctuation mark.
+/// Returns whether a space belongs between two clauses. There is no space between clauses that follow each other without a space in the
+/// body, and no space after a full-width punctuation mark.
 fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     if before.number + 1 == clause.number && before.place.end == clause.place.start {
         return false;
@@ -97,7 +97,8 @@ fn folded(clause: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Truncates a clause that is too long and appends U+2026. The clause is cut at a space if its second half contains a space.
+/// Truncates a clause that is too long and appends U+2026. The clause is truncated at its last space if that space is in the second half of
+/// the truncated clause.
 fn shortened(clause: &str) -> String {
     let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
     let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());
@@ -150,9 +151,9 @@ mod tests {
 
     #[test]
     fn the_best_clauses_by_hand() {
-        // The weights are cat 3, dog 2, owl 1. The scores are 5 / sqrt 8 = 1.77 for "cat dog.", 3 / sqrt 8 = 1.06 for "dog owl.", and 3 /
-        // 9.6 and 3 / 9.8 for the "cat" clauses with 93 and 97 characters. The two short clauses are selected first, then one of the long
-        // clauses (17 + 94 < 200). With 111 characters used, the other long clause (98 > 89) is skipped.
+        // The weights are 3 for "cat", 2 for "dog", and 1 for "owl". The scores are 5 / sqrt 8 = 1.77 for "cat dog.", 3 / sqrt 8 = 1.06 for
+        // "dog owl.", and 3 / 9.6 and 3 / 9.8 for the "cat" clauses with 93 and 97 characters. The two short clauses are selected first,
+        // then one of the long clauses (17 + 94 < 200). With 111 characters used, the other long clause (98 > 89) is skipped.
         let (first, second) =
             (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));
         let body = format!("{second} {first} dog owl. cat dog.");

@@ -1,9 +1,9 @@
 //! Walks the tree of a page and collects its blocks and metadata (docs/methods/docview.md).
 //!
-//! A block is the content directly under one container: if the text of a container continues after a nested container, the text before and
-//! after belongs to the same block. Blocks are ordered by their first text or image. A link is counted in every block that shows part of
-//! the link, but listed only in the first of these blocks. The walk uses its own stack, so deeply nested pages do not overflow the thread's
-//! stack.
+//! A block is the content directly under one container: if the text of a container continues after a nested container, the text before the
+//! nested container and the text after it belong to the same block. Blocks are ordered by their first text or image. A link is counted in
+//! every block that shows part of the link, but listed only in the first of these blocks. The walk uses its own stack, so deeply nested
+//! pages do not overflow the thread's stack.
 
 use super::fold::{Folded, folded};
 use super::kinds::Counts;
@@ -16,7 +16,7 @@ use html5ever::local_name;
 /// The maximum length, in bytes, of an address that is processed; common servers have the same limit.
 const MAX_ADDRESS: usize = 8 << 10;
 
-/// The result of the walk. The types of the blocks are not determined yet.
+/// The result of the walk. The types of the blocks have not been determined yet.
 #[derive(Default)]
 pub(super) struct Found {
     pub blocks: Vec<(Block, Counts)>,
@@ -24,7 +24,7 @@ pub(super) struct Found {
     pub keywords: Option<String>,
     pub description: Option<String>,
     pub headings: String,
-    /// Whether there were more links than allowed.
+    /// Whether the page had more links than allowed.
     pub links_cut: bool,
 }
 
@@ -259,7 +259,7 @@ impl<'a> Walk<'a> {
         self.in_link(block);
     }
 
-    /// Counts the current link in a block that shows part of the link, and lists the link if it is not listed yet.
+    /// Counts the current link in a block that shows part of the link, and lists the link if no block lists it yet.
     fn in_link(&mut self, block: usize) {
         let Some(link) = self.open_links.last_mut() else { return };
         let draft = &mut self.drafts[block];
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a link. Skips an address that is too long, because joining a long base with every link on a page could use up the memory.
+    /// Resolves a link. Skips addresses that are too long, because joining a long base with every link on a page could use up the memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

@@ -6,7 +6,7 @@ fn found(html: &str) -> Found {
     read(&Document::from(html), Some("http://site.example/folder/page?x"), 100)
 }
 
-/// Returns the texts of the blocks with their counts: plain, linked, links, images.
+/// Returns the text of each block with its counts: plain, linked, links, images.
 fn blocks(html: &str) -> Vec<(String, [usize; 4])> {
     let blocks = found(html).blocks.into_iter();
     blocks.map(|(block, counts)| (block.text, [block.plain, block.linked, counts.links, block.images])).collect()

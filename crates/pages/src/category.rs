@@ -1,9 +1,9 @@
-//! Determines the category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
+//! Determines the category of a document with a multinomial naive Bayes classifier (Manning, Raghavan, Schütze 2008, section 13.2).
 //!
-//! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the model.
-//! A text gets the class for which ln P(c), plus the sum of ln P(w|c) over all occurrences of words, is highest. Words that are not in the
-//! model are ignored, ties are broken by the name of the class, and a text without any known word has no class. The posterior is the
-//! probability of the class, given the text.
+//! P(c) = documents in c / documents, P(w|c) = (occurrences of w in c + 1) / (words in c + V), where V is the number of words in the model.
+//! A document gets the class for which ln P(c), plus the sum of ln P(w|c) over all occurrences of words, is highest. Words that are not in
+//! the model are ignored, ties are broken by the name of the class, and a document without any known word has no class. The posterior is
+//! the probability of the class, given the document.
 //!
 //! The words come from the title and the body together (see [`category_text`]); the user's stop words are skipped. A model is valid only
 //! for the text options with which it was trained (`Pipeline::identity`).
@@ -59,8 +59,8 @@ pub struct Model {
     words: Vec<String>,
     /// `ends[i]` is the end of the counts of word `i` in `counts`.
     ends: Vec<usize>,
-    /// The counts of all words. The counts of a word are the numbers of its classes in ascending order, each paired with the number of
-    /// times that the word occurs in the class.
+    /// The counts of all words. For each word, these are the numbers of the classes that contain the word, in ascending order, each paired
+    /// with the number of occurrences in that class.
     counts: Vec<(u32, u64)>,
     /// The index of each word in `words`, by the hash of the word.
     numbers: HashTable<u32>,
@@ -72,8 +72,8 @@ impl Model {
     /// Builds a model from its rows in the order of [`Model::rows`].
     ///
     /// # Errors
-    /// Returns the problem with the rows: a row is repeated or out of order, a count is 0, a class was not declared, or there are no or too
-    /// many classes or words.
+    /// Returns a description of the problem: a row is repeated or out of order, a count is 0, a class was not declared, or there are too
+    /// many classes or words or none at all.
     pub fn from_rows<'r>(rows: impl IntoIterator<Item = ModelRow<'r>>) -> Result<Model, String> {
         let mut model = Model::default();
         for (at, row) in rows.into_iter().enumerate() {
@@ -137,7 +137,8 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the model as a table: the classes by name, then the words in code point order, each with its classes by name.
+    /// Returns the model as a table: the classes in the order of their names, then the words in code point order, each with its classes in
+    /// the order of their names.
     pub fn rows(&self) -> impl Iterator<Item = ModelRow<'_>> {
         let classes =
             self.classes.iter().map(|class| ModelRow { class: &class.name, word: None, count: class.documents });
@@ -151,7 +152,7 @@ impl Model {
         classes.chain(words)
     }
 
-    /// Returns the names of the classes in order.
+    /// Returns the names of the classes in alphabetical order.
     pub fn classes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.classes.iter().map(|class| class.name.as_str())
     }
@@ -166,7 +167,7 @@ impl Model {
         self.documents
     }
 
-    /// Returns the class of a text and the posterior of that class, from 0 to 1; `None` for a text without a known word.
+    /// Returns the class of a document and the posterior of that class, from 0 to 1; `None` for a document without a known word.
     pub fn classify(&self, document: &Analysis<'_>) -> Option<(&str, f64)> {
         let posteriors = self.posteriors(document)?;
         let mut best = 0;
@@ -178,7 +179,7 @@ impl Model {
         Some((&self.classes[best].name, posteriors[best]))
     }
 
-    /// Returns the posterior of every class, in the order of [`Model::classes`]; `None` for a text without a known word.
+    /// Returns the posterior of every class, in the order of [`Model::classes`]; `None` for a document without a known word.
     pub fn posteriors(&self, document: &Analysis<'_>) -> Option<Vec<f64>> {
         let mut scores: Vec<f64> =
             self.classes.iter().map(|class| float::ln(class.documents as f64 / self.documents as f64)).collect();
@@ -186,7 +187,7 @@ impl Model {
         for counted in document.counted().iter().filter(|counted| !counted.word.stop) {
             let Some(number) = self.number(counted.word.hash, document.word(&counted.word)) else { continue };
             known += u64::from(counted.tf);
-            // Classes without the word can be skipped: their count is 0, and ln(0 + 1) is 0.
+            // Classes that do not contain the word can be skipped: their count is 0, and ln(0 + 1) is 0.
             for &(class, count) in self.counts_of(number) {
                 scores[class as usize] += f64::from(counted.tf) * float::ln(count as f64 + 1.0);
             }
@@ -249,11 +250,11 @@ mod tests {
         let (class, posterior) = model.classify(&pipeline.analyse("Chinese Chinese Chinese Tokyo Japan")).unwrap();
         let china: f64 = 0.75 * (6.0_f64 / 14.0).powi(3) * (1.0_f64 / 14.0).powi(2);
         let other: f64 = 0.25 * (2.0_f64 / 9.0).powi(5);
-        // These are the numbers in the book.
+        // These numbers are from the book.
         assert_eq!((format!("{china:.4}"), format!("{other:.4}")), ("0.0003".to_owned(), "0.0001".to_owned()));
         assert_eq!(class, "china");
         assert!((posterior - china / (china + other)).abs() < 1e-12, "{posterior}");
-        // Unknown words are ignored, and a text with only unknown words has no class.
+        // Unknown words are ignored, and a document with only unknown words has no class.
         let more = model.classify(&pipeline.analyse("Chinese, London: chinese chinese. Tokyo? Japan!")).unwrap();
         assert_eq!(more, ("china", posterior));
         assert_eq!(model.classify(&pipeline.analyse("London Paris")), None);

@@ -1,4 +1,5 @@
-//! Determines the charset of a page: byte order mark, the server's declaration, the page's declaration, then a guess.
+//! Determines the charset of a page from the byte order mark, the server's declaration, the page's own declaration, or a guess, in this
+//! order.
 //!
 //! A declaration that contradicts the bytes is ignored. UTF-8 is recognized from the bytes: in other charsets, letters beyond ASCII rarely
 //! form valid UTF-8 sequences by chance. Therefore, bytes that are valid UTF-8 except for a few errors are read as UTF-8 regardless of the
@@ -15,10 +16,11 @@ use std::borrow::Cow;
 const DECLARED_WITHIN: usize = 4096;
 /// The extra space in a buffer, in bytes: more than any decoder needs for one character.
 const MORE_ROOM: usize = 16;
-/// Bytes declared as UTF-8 count as UTF-8 if they contain at least this many UTF-8 sequences per error.
+/// Bytes declared to be UTF-8 are read as UTF-8 if they contain at least this many UTF-8 sequences per error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
-/// Bytes declared in a charset other than UTF-8 count as that charset if they contain at least this many characters per error. The lower
-/// limit `CHARACTERS_AN_ERROR_AT_LEAST` applies if the only alternative is a single-byte charset, in which nearly all bytes are valid.
+/// Bytes declared to be in a charset other than UTF-8 are read in that charset if they contain at least this many characters per error. The
+/// lower limit `CHARACTERS_AN_ERROR_AT_LEAST` applies if the only alternative is a single-byte charset, in which nearly all bytes are
+/// valid.
 const CHARACTERS_AN_ERROR: usize = 50;
 const CHARACTERS_AN_ERROR_AT_LEAST: usize = 8;
 
@@ -31,7 +33,7 @@ pub(super) struct Decoded<'a> {
     pub cut: bool,
 }
 
-/// Decodes a page into at most `max_bytes` of UTF-8; the rest is not decoded.
+/// Decodes a page to at most `max_bytes` bytes of UTF-8; the rest is not decoded.
 pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
     let (encoding, mark) = encoding_of(raw);
     let bytes = &raw.bytes[mark..];
@@ -85,7 +87,7 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     }
     let bytes = beyond_ascii(raw.bytes);
     let (said, named) = (said.filter(|said| !is_wide(said)), of_page(raw.bytes));
-    // Servers declare ISO-8859-1 for content whose charset they do not know.
+    // Servers often declare ISO-8859-1 for content whose charset they do not know.
     let declared = if said == Some(WINDOWS_1252) { named.or(said) } else { said.or(named) };
     let declared_utf8 = declared == Some(UTF_8);
     let shape = Utf8Shape::of(bytes);

@@ -1,7 +1,8 @@
 //! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
-//! A link is related if it is in a topic block, or if it is in a hub block and its text contains a keyword. Each address is listed once,
-//! in the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
+//! A link is related if it is in a topic block, or if it is in a hub block and its text contains a keyword. Each address is listed once, in
+//! the order in which the addresses occur on the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are
+//! skipped.
 
 use std::collections::HashSet;
 
@@ -21,8 +22,8 @@ pub struct Elements {
     pub links: Vec<Link>,
 }
 
-/// Extracts the elements of a page. Keywords are weighted by corpus frequencies if a corpus is given, otherwise only by tf. The text is
-/// split into words once, so this costs about as much as analyzing the title, the headings and the body.
+/// Extracts the elements of a page. Keywords are weighted by tf and corpus frequencies if a corpus is given, otherwise by tf alone. The
+/// text is split into words only once, so this function takes about as long as analyzing the title, the headings and the body.
 pub fn elements(page: &Page, pipeline: &Pipeline, corpus: Option<&CorpusWords<'_>>) -> Elements {
     let body = page.body.as_deref().unwrap_or_default();
     let words = Gathered::of(page, &clauses(body), pipeline);
@@ -55,7 +56,7 @@ fn related_links(page: &Page, pipeline: &Pipeline, keywords: &[(u64, f64)]) -> V
     links
 }
 
-/// Returns whether an address may lead to a page.
+/// Returns whether an address may lead to a different page.
 fn leads_to_a_page(url: &str) -> bool {
     let url = url.trim_start();
     let scheme = url.split(['/', '?', '#']).next().and_then(|start| start.split_once(':')).map(|(scheme, _)| scheme);

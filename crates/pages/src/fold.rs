@@ -1,4 +1,4 @@
-//! Builds the text that a reader of the page sees, with folded white space and the line breaks of the page.
+//! Builds the text that a reader of the page sees, with white space folded and the page's line breaks kept.
 
 /// Text that is built incrementally. A run of white space becomes one space, no line begins or ends with a space, and consecutive line
 /// breaks become one line break.
@@ -44,14 +44,14 @@ impl Folded {
     }
 }
 
-/// Folds a text into one line.
+/// Folds text into one line.
 pub(super) fn folded(text: &str) -> String {
     let mut folded = Folded::default();
     folded.push(text, false);
     folded.finish()
 }
 
-/// Folds a text and keeps its lines.
+/// Folds text, and keeps its lines.
 pub(super) fn lines_folded(text: &str) -> String {
     let mut folded = Folded::default();
     folded.push(text, true);

@@ -1,7 +1,7 @@
-//! Lists Chinese, Russian and English function words, such as 的, и and the, which occur in every text and do not refer to a topic.
+//! Lists Chinese, Russian and English function words, such as 的, и and "the", which occur in nearly all text and do not refer to a topic.
 //!
-//! If only frequencies were used, these words would be the keywords of every page. The lists come from the stopwords-iso collection in the
-//! `stop-words` crate. These lists also include some common nouns (system, Россия), which therefore cannot be keywords. If the user
+//! If only frequency counted, these words would be the keywords of every page. The lists come from the stopwords-iso collection in the
+//! `stop-words` crate. These lists also include some common nouns ("system", "Россия"), which therefore cannot be keywords. If the user
 //! provides a list, it replaces these lists.
 
 use std::collections::HashSet;

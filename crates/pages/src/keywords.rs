@@ -1,13 +1,13 @@
-//! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
+//! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weights, tf * ln(N / df).
 //!
-//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, and in the title three times. If a heading is also a line
-//! of the body, its words were already counted once in the body, so the heading adds one instead of two. Without a corpus, the weight of a
-//! word is tf. A word that is in every document of the corpus has weight 0 and is not a keyword.
+//! In tf, an occurrence counts once in the body, twice in a heading (`h1` to `h3`), and three times in the title. If a heading is also a
+//! line of the body, its words were already counted once in the body, so the heading adds one to their counts instead of two. Without a
+//! corpus, the weight of a word is tf. A word that occurs in every document of the corpus has weight 0 and is not a keyword.
 //!
-//! A keyword has at least one letter and at least two characters. A single Han character may be a keyword only if Chinese text is not split
-//! with a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's stop words or,
-//! if there are none, the lists in [`super::function_words`]. A keyword is shown in normalized spelling. If several words have the same
-//! stem, the word that occurs first in the title, headings and body is shown.
+//! A keyword must have at least one letter and at least two characters. A single Han character may be a keyword only if Chinese text is not
+//! split with a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's stop
+//! words or, if there are none, the lists in [`super::function_words`]. A keyword is shown in normalized spelling. If several words have
+//! the same stem, the word that occurs first in the title, headings and body is shown.
 //!
 //! ```text
 //! title "Tea", heading "Tea shops" (a line of the body too), body "Tea shops\nGreen tea of Hangzhou"
@@ -44,7 +44,7 @@ pub struct Keyword {
 pub struct CorpusWords<'c> {
     /// N: the number of documents with at least one word.
     pub documents: u64,
-    /// The document frequencies, by the hashes of words that were analyzed with the same text options.
+    /// The document frequencies, by word hash; the words must have been analyzed with the same text options.
     pub frequencies: &'c dyn Frequencies,
 }
 
@@ -182,7 +182,7 @@ mod tests {
         let options = TextOptions::default();
         let found = keywords(&page("Tea", "Tea  shops", "Tea shops\nGreen tea of Hangzhou"), &options, None);
         assert_eq!(found, owned(&[("tea", 6.0), ("shops", 2.0), ("green", 1.0), ("hangzhou", 1.0)]));
-        // One of the two equal headings is also in the body; the third heading is not.
+        // One of the two identical headings is also in the body; the third heading is not.
         let found = keywords(&page("", "Jasmine\nJasmine\nOolong", "Jasmine\nthe 3 and 2,000"), &options, None);
         assert_eq!(found, owned(&[("jasmine", 4.0), ("oolong", 2.0)]));
         assert_eq!(keywords(&Page::default(), &options, None), owned(&[]));
@@ -193,7 +193,7 @@ mod tests {
         let body = "Это дубликат, и тот дубликат. The x 1 22 b2 3.14. 我们的网页，茶";
         let found = keywords(&page("", "", body), &TextOptions::default(), None);
         assert_eq!(found, owned(&[("дубликат", 2.0), ("b2", 1.0), ("网页", 1.0)]));
-        // Chinese words are single characters, and the user's list contains only `и`.
+        // Chinese text is split into single characters, and the user's list contains only `и`.
         let options = TextOptions {
             tokenizer: TokenizerKind::Char,
             stop_words: vec!["И".into(), "дубликат".into()],

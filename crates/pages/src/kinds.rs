@@ -5,13 +5,13 @@ use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine similarity of its words and the keywords of the
-/// other blocks is below this limit.
+/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine similarity between its words and the keywords of
+/// the other blocks is below this limit.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
 /// The number of keywords of a page. The keywords are the most common words.
 const KEYWORDS: usize = 20;
-/// The minimum number of letters that a word must have to be counted; in scripts with spaces, shorter words say little about the topic.
+/// The minimum number of letters that a word must have to be counted; in scripts that use spaces, shorter words say little about the topic.
 const LEAST_LETTERS: usize = 4;
 
 /// Counts of characters and links in a block.
@@ -66,7 +66,7 @@ pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
     }
 }
 
-/// Returns the type of a page, and whether its topic blocks contain at least the number of characters that a topic page requires.
+/// Returns the type of a page, and whether its topic blocks contain as many characters as a topic page requires.
 pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
     let (mut topic, mut plain, mut linked, mut images) = (0, 0, 0, 0);
     let mut counts = Counts::default();
@@ -91,8 +91,8 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
     (kind, topic >= least)
 }
 
-/// Returns the topic blocks, one per line, but excludes short blocks that contain hardly any keywords of the other blocks. The longest
-/// block is always kept. The keywords are the most common words, weighted by frequency; ties are broken by their hashes.
+/// Returns the topic blocks, one per line, without short blocks that contain hardly any keywords of the other blocks. The longest block is
+/// always kept. The keywords are the most common words, weighted by frequency; ties are broken by their hashes.
 pub(super) fn body(blocks: &[Block]) -> String {
     let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
     let mut page: HashMap<u64, u64> = HashMap::new();
@@ -127,8 +127,8 @@ fn commonest_first(words: &mut [(u64, u64)]) {
 }
 
 /// Returns the keywords that a page would have without one of its blocks. `page` holds the words of the page, most common first, and
-/// `block` holds the words of the block by hash. Words after the first `KEYWORDS + block.len()` words of the page cannot be keywords,
-/// because at least `KEYWORDS` of the words before them are not in the block.
+/// `block` holds the words of the block in the order of their hashes. Words after the first `KEYWORDS + block.len()` words of the page
+/// cannot be keywords, because at least `KEYWORDS` of the words before them are not in the block.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));
@@ -143,7 +143,7 @@ fn count_of(words: &[(u64, u64)], word: u64) -> u64 {
     words.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| words[at].1)
 }
 
-/// Returns the cosine similarity of two lists of word counts, which are sorted by hash; 0 if either list is empty.
+/// Returns the cosine similarity of two lists of word counts, both sorted by hash; 0 if either list is empty.
 fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     let squares = |words: &[(u64, u64)]| words.iter().map(|(_, count)| u128::from(*count).pow(2)).sum::<u128>() as f64;
     let norm = (squares(words) * squares(others)).sqrt();
@@ -152,7 +152,7 @@ fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     if norm > 0.0 { product as f64 / norm } else { 0.0 }
 }
 
-/// Counts the words of a text: lowercase words in scripts with spaces, pairs of adjacent characters in Chinese.
+/// Counts the words of a text: lowercase words in scripts that use spaces, and pairs of adjacent characters in Chinese.
 fn words(text: &str) -> Vec<(u64, u64)> {
     let mut hashes = Vec::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {

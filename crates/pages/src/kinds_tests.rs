@@ -1,4 +1,4 @@
-//! Tests the types of blocks and pages at the limits, and which blocks are excluded from the body.
+//! Tests how blocks and pages near the limits are classified, and which blocks are excluded from the body.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // Han characters are not the majority if there are as many other letters.
+    // Han characters are not the majority if there are equally many other letters.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 
@@ -106,14 +106,14 @@ fn a_short_block_is_no_keyword_of_its_own() {
 #[test]
 fn the_cosine_with_the_others_by_hand() {
     // On the page, word 1 occurs five times, word 2 three times, word 3 twice, and word 4 once. Without a block with the words 1, 1 and 4,
-    // the most common words are 2, 1 and 3; of words with equal counts, the one with the smaller hash comes first.
+    // the most common words are 2, 1 and 3; if two words have the same count, the word with the smaller hash comes first.
     let (page, block) = ([(1, 5), (2, 3), (3, 2), (4, 1)], [(1, 2), (4, 1)]);
     let others = keywords_without(&page, &block);
     assert_eq!(others, [(1, 3), (2, 3), (3, 2)]);
     assert!((cosine(&block, &others) - 6.0 / (5.0f64 * 22.0).sqrt()).abs() < 1e-15);
     assert_eq!(cosine(&block, &keywords_without(&block, &block)), 0.0);
-    // Thirty words occur twice and thirty words once. Without a block that contains the first ten words, the next twenty words are the
-    // keywords.
+    // Thirty words occur twice, and thirty words occur once. Without a block that contains the first ten words, the next twenty words are
+    // the keywords.
     let many: Vec<(u64, u64)> = (0..60).map(|word| (word, if word < 30 { 2 } else { 1 })).collect();
     let first: Vec<(u64, u64)> = (0..10).map(|word| (word, 2)).collect();
     assert_eq!(keywords_without(&many, &first), (10..30).map(|word| (word, 2)).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Tests properties of every page: no bytes cause a panic, limits are respected, and the same bytes result in the same page.
+//! Tests properties that hold for every page: no input causes a panic, limits are respected, and the same bytes result in the same page.
 
 use super::*;
 use proptest::prelude::*;
@@ -34,8 +34,8 @@ fn a_page_with_a_topic_has_its_text_without_the_template() {
     assert_eq!(all.body.as_deref(), Some(&*format!("First page\nSecond page\n{TEXT}\n{TEXT}\nLegal")));
 }
 
-/// Tests the block elements in the rendering section of the HTML standard, except for parts of tables and lists, which cannot occur on
-/// their own.
+/// Tests the block elements listed in the rendering section of the HTML standard, except for parts of tables and lists, which cannot occur
+/// on their own.
 #[test]
 fn every_block_element_ends_a_line() {
     let alone = "address article aside blockquote center details dialog dir div dl dt dd fieldset figcaption figure footer form h1 h2 h3 h4 h5 \
@@ -79,7 +79,7 @@ fn a_page_without_a_topic_has_what_was_chosen() {
 
 #[test]
 fn where_the_library_gives_up_the_rules_of_docview_do() {
-    // The library reads from three bytes before the site name, a position that may be inside a character.
+    // The library starts reading three bytes before the site name, a position that may be inside a character.
     let html =
         format!("<div><p>{TEXT}</p><p>{TEXT}</p><iframe src='https:\u{e9}é/www.youtube.com/embed/x'></iframe></div>");
     let page = page(Method::Readability, Fallback::Skip, &html);

@@ -7,7 +7,7 @@
 //! A [`Purifier`] is created once and shared by all threads; [`Purifier::page`] is a pure function of the bytes, their declared type and
 //! address, and the options.
 
-// Tests write files into their own folders, and use the platform's math functions.
+// Tests write files to their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod abstracts;
@@ -91,7 +91,7 @@ impl Purifier {
     }
 
     /// Returns the main text. Every topic page has a main text. With `readability`, which selects the best part of a page, pages of other
-    /// types also have a main text if their topic blocks contain enough text, even if these blocks are a small share of the page.
+    /// types also have a main text if their topic blocks contain enough text, even if these blocks make up only a small share of the page.
     fn body(&self, page: &mut Page, has_text: bool, tree: tree::Tree, html: &str) -> Option<String> {
         let scored = self.options.method == Method::Readability && has_text;
         if page.kind != Kind::Topic && !scored {
@@ -112,13 +112,13 @@ impl Purifier {
     }
 }
 
-/// Returns all visible text: the text of all blocks, in order.
+/// Returns all visible text, that is, the text of all blocks in order.
 fn visible(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
     texts.join("\n")
 }
 
-/// Returns the page for a text without tags. The paragraphs, or the lines if there are no empty lines, become topic blocks.
+/// Returns the page for plain text without tags. The paragraphs, or the lines if there are no empty lines, become topic blocks.
 fn plain(text: &str) -> Page {
     let text = text.replace("\r\n", "\n");
     let mut paragraphs = vec![String::new()];

@@ -11,7 +11,7 @@ pub enum Method {
     Visible,
 }
 
-/// The way in which pages without a topic are handled.
+/// How pages without a topic are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// The body is all visible text.
@@ -25,15 +25,15 @@ pub enum Fallback {
 pub struct PurifyOptions {
     /// The method that finds the main text.
     pub method: Method,
-    /// The way in which pages without a topic are handled.
+    /// How pages without a topic are handled.
     pub fallback: Fallback,
-    /// The maximum number of bytes that are read per page, after decoding to UTF-8.
+    /// The maximum number of bytes read per page, counted after decoding to UTF-8.
     pub max_bytes: usize,
-    /// The maximum number of elements that are read per page.
+    /// The maximum number of elements read per page.
     pub max_elements: usize,
     /// The maximum nesting depth of elements.
     pub max_depth: usize,
-    /// The maximum number of links that are kept per page.
+    /// The maximum number of links kept per page.
     pub max_links: usize,
 }
 
@@ -43,7 +43,7 @@ impl PurifyOptions {
 }
 
 /// Returns the default options. The default method is `readability`. It takes about 1.5 times as long as `docview`, but its results are
-/// closer to the true main text in both page corpora (`cargo bench --bench purify`). The maximum of `max_bytes` is
+/// closer to the true main text in both test corpora (`cargo bench --bench purify`). The maximum of `max_bytes` is
 /// [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {

@@ -1,13 +1,13 @@
-//! Describes a page before and after its text is extracted.
+//! Defines the types that represent a page before and after its text is extracted.
 
 /// A page as it was saved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawPage<'a> {
     /// The bytes of the page, in any charset.
     pub bytes: &'a [u8],
-    /// The type declared by a server or a column: `text/html; charset=gbk`, or only the name of a charset.
+    /// The type declared by a server or given in a column: `text/html; charset=gbk`, or only the name of a charset.
     pub content_type: Option<&'a str>,
-    /// The address of the page: its top-level domain is a hint for the charset, and relative links are resolved against it.
+    /// The address of the page: its top-level domain is a hint for the charset, and relative links are resolved against the address.
     pub url: Option<&'a str>,
 }
 
@@ -40,7 +40,7 @@ impl Kind {
     }
 }
 
-/// A link of a page.
+/// A link on a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// The target, absolute if the address of the page is known.
@@ -54,7 +54,7 @@ pub struct Link {
 pub struct Block {
     /// The type of the block.
     pub kind: Kind,
-    /// The visible text, including link text; white space is folded, and lines break as on the page.
+    /// The visible text, including link text; white space is folded, and line breaks are the same as on the page.
     pub text: String,
     /// The links of the block, in order.
     pub links: Vec<Link>,
@@ -79,7 +79,7 @@ pub struct Cut {
     pub links: bool,
     /// A tag had too many attributes; the excess attributes were skipped.
     pub attributes: bool,
-    /// The page was too large for `readability`, or the library failed on the page; the rules of `docview` were used instead.
+    /// The page was too large for `readability`, or the library failed on it; the rules of `docview` were used instead.
     pub method: bool,
 }
 
@@ -109,13 +109,13 @@ pub struct Page {
     pub keywords: Option<String>,
     /// The description that the page declares (`meta name=description`, or else `og:description`).
     pub description: Option<String>,
-    /// The texts of the `h1` to `h3` elements, one per line.
+    /// The text of the `h1` to `h3` elements, one element per line.
     pub headings: String,
     /// The blocks of the page, in document order.
     pub blocks: Vec<Block>,
     /// The main text, one paragraph per line; for a page without a topic, all visible text or nothing, depending on the options.
     pub body: Option<String>,
-    /// The charset with which the page was decoded, by its name in the Encoding Standard.
+    /// The charset with which the page was decoded, as named in the Encoding Standard.
     pub charset: &'static str,
     /// Whether some bytes were invalid in that charset and were replaced with U+FFFD.
     pub malformed: bool,

@@ -1,4 +1,4 @@
-//! Finds the main text with the scores of Mozilla's Readability, as implemented in dom_smoothie.
+//! Finds the main text with the scoring method of Mozilla's Readability, as implemented in dom_smoothie.
 //!
 //! An element gets points for the paragraphs that it contains, gains or loses points because of its class names and ids, and loses most of
 //! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree
@@ -16,10 +16,10 @@ use html5ever::local_name;
 const MAX_ELEMENTS: usize = 50_000;
 
 /// The maximum number of bytes that are searched; searching this many bytes takes about a tenth of a second. When the method writes HTML,
-/// it searches the rest of the text at each `&`.
+/// it searches the rest of the text again after each `&`.
 const MAX_SEARCHED: usize = 2 << 30;
 
-/// Elements whose content is not part of the page's text, in addition to the elements that the library removes.
+/// Elements that the library does not remove although their content is not part of the page's text.
 const NO_TEXT: &str = "svg, canvas, video, audio, object, template, select, noscript, [hidden]";
 
 /// The element into which the library puts the main part.
@@ -36,7 +36,7 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
     if searched(html) <= MAX_SEARCHED {
         return true;
     }
-    // Each search covers only the rest of the same text or attribute value.
+    // Each search covers only the rest of the same text node or attribute value.
     let of_node = |node: &dom_query::TreeNode| match &node.data {
         NodeData::Text { contents } => searched(contents),
         NodeData::Element(element) => element.attrs.iter().map(|attribute| searched(&attribute.value)).sum(),
@@ -49,8 +49,8 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
 /// Returns the main text, one paragraph per line; `None` if the method finds none. Consumes the tree.
 ///
 /// # Errors
-/// Returns the panic message if the library panicked on the page. The library panics because it cuts some addresses at byte positions
-/// inside a character.
+/// Returns the panic message if the library panicked on the page. The library can panic because it truncates some addresses at byte
+/// positions inside a character.
 pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     guarded(|| {
         // Removes elements without visible text; the library keeps some of them.
@@ -117,7 +117,7 @@ struct Open {
     keeps_lines: bool,
 }
 
-/// The separator before and after the text of an element.
+/// The separator between the text of an element and the text around it.
 #[derive(Clone, Copy)]
 enum Ends {
     Nothing,

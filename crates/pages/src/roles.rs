@@ -1,4 +1,4 @@
-//! Defines the roles of elements when blocks are collected: which elements contain blocks, break lines, or are never shown
+//! Defines the roles of elements in the collection of blocks: which elements contain blocks, break lines, or are never shown
 //! (docs/methods/docview.md).
 
 use dom_query::Element;
@@ -44,7 +44,7 @@ fn is_link(element: &Element) -> bool {
     element.name.local == local_name!("a") && element.attr_ref(local_name!("href")).is_some()
 }
 
-/// Returns the role of the HTML element with this name. Does not distinguish links from other `a` elements: all of them are inline.
+/// Returns the role of the HTML element with this name. All `a` elements are inline; links are not distinguished from other `a` elements.
 pub(super) fn tag_role(name: &LocalName) -> Role {
     match *name {
         local_name!("script")
@@ -152,8 +152,8 @@ pub(super) fn keeps_lines(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count as hidden, because such pages
-/// are shown by a script.
+/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count as hidden, because a script
+/// makes such pages visible.
 pub(super) fn is_hidden(element: &Element) -> bool {
     is_hidden_by(&element.name.local, &element.attrs)
 }

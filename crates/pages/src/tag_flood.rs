@@ -1,8 +1,8 @@
 //! Limits the number of attributes in a tag, because the tokenizer compares each attribute with all other attributes.
 //!
-//! The tokenizer passes on a tag only when the tag is complete, so the tokenizer cannot be stopped inside a tag. Therefore, the text is
-//! scanned beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content
-//! of elements without markup (scripts, titles) are skipped; a text without such a tag is unchanged.
+//! The tokenizer passes on a tag only when the tag is complete, so it cannot be stopped inside a tag. Therefore, the text is scanned
+//! beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of
+//! elements without markup (scripts, titles) are skipped; text without such a tag remains unchanged.
 
 use std::borrow::Cow;
 
@@ -89,7 +89,7 @@ fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
         if attributes > MOST_ATTRIBUTES {
             too_many.get_or_insert(at);
         }
-        // Only the first character of a name may be `=`.
+        // A name may contain `=` only as its first character.
         at = skip(at + 1, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'>' | b'='));
         let value = skip(at, u8::is_ascii_whitespace);
         if bytes.get(value) != Some(&b'=') {

@@ -1,10 +1,10 @@
-//! Trains category models with integer counts, so that neither the order of documents nor the number of threads affects a model.
+//! Trains category models with integer counts, so that neither the order of documents nor the number of threads affects the model.
 //!
 //! Memory is limited in two ways. While documents are added, at most [`TrainingOptions::max_held`] counts are held in memory. If there are
-//! more, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The counts of the remaining
-//! words cover all documents from the first one on, and which words remain depends only on the documents. At the end, the model keeps the
-//! words that occur in at least `min_df` documents. If there are more than `max_words` such words, it keeps the words that occur in the
-//! most documents, with ties broken by code point order. [`LeftOut`] contains counts of the dropped words.
+//! more counts, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The counts of the
+//! remaining words cover all documents, starting with the first one, and which words remain depends only on the documents. At the end, the
+//! model keeps the words that occur in at least `min_df` documents. If there are more than `max_words` such words, the model keeps the
+//! words that occur in the most documents, with ties broken by code point order. [`LeftOut`] contains counts of the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ use dupsift_text::Analysis;
 /// The limits of a model and of its training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrainingOptions {
-    /// The minimum number of documents that must contain a word; at least 1.
+    /// The minimum number of documents in which a word must occur; at least 1.
     pub min_df: u64,
     /// The maximum number of words in the model.
     pub max_words: usize,
@@ -41,7 +41,7 @@ pub struct LeftOut {
     pub rare: u64,
     /// The number of words dropped because of `max_words`.
     pub beyond: u64,
-    /// The number of times that the set of words was halved. After n halvings, one word in 2^n is counted; the other fields do not include
+    /// How many times the set of words was halved. After n halvings, about one in 2^n words is counted; the other fields do not include
     /// words that are not counted.
     pub halvings: u32,
     /// The number of word occurrences in the documents, excluding stop words.
@@ -216,11 +216,11 @@ impl Trainer {
 
     /// Returns whether a word is still counted.
     fn is_counted(&self, hash: u64) -> bool {
-        // The hash is mixed, because the hash table uses the unmixed bits to select slots.
+        // The hash is mixed because the hash table uses the unmixed bits to select slots.
         mix64(hash).leading_zeros() >= self.halvings
     }
 
-    /// Halves the set of words until the number of counts is within the limit.
+    /// Halves the set of words repeatedly until the number of counts is within the limit.
     fn shrink(&mut self) {
         while self.held > self.options.max_held && self.halvings < u64::BITS {
             self.halvings += 1;

@@ -1,10 +1,10 @@
-//! Parses the text of a page into a tree with html5ever, within limits.
+//! Uses html5ever to parse the text of a page into a tree, within limits.
 //!
-//! The parser follows the HTML standard, which sets no limits: for each tag, the parser may walk through all open elements, and for each
+//! The parser follows the HTML standard, which sets no limits: for each tag, the parser may walk through all open elements, and at each
 //! paragraph, it reopens all formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each
-//! start tag that would exceed the limit on open elements, together with its end tag. The text of a withheld element is kept unless the
-//! element is never shown; line feeds replace the breaks that the element caused. Once the maximum number of elements has been created, the
-//! rest of the page is not read.
+//! start tag that would exceed the limit on open elements, together with its end tag. The text of a withheld element is kept unless such
+//! elements are never shown; the line breaks that the element would cause are replaced with line feeds. Once the maximum number of elements
+//! has been created, the rest of the page is not read.
 
 use super::open;
 use super::options::PurifyOptions;
@@ -29,8 +29,7 @@ const MAX_FORMATTING: usize = 32;
 /// attributes, only attributes that affect the result are kept.
 const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
-/// The number of levels by which links may be nested deeper than other elements. Except around table cells, only one link can be open at a
-/// time.
+/// How many levels deeper than other elements links may be nested. Except around table cells, only one link can be open at a time.
 const LINK_DEPTH: usize = 8;
 
 /// The number of bytes that are passed to the tokenizer at a time, so that the tokenizer can be stopped between two pieces.
@@ -41,10 +40,10 @@ pub(super) struct Tree {
     pub document: Document,
     /// The number of elements created.
     pub elements: usize,
-    /// Whether start tags were withheld because too many elements were open. Start tags of formatting elements do not count, because they
-    /// have no content of their own.
+    /// Whether start tags were withheld because too many elements were open. Start tags of formatting elements do not count, because these
+    /// elements have no content of their own.
     pub too_deep: bool,
-    /// Whether the rest of the page was not read because of too many elements.
+    /// Whether the rest of the page was left unread because there were too many elements.
     pub too_many: bool,
     /// Whether attributes of a very long tag were removed.
     pub attributes_cut: bool,
@@ -54,7 +53,8 @@ pub(super) struct Tree {
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
     let text = without_floods(text);
     let sink = Sink::default();
-    // As in browsers, the content of `noscript` is not markup, so an unclosed element in it does not affect the content that follows.
+    // As in browsers, the content of `noscript` is not treated as markup, so an unclosed element in it does not affect the content that
+    // follows.
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() });
     let tokenizer =
         Tokenizer::new(Gate::new(builder, options), TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() });
@@ -97,7 +97,7 @@ struct Gate {
     changed: Cell<bool>,
     /// The elements whose start tags were withheld, so that their end tags are withheld as well.
     held: RefCell<Withheld>,
-    /// The numbers of withheld start tags of formatting elements and links, by name.
+    /// The number of withheld start tags of formatting elements and links, by element name.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
     /// A withheld element that is not shown, and the open elements inside it; all of its content is dropped.
     swallowed: RefCell<Withheld>,
@@ -139,7 +139,7 @@ impl Gate {
     }
 
     /// Returns whether one more element may be opened. The open elements are counted again only if the elements created since the last
-    /// count could exceed the limit.
+    /// count could have exceeded the limit.
     fn has_room(&self, room: impl Fn(Room) -> usize) -> bool {
         let made = self.builder.sink.elements.get() - self.counted_at.get();
         if made < room(self.room.get()) {
@@ -156,7 +156,7 @@ impl Gate {
         let block = self.max_depth.saturating_sub(all);
         let link = (self.max_depth + LINK_DEPTH).saturating_sub(all);
         let mut room = Room { block, link, formatting: 0 };
-        // If the depth limit already rules out further elements, names need not be looked up.
+        // If the depth limit already rules out further elements, no names need to be looked up.
         if block > 0 {
             // If only a few levels are allowed, some of them must be reserved for the content of formatting elements.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
@@ -232,8 +232,9 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // The tag would end the drawing. Instead, a `span` element, which is not a formatting element, ends the drawing. The `span`
-            // element is closed immediately, because the end tag of the withheld element will be withheld as well.
+            // The tag would end the drawing. Because the tag is withheld, a `span` element, which is not a formatting element, ends the
+            // drawing instead. The `span` element is closed immediately, because the end tag of the withheld element will be withheld as
+            // well.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -322,7 +323,7 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            // The tree builder leaves white space in a table but moves words out of it, so the line feed is joined to the words.
+            // The tree builder leaves white space in a table but moves words out of the table, so the line feed is attached to the words.
             Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);
@@ -341,7 +342,7 @@ impl TokenSink for Gate {
     }
 }
 
-/// Returns whether an attribute of a formatting element or a link affects the shown content or the target.
+/// Returns whether an attribute of a formatting element or a link affects the visible content or the link target.
 fn is_read(attribute: &Attribute) -> bool {
     matches!(attribute.name.local, local_name!("hidden") | local_name!("style") | local_name!("href"))
 }

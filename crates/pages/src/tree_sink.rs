@@ -1,5 +1,5 @@
-//! Implements the sink of the tree builder. The sink wraps dom_query's document and counts the elements, but does not collect errors,
-//! because there may be one error per byte.
+//! Implements the sink of the tree builder. The sink wraps the `dom_query` document and counts the elements, but it does not collect
+//! errors, because there may be one error per byte.
 
 use dom_query::{Document, NodeId};
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -82,8 +82,8 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        // Each attribute is compared with all existing attributes, so a page that repeats `body` a hundred thousand times would take far
-        // too long.
+        // Each attribute is compared with all existing attributes, so parsing a page that repeats `body` a hundred thousand times would
+        // take far too long.
         let added = self.added.get() + attrs.len();
         self.added.set(added);
         if added > MOST_ADDED {

@@ -1,4 +1,4 @@
-//! Tests pages that a parser without limits would need a long time to read, truncated pages, and input that is not a page.
+//! Tests truncated pages, input that is not a page, and pages that would take a parser without limits a long time.
 
 use super::*;
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ fn deep() -> String {
     "<div>".repeat(300)
 }
 
-/// Returns a page with formatting elements that remain open, and a page with formatting elements that each paragraph reopens.
+/// Returns a page with formatting elements that remain open, and a page with formatting elements that are reopened in each paragraph.
 fn formatted() -> [String; 2] {
     let many: String = (0..60).map(|number| format!("<b><i class=c{number}><font size={number}>")).collect();
     [many.clone(), format!("<p>{many}</p>")]
@@ -154,7 +154,7 @@ fn what_is_held_back_still_parts_words() {
     assert!(tree.too_deep);
     assert_eq!(words(&tree), "Alpha0 Beta0 one two x y ab c d e fghi");
     assert_eq!(tree.document.select("br").length(), 1);
-    // Text in a table but outside its cells is moved before the table, without white space.
+    // Text that is in a table but outside its cells is moved to before the table, without white space.
     let tree = parse("<table><tr><td><ul> <li><a>x</a></li> <li><a>y</a></li></table>", &options(100, 6));
     assert!(tree.too_deep && tree.document.select("td").length() == 0);
     assert_eq!(words(&tree), "x y");
@@ -294,8 +294,8 @@ fn pages_that_end_in_the_middle_are_pages() {
 }
 
 /// Returns a page in which all elements are properly nested and closed, with a different word before, inside and after each element.
-/// Elements that would end a drawing or a formula are not used inside a drawing or a formula, because their end tags would close a
-/// different element.
+/// Drawings and formulas do not contain elements that would end them, because the end tags of these elements would close a different
+/// element.
 fn nested(tags: &[(&str, usize)]) -> String {
     let mut page = String::new();
     let mut open: Vec<&str> = Vec::new();
@@ -318,7 +318,7 @@ fn nested(tags: &[(&str, usize)]) -> String {
     page
 }
 
-/// Returns the shown content of a page's blocks, regardless of their order, and the number of links that are listed in the blocks.
+/// Returns the visible content of a page's blocks, regardless of their order, and the number of links listed in the blocks.
 fn shown(tree: &Tree) -> (Vec<String>, usize) {
     let found = super::super::blocks::read(&tree.document, None, 1000);
     let blocks = || found.blocks.iter().map(|(block, _)| block);
@@ -375,7 +375,7 @@ proptest! {
     ) {
         let page: String = parts.iter().map(|(tag, times)| format!("{tag}x").repeat(*times)).collect::<String>() + &junk;
         let tree = parse(&page, &options(max_elements, max_depth));
-        // The last tag may create more elements than the limit still allows.
+        // The last tag may create more elements than are left within the limit.
         prop_assert!(tree.elements <= max_elements + MAX_FORMATTING + 8);
         prop_assert!(depth(&tree) <= 2 * max_depth + 16 + LINK_DEPTH, "{}", depth(&tree));
         let tags = page.matches('<').count();

@@ -2,7 +2,7 @@
 //! kept as written, except that white space is removed.
 
 /// Resolves `link` against `base`; returns the link as written if there is no base. Returns `None` for links that do not lead to another
-/// page: links to a place on the same page, to a script, or to a mailbox.
+/// page: links to a position on the same page, a script, or an email address.
 pub(super) fn join(base: Option<&str>, link: &str) -> Option<String> {
     let link: String = link.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     if link.is_empty() || link.starts_with('#') {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn links_are_joined_as_the_standard_has_it() {
-        // These are the examples in section 5.4 of the RFC, except links within the page and the scheme g.
+        // These are the examples in section 5.4 of the RFC, except links within the page and links with the scheme `g`.
         for (link, joined) in [
             ("g", "http://a/b/c/g"),
             ("./g", "http://a/b/c/g"),

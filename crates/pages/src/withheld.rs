@@ -6,7 +6,7 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
 use std::collections::HashMap;
 
-/// The maximum number of innermost elements that are checked to determine which elements a start tag ends. Without a limit, all open
+/// How many open elements, starting with the innermost, are checked to determine which elements a start tag ends. Without a limit, all open
 /// elements might have to be checked for each tag.
 const MOST_LOOKED_AT: usize = 32;
 
@@ -83,7 +83,7 @@ impl Withheld {
         }
     }
 
-    /// Closes the innermost element with this name and all elements inside it, unless a different element stops the end tag first. Returns
+    /// Closes the innermost element with this name and all elements inside it, unless another element stops the end tag first. Returns
     /// `false` if no open element matches or stops the tag.
     pub fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
@@ -96,9 +96,9 @@ impl Withheld {
         barrier.is_some()
     }
 
-    /// Returns the innermost element that stops an end tag with this name. A block stops the end tags of elements without special rules in
-    /// the standard, and the end tags of paragraphs, because the block has already ended the paragraph. A table stops the end tags of table
-    /// parts, a cell or an `object` stops the end tags of all other elements, and a `template` stops all end tags.
+    /// Returns the innermost element that stops an end tag with this name. A block stops the end tags of elements for which the standard
+    /// has no special rules, and the end tags of paragraphs, because the block has already ended the paragraph. A table stops the end tags
+    /// of table parts, a cell or an `object` stops the end tags of all other elements, and a `template` stops all end tags.
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
         let block = self.blocks.last().filter(|_| !through_blocks);

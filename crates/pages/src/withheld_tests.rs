@@ -1,4 +1,4 @@
-//! Tests which tags end which withheld elements.
+//! Tests which withheld elements are ended by which tags.
 
 use super::*;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn an_end_tag_closes_what_it_reaches() {
         ("div span div span", "div", "div span", true),
         ("div span", "section", "div span", false),
         ("span b", "video", "span b", false),
-        // A block stops the end tags of elements without special rules and of paragraphs.
+        // A block stops the end tags of paragraphs and of elements without special rules.
         ("video div", "video", "video div", true),
         ("div", "video", "div", true),
         ("span div", "span", "span div", true),

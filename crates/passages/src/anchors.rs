@@ -1,8 +1,9 @@
 //! Finds the anchors of a folded text by winnowing.
 //!
-//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w consecutive k-byte hashes chooses its smallest hash, or the
-//! rightmost one if several are equal. A window covers w + k - 1 bytes, which is never more than the number of characters in a run, so each
-//! run contains a window. The windows inside a run depend only on the run, so equal runs choose the same anchors.
+//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. From each window of w consecutive k-byte hashes, the smallest hash is chosen, or
+//! the rightmost one if several hashes are equally small. A window covers w + k - 1 bytes, which is never more than the number of
+//! characters in a run, so each run contains a window. The windows inside a run depend only on the run, so the same anchors are chosen in
+//! equal runs.
 
 use std::ops::Range;
 
@@ -11,16 +12,16 @@ const MOST_BYTES: usize = 24;
 /// The multiplier of the rolling hash.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Describes an anchor and the windows that choose it.
+/// Describes an anchor and the windows from which it was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The hash of the anchor's bytes.
     pub hash: u64,
     /// The position of the anchor's first byte.
     place: u32,
-    /// The start of the first window that chooses the anchor.
+    /// The start of the first window from which the anchor was chosen.
     first: u32,
-    /// The start of the last window that chooses the anchor.
+    /// The start of the last window from which the anchor was chosen.
     last: u32,
 }
 
@@ -58,7 +59,7 @@ pub struct Winnow {
 }
 
 impl Winnow {
-    /// Creates a `Winnow` for runs of `length` characters, with about `window` hashes per window. A smaller window yields more anchors and
+    /// Creates a `Winnow` for runs of `length` characters, with about `window` hashes per window. Smaller windows yield more anchors and
     /// fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
@@ -76,7 +77,7 @@ impl Winnow {
         (bytes as f64 * 2.0 / (self.window as f64 + 1.0)).ceil() as u64
     }
 
-    /// Returns the number of bytes in a window.
+    /// Returns the number of bytes that a window covers.
     fn seen(&self) -> usize {
         self.window + self.bytes - 1
     }
@@ -92,13 +93,13 @@ impl Winnow {
         let mask = window.next_power_of_two() - 1;
         ring.clear();
         ring.resize(mask + 1, 0);
-        // The multiplier of the byte that leaves the rolling hash.
+        // The multiplier for the byte that leaves the rolling hash.
         let leaving = (0..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
         let mut hash =
             text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));
         let (mut least, mut least_at) = (hash, 0);
         ring[0] = hash;
-        // The anchor that the last window chose, and whether any window has chosen an anchor yet.
+        // The anchor chosen from the last window, and whether an anchor has been chosen from any window yet.
         let (mut chosen, mut since) = (Anchor { hash, place: 0, first: 0, last: 0 }, window == 1);
         let changes = text.iter().zip(&text[bytes..]);
         let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
@@ -144,8 +145,8 @@ impl Winnow {
         bytes >= from + self.length
     }
 
-    /// Returns the stretches of a folded text in which runs may recur. Every run that chooses only recurring anchors is in one of these
-    /// stretches. No run is in more than one stretch.
+    /// Returns the stretches of a folded text in which runs may recur. Every run whose anchors all recur is in one of these stretches. No
+    /// run is in more than one stretch.
     pub fn stretches(&self, text: &str, anchors: &[Anchor], recurs: impl Fn(u64) -> bool) -> Vec<Range<usize>> {
         let (mut stretches, mut from) = (Vec::new(), 0);
         let mut push = |from: usize, to: usize| {
@@ -179,7 +180,8 @@ mod tests {
         out
     }
 
-    /// Computes anchors directly from their definition: each window chooses its smallest hash, or the rightmost one if several are equal.
+    /// Computes anchors directly from their definition: the smallest hash of each window, or the rightmost one if several hashes are
+    /// equally small.
     fn slow(winnow: Winnow, text: &str) -> Vec<(u64, usize, usize)> {
         let mut out: Vec<(u64, usize, usize)> = Vec::new();
         let mut last = usize::MAX;

@@ -5,7 +5,8 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The number of characters to inspect before a position. A letter with its marks, or a joined emoji, has fewer characters.
+/// The number of characters to inspect before a position. A letter with its combining marks, or a joined emoji, consists of fewer
+/// characters.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.
@@ -25,7 +26,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
         if from + cluster < at {
             start = cluster;
         } else if from + cluster == at {
-            // The letter to which the marks before the position belong.
+            // The letter to which the combining marks before the position belong.
             let letter = near[start..].chars().next().unwrap_or(before);
             return !joins(letter, after, near[..start].chars().next_back(), text[to..].chars().next());
         }

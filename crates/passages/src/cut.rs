@@ -4,7 +4,7 @@ use std::fmt;
 
 use dupsift_core::error::{Error, Result};
 
-/// The minimum length of a run in `runs:L`. Shorter runs are words and stock phrases.
+/// The minimum length of a run in `runs:L`. Shorter runs are often just words and stock phrases.
 pub const LEAST_RUN: u32 = 20;
 /// The upper bound on the length in `runs:L` and the number of sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
@@ -58,7 +58,7 @@ impl Cut {
         }
     }
 
-    /// Returns the default minimum number of characters that a unit must have to be a repeat.
+    /// Returns the default minimum number of characters that a unit must have to count as a repeat.
     pub fn least_chars(self) -> u32 {
         match self {
             Cut::Lines => 15,

@@ -1,7 +1,7 @@
 //! Removes cut passages from a text.
 
-/// Returns the text without these byte ranges, which must be in order. A cut inside the text is replaced with a line feed unless the text
-/// before it ends with one.
+/// Returns the text without these byte ranges, which must be in order. A cut passage inside the text is replaced with a line feed unless
+/// the text before it already ends with a line feed.
 pub fn cut_out(text: &str, cuts: impl IntoIterator<Item = (usize, usize)>) -> String {
     let (mut out, mut kept, mut joins) = (String::with_capacity(text.len()), 0, false);
     let mut push = |out: &mut String, part: &str| {

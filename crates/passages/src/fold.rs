@@ -1,11 +1,12 @@
 //! Folds each run of white space in a text to one space, and maps bytes of the folded text to the original text.
 
-/// Holds a folded text. All lengths and positions of runs refer to this text.
+/// Holds a folded text. All lengths and positions of runs refer to the folded text.
 #[derive(Debug, Default)]
 pub struct Folded {
     /// The folded text.
     pub text: String,
-    /// The shifts, in ascending order. From byte `folded` up to the next shift, positions in the two texts differ by a constant.
+    /// The shifts, in ascending order. From byte `folded` to the next shift, positions in the folded text and the original text differ by a
+    /// constant.
     shifts: Vec<Shift>,
 }
 
@@ -34,14 +35,14 @@ const KINDS: [u8; 256] = {
 };
 
 impl Folded {
-    /// Folds a text.
+    /// Folds text.
     pub fn new(text: &str) -> Folded {
         let mut folded = Folded::default();
         folded.fold(text);
         folded
     }
 
-    /// Folds a text, and reuses the memory of the previous text.
+    /// Folds text, and reuses the memory of the previous text.
     pub fn fold(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();
@@ -96,7 +97,7 @@ impl Folded {
         }
     }
 
-    /// Limits a position to the next shift, because positions beyond it are within white space.
+    /// Limits a position to the next shift, because positions beyond that shift are within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
     }

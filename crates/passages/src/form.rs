@@ -1,7 +1,8 @@
 //! Computes the normal form in which units are compared: lower case, NFKC, single spaces, without invisible characters.
 //!
 //! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han characters
-//! and common marks. The normal form of these units is a copy with small changes. A test checks that both results are equal.
+//! and common punctuation marks. The normal form of such a unit is written directly as a copy with small changes. A test checks that the
+//! direct result equals that of `normal_word`.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};
@@ -19,7 +20,7 @@ pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
     }
 }
 
-/// Returns whether a text has at least this many characters. Each run of white space counts as one character.
+/// Returns whether text has at least this many characters. Each run of white space counts as one character.
 pub fn has_chars(text: &str, least: u32) -> bool {
     let (mut count, mut after_space) = (0, false);
     for c in text.chars() {
@@ -33,13 +34,13 @@ pub fn has_chars(text: &str, least: u32) -> bool {
     least == 0
 }
 
-/// The number of bytes that are normalized together if all of them are ASCII.
+/// The number of bytes that are normalized at a time if all of them are ASCII.
 const BLOCK: usize = 16;
 
-/// Writes the normal form of a unit of plain characters. Returns `false` if the unit contains other characters.
+/// Writes the normal form of a unit that consists of plain characters. Returns `false` if the unit contains other characters.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     let bytes = unit.as_bytes();
-    // Normalization makes no character longer, but the last character is stored as a whole word.
+    // Normalization makes no character longer, but storing the last character writes `WORD` bytes.
     out.resize(bytes.len() + WORD, 0);
     let (mut after_space, mut at, mut to) = (true, 0, 0);
     while let Some(&first) = bytes.get(at) {
@@ -99,11 +100,10 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The number of bytes that are stored for a multi-byte character. The next character may overwrite the last of these
-/// bytes.
+/// The number of bytes that are written for every multi-byte character. The next character may overwrite the last of these bytes.
 const WORD: usize = 4;
 
-/// Returns whether the block is its own normal form, except for upper case: printable ASCII without two spaces in a row.
+/// Returns whether the block, apart from uppercase letters, is its own normal form: printable ASCII without two spaces in a row.
 fn is_plain_block(block: &[u8; BLOCK], after_space: bool) -> bool {
     // Checks all bytes without branches so that the loop compiles to a few vector instructions.
     let mut is_plain = !(after_space && block[0] == b' ');

@@ -1,4 +1,4 @@
-//! Finds the passages of a text that occur elsewhere.
+//! Finds passages of a text that also occur elsewhere.
 //!
 //! ```text
 //! text --units--> lines, paragraphs, N sentences --form--> hash

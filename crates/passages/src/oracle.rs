@@ -1,4 +1,4 @@
-//! Computes passages directly from their definition, and compares them with the result of all steps of the fast method.
+//! Computes passages directly from their definition, and compares them with the result of the fast method.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,7 +12,7 @@ use crate::{
 
 const LEAST: u32 = 3;
 
-/// Runs the steps of the engine over in-memory texts, which must be in order of preference.
+/// Runs the steps of the engine on in-memory texts, which must be in order of preference.
 fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<Passage>> {
     // Each row holds a hash, a document, a position, and a character position in the text.
     let mut rows: Vec<(u128, u64, u32, u32)> = Vec::new();
@@ -149,7 +149,7 @@ fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
     all.iter().zip(folded.iter().zip(&characters)).map(of).collect()
 }
 
-/// Converts the result of the fast method, and checks that its positions in the texts are correct.
+/// Converts the result of the fast method, and checks that the positions in the texts are correct.
 fn known(texts: &[String], found: &[Vec<Passage>]) -> Vec<Vec<Known>> {
     let folded: Vec<Folded> = texts.iter().map(|text| Folded::new(text)).collect();
     let of = |(doc, found): (usize, &Vec<Passage>)| {
@@ -173,7 +173,7 @@ fn known(texts: &[String], found: &[Vec<Passage>]) -> Vec<Vec<Known>> {
 }
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
-    // Uses few words so that runs recur. The words contain letters of several byte lengths, marks, emoji and white space.
+    // Uses few words so that runs recur. The words contain letters of several byte lengths, combining marks, emoji and white space.
     let word = prop_oneof![
         8 => "[ab]{1,3}",
         2 => Just("中文".to_owned()),
@@ -202,7 +202,8 @@ proptest! {
         prop_assert_eq!(known(&texts, &found), slow(&texts, length, rule));
     }
 
-    /// Checks that a second cut removes nothing if it uses the order of the first cut and ignores runs across a join.
+    /// Checks that cutting a second time removes nothing if the order of preference is the same and each remaining piece is treated as a
+    /// separate text.
     #[test]
     fn what_was_cut_has_nothing_to_cut(texts in texts(), (length, copies, _, window) in rules(), sentence in any::<bool>()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -220,7 +221,7 @@ proptest! {
         prop_assert!(fast(&kept, rule, cut_at, window).iter().all(Vec::is_empty), "{:?}", kept);
     }
 
-    /// Checks that the chain of first copies from each cut character ends at a kept character.
+    /// Checks that following the first copies from any cut character leads to a kept character.
     #[test]
     fn a_cut_leads_to_a_kept_character(texts in texts(), (length, copies, _, window) in rules()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -297,7 +298,7 @@ fn passages_are_cut_at_all_borders() {
         assert!(found[0].is_empty());
         assert_eq!(cut(&texts, &found)[1], left);
     }
-    // The boilerplate occurs twice in the only text: the second occurrence is cut.
+    // The boilerplate occurs twice in the only text, and the second occurrence is cut.
     let twice = [format!("a {boiler} b {boiler} c")];
     assert_eq!(cut(&twice, &fast(&twice, rule, CutAt::Word, 8)), [format!("a {boiler} b\nc")]);
 }

@@ -19,7 +19,7 @@ pub struct Passage {
     pub start_byte: u32,
     /// The position after the passage's last byte.
     pub end_byte: u32,
-    /// The largest number of occurrences of any unit or run in the passage.
+    /// The number of occurrences of the passage's most frequent unit or run.
     pub copies: u32,
     /// The document with the first copy of the passage's first unit or run.
     pub first_doc: u64,
@@ -34,8 +34,8 @@ struct Found {
     first: (u64, u32),
 }
 
-/// Returns the passages that are cut from a text, in order. The repeats in the text must also be in order. Calls `first` with each document
-/// that contains the first copy of a cut unit or run.
+/// Returns the passages that are cut from a text, in order. The repeats in the text must also be in order. Calls `first` with every
+/// document that contains the first copy of a unit or run that is cut.
 pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut first: impl FnMut(u64)) -> Vec<Passage> {
     if repeats.is_empty() {
         return Vec::new();
@@ -47,7 +47,7 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
     with_white_space(text, &found)
 }
 
-/// Describes a part of a text that also occurs elsewhere in full.
+/// Describes part of a text that, as a whole, also occurs elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     /// The byte range of the part in the text.
@@ -58,8 +58,8 @@ pub struct Template {
     pub first_doc: u64,
 }
 
-/// Returns the parts of a text that also occur elsewhere in full. The repeats in the text must be in order. Among overlapping parts, only
-/// the parts with the most copies are returned. A cut passage may consist of several parts.
+/// Returns the parts of a text that, as a whole, also occur elsewhere. The repeats in the text must be in order. Among overlapping parts,
+/// only the parts with the most copies are returned. A cut passage may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
@@ -126,7 +126,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Returns the stretches of positions that repeats cover, each with its repeats.
+/// Returns the stretches of positions that are covered by repeats, each with its repeats.
 fn stretches(repeats: &[Repeat], length: u64) -> Vec<(Range<u64>, &[Repeat])> {
     let mut stretches: Vec<(Range<u64>, Range<usize>)> = Vec::new();
     for (number, repeat) in repeats.iter().enumerate() {
@@ -202,7 +202,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
         let overlapping =
             || repeats.iter().filter(|repeat| covered(repeat, length).1 > start && u64::from(repeat.position) < end);
         overlapping().for_each(|repeat| first(repeat.first_doc));
-        // Returns the offset, within a repeat, of the first run that is inside the remaining part, or `None` if no run is.
+        // Returns the offset, within a repeat, of the first run inside the remaining part, or `None` if there is none.
         let inside = |repeat: &Repeat| {
             let begin = u64::from(repeat.position);
             let from = begin.max(start);
@@ -249,8 +249,8 @@ fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Ran
     (start < end).then_some(start..end)
 }
 
-/// Extends each passage over the surrounding white space: after the passage up to the next line or word, and before the passage within its
-/// line. At either end of the text, all white space is included.
+/// Extends each passage to include the surrounding white space: after the passage up to the next line or word, and before the passage only
+/// within the same line. At either end of the text, all white space is included.
 fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
     let line_end = |at: usize| matches!(text.as_bytes()[at], b'\n' | b'\r');
     let mut places: Vec<Unit> = Vec::with_capacity(found.len());

@@ -2,7 +2,7 @@
 
 use crate::cut::Cut;
 
-/// Holds the rule that decides which occurrences in a corpus are cut.
+/// Holds the rule that determines which occurrences in a corpus are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// The unit to cut.
@@ -14,7 +14,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Calls `each` with the number of each occurrence to cut, given one unit or run with `count` occurrences in order. `at` returns the
+    /// Calls `each` with the number of each occurrence to cut, for one unit or run that has `count` occurrences in order. `at` returns the
     /// rank of an occurrence's document in the order of preference, and the position in that document.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Rule {
             let (doc, position) = at(number);
             doc != first_doc || distance.is_some_and(|distance| u64::from(position) >= u64::from(first) + distance)
         };
-        // Occurrences in the first document come first, and the last occurrence is farthest from the first copy.
+        // Occurrences in the first document come first, and their last occurrence is farthest from the first copy.
         if !is_repeat(count - 1) {
             return Ok(());
         }
@@ -93,7 +93,7 @@ mod tests {
             assert!(repeats(rule(cut, 3, false), &two).is_empty());
             assert!(repeats(rule(cut, 2, true), &two[..1]).is_empty());
         }
-        // Within one document, runs and sentences are repeats if they do not overlap; lines are never repeats.
+        // Within one document, runs and sentences are repeats if they do not overlap the first copy; lines are never repeats.
         let one = [(3, 0), (3, 1), (3, 19), (3, 20), (3, 21)];
         assert_eq!(repeats(rule(Cut::Runs(20), 2, false), &one), [3, 4]);
         assert_eq!(repeats(rule(Cut::Sentences(19), 2, false), &one), [2, 3, 4]);

@@ -1,7 +1,7 @@
-//! Hashes runs of L characters in sequence, with rolling hashes.
+//! Hashes consecutive runs of L characters with rolling hashes.
 //!
-//! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases. Two different runs of the same
-//! length have the same pair with a probability of about (L / 2^61)^2.
+//! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases. The probability that two different
+//! runs of the same length have the same hash is about (L / 2^61)^2.
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub fn runs<E>(
         }
     }
     for (number, (at, gone)) in part.char_indices().enumerate() {
-        // The polynomials alone leave the leading bits of the two halves poorly mixed.
+        // With the polynomials alone, the leading bits of the two halves would be poorly mixed.
         let [one, other] = hashes;
         let hash = u128::from(mix64(one)) << 64 | u128::from(mix64(other ^ BASES[0]));
         each(Run { start: stretch.start + at, number: number as u32, hash })?;
@@ -87,7 +87,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Checks that two hashes are equal if and only if the characters are equal.
+        /// Checks that the hashes of two runs are equal if and only if their characters are equal.
         #[test]
         fn hashes_tell_runs_apart(text in "[ab中é]{1,80}", length in 1..12u32) {
             let mut known: HashMap<u128, String> = HashMap::new();

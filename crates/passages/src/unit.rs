@@ -1,4 +1,4 @@
-//! Finds the units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
+//! Finds the units of a text: lines, paragraphs, sentences. White space around a unit does not belong to the unit.
 
 use dupsift_text::{normal::Letters, piece_end};
 use memchr::memchr2_iter;
@@ -74,8 +74,8 @@ pub struct Scratch {
     form: Vec<u8>,
 }
 
-/// Calls `each` with the number, the first byte and the hash of each unit that is long enough to be a repeat. For `sentences:N`, a unit
-/// consists of N sentences, beginning with the sentence of that number.
+/// Calls `each` with the number, the first byte and the hash of each unit that is long enough to count as a repeat. For `sentences:N`, a
+/// unit consists of N sentences, starting with the sentence that has that number.
 pub fn hashes(
     text: &str,
     cut: Cut,

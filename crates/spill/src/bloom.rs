@@ -1,5 +1,5 @@
-//! Implements a counting Bloom filter, which estimates how often each key was inserted. It uses a few bytes per key and never
-//! underestimates.
+//! Implements a counting Bloom filter, which estimates how often each key was inserted. The filter uses a few bytes per key, and its
+//! estimates are never too low.
 //!
 //! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m 4-bit counters and k positions per key; the count of a key is
 //! the minimum of its counters. For n keys and a false-positive rate p:
@@ -21,7 +21,7 @@ use dupsift_core::hash::mix64;
 const IN_A_WORD: u64 = 16;
 /// The value at which a counter saturates.
 const FULL: u64 = 15;
-/// The maximum number of positions per key; additional positions would cost more than they would gain.
+/// The maximum number of positions per key; additional positions would cost more than they are worth.
 const MOST_HASHES: u32 = 30;
 
 /// A counting Bloom filter.
@@ -53,16 +53,16 @@ impl CountingBloom {
         (counters_for(keys.max(1) as f64, rate) / 2.0).ceil() as u64
     }
 
-    /// Returns the number of keys that fit into this many bytes of counters at this false-positive rate.
+    /// Returns the number of keys that fit in this many bytes of counters at this false-positive rate.
     pub fn keys_within(bytes: u64, rate: f64) -> u64 {
         (bytes as f64 * 2.0 / counters_for(1e9, rate) * 1e9) as u64
     }
 
-    /// Creates an empty filter for about `keys` keys. Its false-positive rate is `rate` (above 0, below 1), or higher if
-    /// `most_bytes` requires it.
+    /// Creates an empty filter for about `keys` keys. Its false-positive rate is `rate` (above 0, below 1), or higher if a filter with this
+    /// rate would exceed `most_bytes`.
     ///
     /// # Panics
-    /// Panics if memory cannot be allocated. If users can choose the size, call [`CountingBloom::try_new`] instead.
+    /// Panics if memory cannot be allocated. If the size comes from user input, call [`CountingBloom::try_new`] instead.
     pub fn new(keys: u64, rate: f64, most_bytes: usize) -> CountingBloom {
         match CountingBloom::try_new(keys, rate, most_bytes) {
             Some(filter) => filter,
@@ -86,8 +86,8 @@ impl CountingBloom {
     }
 
     /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory cannot be
-    /// allocated. The numbers are read one by one, so that a large filter is never in memory twice. The caller must have checked the length
-    /// that the iterator reports.
+    /// allocated. The numbers are read one at a time, so that a large filter is never held in memory twice. The caller must have checked
+    /// the length that the iterator reports.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {
@@ -125,13 +125,13 @@ impl CountingBloom {
         for at in self.positions(key) {
             let shift = at % IN_A_WORD * 4;
             let more = |word: u64| (word >> shift & FULL < FULL).then(|| word + (1 << shift));
-            // An error means that the counter is full, so it stays as it is.
+            // An error means that the counter is full, so the counter stays unchanged.
             let _ = self.word(at).fetch_update(Relaxed, Relaxed, more);
         }
     }
 
     /// Reverts one insertion of a key. Returns `false` and does nothing if the key is not present. Do not remove a key that was never
-    /// inserted: the key may be a false positive, and removing it would lose other keys.
+    /// inserted: the key may be a false positive, and removing it could make other keys disappear.
     pub fn remove(&self, key: u64) -> bool {
         if self.count(key) == 0 {
             return false;
@@ -144,8 +144,8 @@ impl CountingBloom {
         true
     }
 
-    /// Returns an upper bound on the number of insertions of the key minus its removals. The bound saturates at 15. If the bound is 0, the
-    /// key is not present.
+    /// Returns an upper bound on how many times the key was inserted minus how many times it was removed. The bound saturates at 15. If the
+    /// bound is 0, the key is not present.
     pub fn count(&self, key: u64) -> u8 {
         let counter = |at: u64| self.word(at).load(Relaxed) >> (at % IN_A_WORD * 4) & FULL;
         self.positions(key).map(counter).min().unwrap_or(0) as u8
@@ -155,7 +155,7 @@ impl CountingBloom {
         &self.words[(at / IN_A_WORD) as usize]
     }
 
-    /// Returns the key's positions by double hashing (Kirsch, Mitzenmacher 2006): equally spaced points on a circle of 2^64,
+    /// Returns the key's positions, computed by double hashing (Kirsch, Mitzenmacher 2006): equally spaced points on a circle of 2^64,
     /// scaled to the counters.
     fn positions(&self, key: u64) -> impl Iterator<Item = u64> {
         let (first, step) = (mix64(key), mix64(!key) | 1);
@@ -177,7 +177,7 @@ mod tests {
         let filter = CountingBloom::new(1_000_000, 1e-3, usize::MAX);
         assert!((7_180_000..7_200_000).contains(&filter.bytes()), "{}", filter.bytes());
         assert_eq!(filter.hashes, 10);
-        // Each key takes 14.4 half-byte counters.
+        // Each key uses 14.4 half-byte counters.
         assert_eq!(CountingBloom::bytes_for(1_000_000, 1e-3), 7_188_794);
         assert_eq!(CountingBloom::keys_within(7_188_794, 1e-3), 1_000_000);
         assert!(CountingBloom::bytes_for(u64::MAX, 1e-3) > 1 << 62);

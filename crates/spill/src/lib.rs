@@ -2,7 +2,7 @@
 //!
 //! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
-// Tests write files into their own folders and use the platform's math library.
+// Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod bloom;

@@ -1,9 +1,9 @@
 //! Implements the spill file: blocks at fixed positions, each with its length and checksum.
 //!
 //! A block on disk consists of an 8-byte header (length, CRC-32; little-endian) and its data. The checksum also covers the block's
-//! position, so that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends
-//! reserves the next position by an atomic addition and writes to it, so threads do not wait for each other and each shuffle has only one
-//! open file. The owner of a block keeps the block's position in memory.
+//! position, so that a block written to the wrong position is detected. One file serves all partitions of a shuffle. To append a block, a
+//! thread reserves the next position with an atomic addition and writes there, so threads do not wait for each other and each shuffle has
+//! only one open file. The owner of a block keeps the block's position in memory.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -42,7 +42,7 @@ impl Block {
     }
 }
 
-/// A temporary file with checked blocks, created with the first block.
+/// A temporary file of blocks with checksums, which is created when the first block is written.
 #[derive(Debug)]
 pub(super) struct SpillFile {
     dir: PathBuf,
@@ -138,7 +138,7 @@ impl SpillFile {
     }
 }
 
-/// Reads the bytes of consecutive blocks, in pieces of any size; each block is checked when its end is reached.
+/// Reads the bytes of consecutive blocks in pieces of any size, and checks each block when its end is reached.
 #[derive(Debug)]
 pub(super) struct BlockReader<'f> {
     file: &'f SpillFile,

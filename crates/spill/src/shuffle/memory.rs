@@ -1,4 +1,4 @@
-//! Manages the memory budget shared by all shuffles of a run, and decides which of them must spill.
+//! Manages the memory budget shared by all shuffles of a run, and decides which shuffle must spill to disk.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -19,9 +19,9 @@ pub(super) trait Holder: std::fmt::Debug + Send + Sync {
 
 /// The budget for the write buffers of all shuffles in a run; clones share it.
 ///
-/// The limit is strict, except for the staging of open writers (usually 128 KiB each). Staging is charged unconditionally, so a limit below
-/// the size of the staging areas leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions
-/// are removed or the shuffle is dropped, but its rows are spilled as soon as another shuffle needs the memory. The allowances of
+/// The limit is strict, except for the staging areas of open writers (usually 128 KiB each). Staging areas are charged unconditionally, so
+/// a limit below their size leads to more spilling, not to a failure. The memory of a finished shuffle stays charged until its partitions
+/// are removed or the shuffle is dropped, but the rows are spilled as soon as another shuffle needs the memory. The allowances of
 /// [`super::Sorted::load`] are not included.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -78,7 +78,7 @@ impl Memory {
         self.ledger.used.fetch_update(Relaxed, Relaxed, within).is_ok()
     }
 
-    /// Reserves bytes, even above the limit.
+    /// Reserves bytes, even if this exceeds the limit.
     pub(super) fn charge(&self, bytes: usize) {
         self.ledger.used.fetch_add(bytes, Relaxed);
     }
@@ -88,7 +88,8 @@ impl Memory {
         self.ledger.used.fetch_sub(bytes, Relaxed);
     }
 
-    /// Reserves bytes for something other than rows, even above the limit. Rows are then spilled until memory use is within the limit.
+    /// Reserves bytes for something other than rows, even if this exceeds the limit. Rows are then spilled until memory use is within the
+    /// limit.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -102,7 +103,7 @@ impl Memory {
     /// Spills all or part of the fullest partition of any shuffle to disk. Returns `false` if no shuffle has anything to spill.
     ///
     /// Because the fullest partition is chosen, blocks are about twice as long as the average partition, and partitions with few rows are
-    /// never written.
+    /// never spilled.
     pub(super) fn spill_fullest(&self) -> Result<bool> {
         let mut fullest: Option<(usize, Arc<dyn Holder>, usize)> = None;
         {

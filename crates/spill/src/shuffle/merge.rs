@@ -1,4 +1,4 @@
-//! Sorts more records than fit into memory: writes sorted runs to disk and merges them.
+//! Sorts more records than fit in memory: writes sorted runs to disk and merges them.
 //!
 //! A run fills the memory allowance. The merge uses a loser tree and reads all runs at the same time, each through its own buffer. If the
 //! buffers would be shorter than [`LEAST_BUFFER`], as many runs as necessary are first merged into longer runs. A hot key needs no special
@@ -20,7 +20,7 @@ use dupsift_core::error::{Error, Result};
 /// The minimum buffer size per run, in bytes, if the allowance is sufficient for three buffers.
 const LEAST_BUFFER: usize = 16 << 10;
 
-/// The maximum buffer size per run, in bytes. Larger buffers gain nothing.
+/// The maximum buffer size per run, in bytes. Larger buffers would not be faster.
 const MOST_BUFFER: usize = 1 << 20;
 
 /// Sorted runs in a temporary file.
@@ -55,12 +55,12 @@ pub(super) fn sort_runs(
 }
 
 impl Runs {
-    /// Merges the runs into one mapped file, with buffers of `allowed` bytes in total. Also returns the number of bytes written to disk,
-    /// including the runs.
+    /// Merges the runs into one mapped file, with buffers of `allowed` bytes in total. Returns the map and the number of bytes written to
+    /// disk, including the runs.
     pub(super) fn merge(mut self, allowed: usize) -> Result<(Mmap, u64)> {
         let most_at_once = (allowed / LEAST_BUFFER).saturating_sub(1).max(2);
         while self.runs.len() > most_at_once {
-            // The first round merges only as many runs as necessary for all later rounds to be full.
+            // The first round merges only as many runs as necessary so that all later rounds merge the maximum number of runs.
             let take = (self.runs.len() - most_at_once + 1).min(most_at_once);
             let taken: Vec<Vec<Block>> = self.runs.drain(..take).collect();
             let mut longer = Vec::new();
@@ -119,7 +119,7 @@ struct RunReader<'f> {
     width: usize,
     at: usize,
     filled: usize,
-    /// The prefix of the record at `at`, so that most comparisons do not have to read the record.
+    /// The prefix of the record at `at`, so that most comparisons do not require reading the record.
     prefix: u64,
 }
 

@@ -29,11 +29,11 @@ impl Drop for Storage {
     }
 }
 
-/// A pool of buffers that finished partitions no longer use: allocating new memory costs more than sorting its contents. The pool keeps all
-/// buffers that are returned to it until the last partition is removed.
+/// A pool of buffers that finished partitions no longer use. Buffers are reused because allocating new memory takes longer than sorting its
+/// contents. The pool keeps all returned buffers until the last partition is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool {
-    /// The unused buffers; `None` after the pool was closed.
+    /// The unused buffers; `None` after the pool has been closed.
     buffers: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
 }
 
@@ -47,7 +47,7 @@ impl BufferPool {
     pub(super) fn take(&self, bytes: usize) -> Vec<u8> {
         let mut buffer = match self.lock().as_mut().and_then(Vec::pop) {
             Some(pool) if pool.capacity() >= bytes => pool,
-            // Allocates a little more, because partitions differ in size; memory that is never written to costs nothing.
+            // A little more is allocated because partitions differ in size; memory that is never written to costs nothing.
             _ => vec![0; bytes + bytes / 8],
         };
         buffer.resize(bytes, 0);
@@ -121,7 +121,7 @@ impl Records {
         std::iter::from_fn(move || {
             let mut rest = bytes.get(start * width..)?.chunks_exact(width);
             let first = &rest.next()?[..group_width];
-            // Compares the first bytes as one word, because adjacent records of different groups usually differ in these bytes.
+            // The first bytes are compared as one word, because adjacent records of different groups usually differ in these bytes.
             let head = first.first_chunk::<8>();
             let same = |record: &[u8]| match head {
                 Some(head) => record.first_chunk::<8>() == Some(head) && record[8..group_width] == first[8..],

@@ -1,5 +1,5 @@
-//! Writes and loads checkpoint files, which outlive the process. A file gets its name when it is complete, and is loaded only if it is
-//! unchanged.
+//! Writes and loads checkpoint files, which outlive the process. A file gets its final name only when it is complete, and is loaded only if
+//! it is unchanged.
 //!
 //! ```text
 //! NAME.half --written, its checksums at the end--> NAME        saved: one rename, so a file with this name is complete
@@ -7,10 +7,10 @@
 //! ```
 //!
 //! A file consists of its data, then a CRC-32 for each MiB (computed over the 8-byte number of the MiB and its data), then the data length
-//! (8 bytes) and `dupsprd1`; numbers are little-endian. To recognize the file later, store its [`SavedFile`] elsewhere: it distinguishes
-//! two files with the same name.
+//! (8 bytes) and `dupsprd1`; numbers are little-endian. To recognize the file later, store its [`SavedFile`] elsewhere: this record
+//! distinguishes two files with the same name.
 //!
-//! Nothing is synced: if a power failure leaves a file incomplete, the file does not match its checksums and is recomputed.
+//! Nothing is synced: if a file is incomplete after a power failure, it does not match its checksums and is recomputed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
@@ -135,7 +135,7 @@ impl Half {
 impl Drop for Half {
     fn drop(&mut self) {
         if !self.renamed {
-            // After a failure, the next owner of the folder removes the file.
+            // If this fails, the next owner of the folder removes the file.
             let _ = private::remove(&self.path);
         }
     }
@@ -276,7 +276,7 @@ impl LoadedFile {
 impl Deref for LoadedFile {
     type Target = [u8];
 
-    /// Returns the data, which begins at a page boundary, so it can be read as numbers of any width.
+    /// Returns the data, which begins at a page boundary and can therefore be read as numbers of any width.
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }

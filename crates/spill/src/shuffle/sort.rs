@@ -1,11 +1,11 @@
 //! Sorts fixed-width records in memory, in byte order.
 //!
-//! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly, which
-//! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. To sort a bucket, 8-byte words
-//! are sorted; each word contains the rest of a record's number and the record's position. Then each record is moved to its final position.
-//! Records with the same number, such as the records of a hot key, are sorted by the next eight bytes in the same way. Large buckets are
-//! split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds the cost for
-//! any input. Equal records have the same bytes, so stability does not matter.
+//! Eight bytes of each record, read as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly,
+//! which suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. To sort a bucket, 8-byte
+//! words are sorted; each word contains the rest of a record's number and the record's position. Then each record is moved to its final
+//! position. Records with the same number, such as the records of a hot key, are sorted by the next eight bytes in the same way. Large
+//! buckets are split again. Buckets that are still large after several rounds are sorted by the standard library's quicksort, which bounds
+//! the cost for any input. Equal records have the same bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
@@ -18,11 +18,11 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
 const FEW: usize = 48;
 /// The approximate number of records per bucket.
 const BUCKET: usize = 32;
-/// The maximum number of buckets; their ends still fit into the L1 cache.
+/// The maximum number of buckets; the ends of this many buckets still fit in the L1 cache.
 const MOST_BUCKETS: usize = 4096;
 /// A bucket with more than this many records is split again.
 const LARGE: usize = 2048;
-/// The maximum number of times that a bucket is split again.
+/// The maximum number of times that buckets are split again.
 const MOST_ROUNDS: u32 = 12;
 
 /// Returns the first eight bytes of a record as a number. The numbers have the same order as the bytes. A shorter record is padded with
@@ -72,7 +72,7 @@ macro_rules! known_widths {
     };
 }
 
-// These widths have specialized moves and comparisons; all other widths are slightly slower.
+// For these widths, moves and comparisons are specialized; sorting is slightly slower for all other widths.
 known_widths! { 4 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 28 32 36 40 48 64 80 96 112 128 }
 
 /// Sorts records that are equal up to byte `from`. `W` is the width, or 0 if it is unknown at compile time.
@@ -85,7 +85,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     let numbers = || records.chunks_exact(width).map(|record| number(record, from));
     let (low, high) = numbers().fold((u64::MAX, 0), |(low, high), number| (low.min(number), high.max(number)));
     if low == high {
-        // If the records are equal up to their ends, there is nothing to sort.
+        // If the records are completely equal, there is nothing to sort.
         if from + 8 < width {
             sort_from::<W>(records, scratch, width, from + 8, 0);
         }
@@ -168,7 +168,7 @@ fn sort_bucket<const W: usize>(
 ) {
     let count = filled.len() / width;
     let place_bits = usize::BITS - (count - 1).leading_zeros();
-    // If the number and the position do not fit into a word, the lowest bits of the number are dropped. Numbers that differ only in these
+    // If the number and the position do not fit in a word, the lowest bits of the number are dropped. Numbers that differ only in these
     // bits are then treated as equal.
     let dropped = (bits + place_bits).saturating_sub(u64::BITS);
     keys.clear();
@@ -200,7 +200,7 @@ fn sort_bucket<const W: usize>(
     }
 }
 
-/// Sorts records with the same number. There are usually few such records, unless the key is hot.
+/// Sorts records with the same number. Usually, few records have the same number unless the key is hot.
 #[cold]
 fn sort_run<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize) {
     sort_from::<W>(records, scratch, width, from, 0);
@@ -223,7 +223,7 @@ fn sort_by_place(bytes: &mut [u8], width: usize) {
     };
     let mut places: Vec<Place> = bytes.chunks_exact(width).enumerate().map(of).collect();
     {
-        // Nearly all comparisons need only the list; the remaining comparisons read the records.
+        // Nearly all comparisons need only the list; only the remaining ones read the records.
         let rest = |place: usize| bytes[place * width..][..width].get(24..);
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(&rest(b.1))));
     }
@@ -286,8 +286,8 @@ mod tests {
     }
 
     /// Tests evenly distributed numbers, numbers that repeatedly concentrate at one end, one hot number among other numbers, a single
-    /// number, and a full bucket with a wide range whose numbers differ in their lowest bits. There are enough records for buckets to be
-    /// split again, and widths with and without specialized code are tested.
+    /// number, and a full bucket that covers a wide range and whose numbers differ in their lowest bits. There are enough records for
+    /// buckets to be split again, and widths with and without specialized code are tested.
     #[test]
     fn sorts_numbers_however_they_are_spread() {
         let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);

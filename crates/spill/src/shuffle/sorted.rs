@@ -72,7 +72,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the size of a record and of its group, in bytes.
+    /// Returns the size of a record and the size of its group, in bytes.
     pub fn widths(&self) -> (usize, usize) {
         match &self.0 {
             Of::Shuffle(stored) => (stored.store.spec.width, stored.store.spec.group_width),
@@ -80,7 +80,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the number of bytes that were written to temporary files by the shuffle and by loads that exceeded their allowance.
+    /// Returns the number of bytes written to temporary files, both by the shuffle and by loads that exceeded their allowance.
     pub fn spilled_bytes(&self) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.file.written() + stored.rewritten.load(Relaxed),
@@ -90,14 +90,14 @@ impl Sorted {
 
     /// Returns the records of one partition in byte order; for a run, groups are in bucket order.
     ///
-    /// Sorting requires as much additional memory as the records occupy. If twice the size of the records fits into `memory_bytes` (at
-    /// least 8 KiB), they are sorted and returned in memory. Otherwise, they are sorted in runs of half of `memory_bytes`, and the runs are
-    /// merged into a temporary file, which is returned memory-mapped. You can call this method repeatedly, with the same result, and from
-    /// several threads, each with its own allowance.
+    /// Sorting requires as much additional memory as the records occupy. If the records and this additional memory fit in `memory_bytes`
+    /// (at least 8 KiB), the records are sorted and returned in memory. Otherwise, the records are sorted in runs that take up half of
+    /// `memory_bytes`, and the runs are merged into a temporary file, which is returned memory-mapped. You can call this method repeatedly
+    /// with the same result, and from several threads, each with its own allowance.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or
-    /// is full, or [`Error::Internal`] if there is no such partition or it was removed.
+    /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or is full, or
+    /// [`Error::Internal`] if the partition does not exist or was removed.
     pub fn load(&self, partition: usize, memory_bytes: usize) -> Result<Records> {
         match self.check(partition)? {
             Of::Shuffle(stored) => stored.load(partition, memory_bytes),

@@ -13,14 +13,14 @@ use memmap2::{Mmap, MmapMut};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// The action named in messages if a temporary file cannot be written.
+/// The action that error messages mention if a temporary file cannot be written.
 pub(super) const WRITE: &str = "write the temporary file";
-/// The action named in messages if a temporary file cannot be read.
+/// The action that error messages mention if a temporary file cannot be read.
 pub(super) const READ: &str = "read the temporary file";
 const CREATE: &str = "create the temporary file";
 const MAP: &str = "map the temporary file into memory";
 
-/// Creates an empty temporary file, open for reading and writing, and returns it with the path that it had.
+/// Creates an empty temporary file, opens it for reading and writing, and returns it with the path that it had before it was unlinked.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if no file can be created in the folder.
@@ -42,13 +42,13 @@ pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
     }
 }
 
-/// Extends a new file to this many bytes, all zero, with disk space reserved.
+/// Extends a new file to this many zero bytes, and reserves disk space for them.
 ///
-/// The space is reserved, because writing to the map of a sparse file on a full disk kills the process with a signal, which cannot be
-/// turned into a message. Because the space is reserved, a full disk causes an error in this function instead.
+/// Writing to a memory-mapped sparse file on a full disk would kill the process with a signal, which cannot be turned into an error
+/// message. Because the space is reserved, a full disk causes an error in this function instead.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the disk is too full or a limit is exceeded.
+/// Returns [`Error::Io`] if there is not enough space on the disk or a limit is exceeded.
 #[cfg_attr(target_os = "linux", allow(unsafe_code))]
 pub(super) fn reserve(file: &File, path: &Path, bytes: u64) -> Result<()> {
     if bytes == 0 {
@@ -89,8 +89,8 @@ pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
     if let (Ok(offset), Ok(bytes)) = (i64::try_from(offset), i64::try_from(bytes)) {
         use std::os::fd::AsRawFd as _;
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the call touches no memory of this process, and the descriptor is open as long as `file` lives. A failure is
-        // ignored: it only delays when the space is freed.
+        // SAFETY: the call touches no memory of this process, and the descriptor is open as long as `file` lives. A failure is ignored,
+        // because it only means that the space is freed later.
         let _ = unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, bytes) };
     }
     #[cfg(not(target_os = "linux"))]

@@ -10,11 +10,11 @@ pub const WIDTHS: RangeInclusive<usize> = 4..=512;
 /// The maximum number of partitions in a shuffle.
 pub const MAX_PARTITIONS: usize = 1024;
 
-/// The number of buckets for group hashes; a partition by [`Order::Hash`] consists of a whole number of buckets.
+/// The number of buckets for group hashes; with [`Order::Hash`], a partition consists of a whole number of buckets.
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 12;
 
-/// The way in which records are distributed over partitions.
+/// How records are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// A mixed hash of the group's bytes selects the partition. Records are distributed evenly for all kinds of keys, but partitions are
@@ -37,9 +37,10 @@ pub struct Spec {
     pub width: usize,
     /// The number of leading bytes that form the group of a record, from 1 to `width`.
     pub group_width: usize,
-    /// The way in which records are distributed over partitions.
+    /// How records are distributed over partitions.
     pub order: Order,
-    /// The size, in bytes, of the leading number for [`Order::Range`]: 4 or 8, but no larger than the group. Ignored for [`Order::Hash`].
+    /// The size, in bytes, of the leading number for [`Order::Range`]: 4 or 8, but no more than the size of the group. Ignored for
+    /// [`Order::Hash`].
     pub range_width: usize,
     /// The number of partitions, from 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,
@@ -129,7 +130,7 @@ pub(super) fn hash(group: &[u8]) -> u64 {
     mix_bytes(group)
 }
 
-/// Returns the bucket of a group with this hash.
+/// Returns the bucket of a group that has this hash.
 #[inline]
 pub(super) fn bucket_by(hash: u64) -> usize {
     (hash >> (u64::BITS - BUCKET_BITS)) as usize
@@ -193,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Checks that ranges are contiguous, monotonic, within bounds, and nearly the same size, even if the numbers do not divide evenly.
+    /// Checks that ranges are contiguous, monotonic, within bounds, and nearly equal in size, even if the numbers cannot be divided evenly.
     #[test]
     fn ranges_are_contiguous_and_even() {
         for (below, partitions) in [(1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (1000, 7), (1001, 1000), (4096, 64)] {
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(spec(Order::Range { below: 0 }, 8, 8, 8, 4).router().partition(&[0; 8]), Err(0));
     }
 
-    /// Checks that keys in which only 16 bits vary, in the first or the last bytes, fill all partitions evenly.
+    /// Checks that keys that vary in only 16 bits, in the first or the last bytes, fill all partitions evenly.
     #[test]
     fn poor_keys_are_spread_evenly() {
         for shift in [0, 48] {

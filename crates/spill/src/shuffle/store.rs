@@ -1,4 +1,4 @@
-//! Stores the rows of one shuffle: partitions with chunks in memory and blocks in the spill file.
+//! Stores the rows of one shuffle in partitions, each of which has chunks in memory and blocks in the spill file.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -13,10 +13,10 @@ use dupsift_core::error::Result;
 /// content. A small partition wastes little memory, and a large partition wastes about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
-/// The maximum size of a block that is written in one call, in bytes. Other writers to the same partition wait until the call returns.
+/// The maximum size, in bytes, of a block that is written in one call. Other writers to the same partition wait until the call returns.
 const BLOCK_BYTES: usize = 4 << 20;
 
-/// The number of times that a writer requests memory before it writes its rows directly to disk.
+/// How many times a writer requests memory before it writes its rows directly to disk.
 const TRIES: usize = 4;
 
 /// The rows of one shuffle.
@@ -44,7 +44,7 @@ pub(super) struct Part {
 pub(super) struct State {
     /// Chunks of complete records; only the last chunk has free space.
     chunks: Vec<Vec<u8>>,
-    /// The number of bytes of records in the chunks.
+    /// The total size of the records in the chunks, in bytes.
     held: usize,
     pub(super) blocks: Vec<Block>,
     /// The number of bytes, from the beginning of the concatenated chunks, that [`Store::fresh`] has already passed on.
@@ -87,7 +87,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds records until memory is used up, and returns the remaining records.
+    /// Adds records until the memory budget is used up, and returns the remaining records.
     fn append_in_memory<'r>(&self, part: &Part, mut records: &'r [u8]) -> &'r [u8] {
         let mut state = part.lock();
         loop {
@@ -118,7 +118,7 @@ impl Store {
         result
     }
 
-    /// Passes to `each`, in complete records, the rows of a partition that have not been passed on yet. No writer may be active. The rows
+    /// Passes to `each`, as complete records, those rows of a partition that have not been passed on yet. No writer may be active. The rows
     /// are not removed.
     pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut state = self.parts[partition].lock();
@@ -175,7 +175,7 @@ impl Holder for Store {
         idle.max().unwrap_or_default()
     }
 
-    /// Spills at most one block; does nothing while a thread works on the partition.
+    /// Spills at most one block; does nothing while a thread is working on the partition.
     fn spill(&self, partition: usize) -> Result<()> {
         let part = &self.parts[partition];
         let mut state = match part.state.try_lock() {
@@ -212,7 +212,7 @@ impl Drop for Store {
 }
 
 impl Part {
-    /// Returns the number of all records that were appended.
+    /// Returns the total number of records that were appended.
     pub(super) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
@@ -231,13 +231,13 @@ impl State {
         self.blocks.push(block);
     }
 
-    /// Returns the number of bytes of records, in memory and on disk.
+    /// Returns the total size of the records in memory and on disk, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.held as u64 + self.blocks.iter().map(|block| block.length()).sum::<u64>()
     }
 }
 
-/// The rows of a partition: first the rows in memory, then the rows on disk, in no particular order within each.
+/// The rows of a partition: first the rows in memory, then the rows on disk, both in no particular order.
 pub(super) struct Rows<'s> {
     chunks: std::slice::Iter<'s, Vec<u8>>,
     chunk: &'s [u8],
@@ -245,8 +245,8 @@ pub(super) struct Rows<'s> {
 }
 
 impl Rows<'_> {
-    /// Fills `out` as far as possible and returns the number of bytes read. If the length of `out` is a multiple of the record width, only
-    /// complete records are returned.
+    /// Fills as much of `out` as possible, and returns the number of bytes read. If the length of `out` is a multiple of the record width,
+    /// only complete records are returned.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {

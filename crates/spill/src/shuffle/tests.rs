@@ -77,8 +77,8 @@ fn sorted_by_std(bytes: &[u8], width: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Checks that the result is the same as with a single sort, for any width, memory limit, allowance, and number of threads and
-    /// partitions.
+    /// Checks that the result is the same as that of a single sort, for any width, memory limit, allowance, number of threads, and number
+    /// of partitions.
     #[test]
     fn the_outcome_is_that_of_one_sort(
         width in 4..=64_usize,
@@ -129,7 +129,7 @@ fn many_rounds_of_merging_lose_nothing() {
     assert!(sorted.load(0, 2 * records.len() - 1).expect("loaded").is_mapped());
 }
 
-/// Tests a hot key: nine tenths of all rows have this key, and the rows exceed both the budget and the allowance.
+/// Tests a hot key: nine tenths of all rows have this key, and these rows exceed both the budget and the allowance.
 #[test]
 fn a_hot_key_needs_nothing_special() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -150,7 +150,7 @@ fn a_hot_key_needs_nothing_special() {
     assert_eq!(hot.max(), Some(45_000));
 }
 
-/// Writes two shuffles with the same name into the same folder at the same time, with a common budget. The finished shuffle spills to make
+/// Writes two shuffles with the same name to the same folder at the same time, with a shared budget. The finished shuffle spills to make
 /// room for the other shuffle.
 #[test]
 fn shuffles_share_one_budget() {
@@ -228,7 +228,7 @@ fn misuse_is_an_error_and_loses_nothing_silently() {
     assert_eq!(memory.used(), 0);
 }
 
-/// Checks that both ways of loading detect a flipped byte anywhere in a block, and a truncated file.
+/// Checks that both ways of loading detect a flipped byte anywhere in a block and a truncated file.
 #[test]
 fn damage_on_disk_is_found() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -255,7 +255,7 @@ fn damage_on_disk_is_found() {
     assert!(is_damaged());
 }
 
-/// Checks that pushing and merging fail with a message if nothing can be written to disk.
+/// Checks that pushing and merging fail with an error message if nothing can be written to disk.
 #[test]
 fn a_folder_that_takes_no_files_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -269,7 +269,7 @@ fn a_folder_that_takes_no_files_is_an_error() {
 }
 
 /// Adds rows in several rounds, with enough memory for all, some, or none of the rows, so that blocks are spilled both between and during
-/// rounds. Checks that each row is passed on once, in its round, and that all rows are kept.
+/// rounds. Checks that each row is passed on exactly once, in the round in which it was added, and that all rows are kept.
 #[test]
 fn fresh_rows_are_those_since_the_last_time() {
     let dir = tempfile::tempdir().unwrap();

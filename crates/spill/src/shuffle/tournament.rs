@@ -1,19 +1,19 @@
-//! Implements a loser tree, which finds the sequence with the smallest head among many sorted sequences. Each step takes one comparison per
+//! Implements a loser tree, which finds the sorted sequence whose first remaining element is smallest. Each step takes one comparison per
 //! level of the tree.
 
 /// The state of a tournament among players 0, 1 and so on. The caller provides the comparison for each step.
 #[derive(Debug)]
 pub(super) struct Tournament {
-    /// Position 0 holds the winner; each position `i` from 1 on holds the loser of the match at that position. Player `p` enters at
-    /// position `(players + p) / 2`, and the winner at position `i` advances to `i / 2`.
+    /// Position 0 holds the winner; every other position holds the loser of the match at that position. Player `p` enters at position
+    /// `(players + p) / 2`, and the winner at position `i` advances to `i / 2`.
     places: Vec<usize>,
 }
 
 impl Tournament {
-    /// Plays all matches. There must be at least one player; otherwise [`Tournament::winner`] returns a player that does not exist.
+    /// Plays all matches. There must be at least one player; otherwise, [`Tournament::winner`] returns a player that does not exist.
     pub(super) fn new(players: usize, beats: impl Fn(usize, usize) -> bool) -> Tournament {
         let mut places = vec![0; players.max(1)];
-        // winners[i] is the winner of the match at position i; players are at the positions from `players` on.
+        // winners[i] is the winner of the match at position i; the players themselves are at position `players` and higher positions.
         let mut winners: Vec<usize> = (0..players).map(|_| 0).chain(0..players).collect();
         for place in (1..players).rev() {
             let (one, two) = (winners[2 * place], winners[2 * place + 1]);

@@ -10,8 +10,8 @@ use super::spec::{Order, Spec};
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// The number of bytes that a writer usually stages for all partitions together. With this size, a partition is locked only once for dozens
-/// of records, and the staging area stays in the processor's cache.
+/// The number of bytes that a writer usually stages for all partitions together. With this size, a partition is locked only once per
+/// several dozen records, and the staging area stays in the processor's cache.
 const STAGING_BYTES: usize = 128 << 10;
 
 /// The limits on the staging area for one partition, in bytes. At least two records are staged, regardless of their width.
@@ -44,7 +44,7 @@ impl Shuffle {
         self.store.spec.width
     }
 
-    /// Returns a writer for one thread or task. A writer takes no memory before its first record.
+    /// Returns a writer for one thread or task. A writer uses no memory before its first record.
     pub fn writer(&self) -> Writer<'_> {
         let Spec { width, partitions, .. } = self.store.spec;
         let slot_bytes = (STAGING_BYTES / partitions).clamp(*SLOT_BYTES.start(), *SLOT_BYTES.end());
@@ -52,8 +52,8 @@ impl Shuffle {
         Writer { store: &self.store, slot_bytes, width, staging: Vec::new(), filled: Vec::new() }
     }
 
-    /// Passes to `each` the rows that were added since the last call, in complete records and in no particular order; no writer may be
-    /// active. The rows are kept.
+    /// Passes to `each` the rows that were added since the last call, as complete records in no particular order; no writer may be active.
+    /// The rows are kept.
     ///
     /// # Errors
     /// Returns the error from `each`, or [`Error::Damaged`] or [`Error::Io`] if rows cannot be read from disk. After an error,
@@ -65,7 +65,7 @@ impl Shuffle {
     /// Finishes writing and returns the partitions.
     ///
     /// # Errors
-    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed; otherwise, these records would be missing.
+    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed, because these records would be missing.
     pub fn finish(self) -> Result<Sorted> {
         match self.store.abandoned.load(Relaxed) {
             0 => Ok(Sorted::new(self.store, self.dir)),
@@ -79,7 +79,7 @@ impl Shuffle {
 
 /// Accepts the records of one thread. [`Writer::flush`] must be called at the end.
 ///
-/// A writer stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is
+/// A writer stages about 128 KiB (up to 1 MiB with wide records and many partitions), which is charged to [`Memory`]. If a writer is
 /// dropped with unflushed records, [`Shuffle::finish`] fails, so that no records are lost silently.
 #[derive(Debug)]
 pub struct Writer<'s> {
@@ -97,8 +97,8 @@ impl Writer<'_> {
     /// Accepts one record.
     ///
     /// # Errors
-    /// Returns [`Error::Internal`] if the record has the wrong width or its number is not below the declared bound, or
-    /// [`Error::Io`] if rows cannot be spilled to disk.
+    /// Returns [`Error::Internal`] if the record has the wrong width or if its number is not below the declared bound, or [`Error::Io`] if
+    /// rows cannot be spilled to disk.
     #[inline]
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
         if record.len() != self.width {

@@ -38,21 +38,21 @@ use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 
 /// The path of the table in the output folder.
 const TABLE: &str = "model/part-00000.parquet";
-/// The number of bytes of pages that a thread reads at a time.
+/// How many bytes of pages a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// The memory for each count while pages are read, in bytes.
+/// The memory that each count takes while pages are read, in bytes.
 const A_COUNT: usize = 64;
 
-/// Describes a finished training run, in `run.json`.
+/// Describes a finished training run; stored in `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TrainingReport {
-    /// The version of this record and its table.
+    /// The version of the format of this record and its table.
     pub schema_version: u32,
     /// The version of the program.
     pub dupsift: String,
-    /// The column with labels.
+    /// The column that contains the labels.
     pub label_column: String,
-    /// The tokenizer, the normalization and their versions, which define the words of the model.
+    /// The tokenizer, the normalization and their versions, which determine the words in the model.
     pub text: String,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
@@ -64,12 +64,12 @@ pub struct TrainingReport {
     /// The number of input files that were not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
+    /// The folders inside the inputs that were skipped because they were written by dupsift, each with its type of content.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
     /// The number of rows in all usable files, or the number of rows within `--limit`.
     pub rows: u64,
-    /// The number of pages with a label and a text.
+    /// The number of pages that have a label and contain text.
     pub pages: u64,
     /// The number of rows without a label.
     pub unlabelled: u64,
@@ -80,13 +80,13 @@ pub struct TrainingReport {
     pub classes: std::collections::BTreeMap<String, u64>,
     /// The number of words in the model.
     pub words: u64,
-    /// The number of words that are not in the model because they occur on only one page.
+    /// The number of words that were left out of the model because they occur on only one page.
     pub rare_words: u64,
-    /// The number of words that are not in the model because the model has reached its maximum number of words.
+    /// The number of words that were left out of the model because it had reached its maximum number of words.
     pub words_beyond: u64,
-    /// The exponent n if only one in 2^n words was counted; 0 if all words were counted.
+    /// The exponent n if only about one in 2^n words was counted; 0 if all words were counted.
     pub halvings: u32,
-    /// The share of all word occurrences that belong to words in the model.
+    /// The share of all word occurrences that are occurrences of words in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,
@@ -101,7 +101,7 @@ pub struct TrainingReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory use, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -115,7 +115,7 @@ impl Guarded for TrainingReport {
     }
 }
 
-/// Learns categories from the pages and their labels.
+/// Trains a category model on labeled pages.
 ///
 /// # Errors
 /// Returns an error if no page is labeled, if the column is missing, or if the run cannot finish.
@@ -232,7 +232,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());
                     let document = session.pipeline.analyse(&text);
-                    // Segments the text before the lock is taken, so that other threads do not wait.
+                    // The text is segmented before the lock is taken, so that other threads do not wait.
                     document.counted();
                     trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
                 })?;
@@ -269,7 +269,7 @@ fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
     writer.close()
 }
 
-/// Returns the hash of all rows of the model, for the record.
+/// Returns the hash of all rows of the model, which is stored in the record.
 fn digest(model: &Model) -> String {
     let row = |hash: u64, row: ModelRow<'_>| {
         let word = row.word.map_or(0, |word| hash64(word.as_bytes()));
@@ -287,7 +287,7 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// Checks that the folder is the output of a training run with the word segmentation `text`, and returns its record.
+    /// Checks that the folder is the output of a training run that used the word segmentation `text`, and returns its record.
     ///
     /// # Errors
     /// Returns the errors of [`Categories::open`].
@@ -311,11 +311,11 @@ impl Categories {
         Ok(report)
     }
 
-    /// Reads the model from the output of a training run with the same word segmentation.
+    /// Reads the model from the output of a training run that used the same word segmentation.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder is not the output of a training run or has a different word segmentation,
-    /// and [`Error::BadFile`] if the folder is damaged.
+    /// Returns [`Error::Usage`] if the folder is not the output of a training run or the run used a different word segmentation, and
+    /// [`Error::BadFile`] if the folder is damaged.
     pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
         let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);

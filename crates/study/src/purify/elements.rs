@@ -1,4 +1,4 @@
-//! Computes the elements of a page, which are the columns of its table.
+//! Computes the elements of a page, which become the columns of its table.
 
 use super::PagesOptions;
 use super::category::Categories;
@@ -11,7 +11,7 @@ use dupsift_files::tables::PageRow;
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
 use dupsift_text::Pipeline;
 
-/// Extracts elements, using the statistics and the model from the options.
+/// Extracts elements, using the statistics and the model given in the options.
 pub struct Elements {
     stats: Option<CorpusStats>,
     categories: Option<Categories>,
@@ -32,8 +32,7 @@ impl Elements {
     /// Reads the statistics and the model given in the options.
     ///
     /// # Errors
-    /// Returns an error if a folder is not the output of a run or of a training run, or if its words were segmented in a different
-    /// way.
+    /// Returns an error if a folder is not the output of a run or a training run, or if words were segmented differently in that run.
     pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
@@ -41,8 +40,8 @@ impl Elements {
         Ok(Elements { stats, categories })
     }
 
-    /// Checks both folders before an input is opened: one must be the output of a run, and the other must be the output of a training
-    /// run with the same word segmentation.
+    /// Checks both folders before an input is opened: one must be the output of a run, and the other must be the output of a training run
+    /// that used the same word segmentation.
     ///
     /// # Errors
     /// Returns the errors of [`Elements::new`].
@@ -56,12 +55,12 @@ impl Elements {
         }
     }
 
-    /// Returns the snapshot of the statistics that weight keywords.
+    /// Returns the snapshot of the statistics used to weight keywords.
     pub fn snapshot(&self) -> Option<u64> {
         self.stats.as_ref().map(CorpusStats::snapshot)
     }
 
-    /// Returns the hash of the model that predicts categories.
+    /// Returns the hash of the model used to predict categories.
     pub fn model(&self) -> Option<&str> {
         self.categories.as_ref().map(|categories| categories.digest.as_str())
     }
@@ -90,7 +89,7 @@ impl Elements {
             let text = category_text(page.title.as_deref(), page.body.as_deref());
             out.category = model.classify(&session.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
         }
-        // The heaviest keyword becomes the title of a page without a title (docs/methods/docview.md).
+        // If a page has no title, its highest-weighted keyword becomes the title (docs/methods/docview.md).
         out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));
     }
 }

@@ -1,5 +1,5 @@
-//! Implements the `purify` command, which reads web pages and writes the elements of each page next to the columns of its file, and `purify
-//! --train`.
+//! Implements `purify --train` and the `purify` command, which reads web pages and writes the elements of each page next to the columns of
+//! its input file.
 
 mod category;
 mod elements;
@@ -14,7 +14,7 @@ pub use category::{TrainingReport, train};
 pub use report::PagesReport;
 pub use run::purify;
 
-/// Holds the options of `purify`, in addition to the options of every command.
+/// Holds the options of `purify`, including the options that all commands share.
 #[derive(Clone)]
 pub struct PagesOptions {
     /// The options for columns, word segmentation and resources. The algorithms in these options are not used.
@@ -25,8 +25,8 @@ pub struct PagesOptions {
     pub keep_html: bool,
     /// The prefix for the names of the page columns.
     pub prefix: String,
-    /// The output of a run whose word statistics weight the keywords.
+    /// The output of the run whose word statistics are used to weight the keywords.
     pub stats: Option<PathBuf>,
-    /// The output of a training run; its model predicts categories.
+    /// The output of the training run whose model is used to predict categories.
     pub model: Option<PathBuf>,
 }

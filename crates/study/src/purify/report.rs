@@ -18,18 +18,18 @@ use dupsift_files::io::OwnColumns;
 /// Describes a finished run of `purify`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PagesReport {
-    /// The version of this record and its tables.
+    /// The version of the format of this record and its tables.
     pub schema_version: u32,
     /// The version of the program.
     pub dupsift: String,
-    /// The tokenizer, the normalization and their versions, on which keywords depend.
+    /// The tokenizer, the normalization and their versions, which affect the keywords.
     pub text: String,
     /// The prefix of the page columns.
     pub prefix: String,
-    /// The name of the statistics that weighted the keywords, as recorded with the statistics. `None` if keywords are weighted
-    /// only by their frequency on the page.
+    /// The name of the statistics used to weight the keywords, as recorded with the statistics. `None` if keywords are weighted only by
+    /// their frequency on the page.
     pub statistics: Option<String>,
-    /// The hash of the model that predicted categories, in hexadecimal.
+    /// The hash of the model used to predict categories, in hexadecimal.
     pub model: Option<String>,
     /// The names of the input files, as used in ids.
     pub inputs: Vec<String>,
@@ -40,7 +40,7 @@ pub struct PagesReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// The number of input files that were not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with the kind of its content.
+    /// The folders inside the inputs that were skipped because they were written by dupsift, each with its type of content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files, or the number of rows within `--limit`.
@@ -52,7 +52,7 @@ pub struct PagesReport {
     pub rejections: RejectionsReport,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
-    /// The total thread seconds spent on keywords, abstracts, links and categories.
+    /// The time spent on keywords, abstracts, links and categories, in seconds, totaled over all threads.
     pub elements_seconds: f64,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
@@ -64,7 +64,7 @@ pub struct PagesReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// The highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory use, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Implements `purify`, which reads web pages and writes the elements of each page next to the columns of its file.
+//! Implements `purify`, which reads web pages and writes the elements of each page next to the columns of its input file.
 //!
-//! Each piece of a file becomes one table, which one thread writes. Threads do not wait for each other, and each keeps only its current
-//! batch and unfinished row group in memory. The pieces depend only on the corpus, so the same pages give the same bytes with any number of
-//! threads and any memory limit.
+//! Each piece of a file becomes one table, which is written by one thread. Threads do not wait for each other, and each keeps only its
+//! current batch and unfinished row group in memory. The pieces depend only on the corpus, so the same pages give the same bytes with any
+//! number of threads and any memory limit.
 
 use super::PagesOptions;
 use dupsift_engine::reading::purified::of_corpus;
@@ -43,10 +43,10 @@ use dupsift_spill::shuffle::Writer;
 /// The approximate size of the pages in one table, in bytes.
 const PART_BYTES: usize = 64 << 20;
 
-/// A row needs extra memory only if its columns other than the page have more than this many bytes.
+/// A row needs extra memory only if its columns other than the page contain more than this many bytes.
 const LONG_ROW: u64 = 4 << 20;
 
-/// Rows with more than this many bytes may contain values that are written in a different way; see [`TableWriter::create_for_long_values`].
+/// Rows with more than this many bytes may contain values that are written differently; see [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
 /// Runs `purify`.
@@ -60,7 +60,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     let asked = options.clone();
     let (found, own) = interruptible(cancel, move || {
         let found = find_all(&asked.run.inputs, asked.run.taking())?;
-        // The files' own columns are known only after all lines are read.
+        // The columns of the input files are known only after all lines have been read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;
         let own = own(&asked, &found.files)?;
         Ok((found, own))
@@ -109,7 +109,7 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns the size of the longest row in each file, in bytes. If rows are large, their page is not included in this size. Checks that
+/// Returns, for each file, the size of its longest row in bytes. In a file with large rows, the size does not include the page. Checks that
 /// every row can be written within the memory limit.
 ///
 /// # Errors
@@ -147,7 +147,7 @@ struct Found<'f> {
     rejected: Writer<'f>,
 }
 
-/// Holds the counts of pages that were found and written.
+/// Holds counts of the pages that were found and written.
 #[derive(Default)]
 struct Sums {
     purified: PurifyReport,
@@ -176,7 +176,7 @@ fn attempt(
     stage: &Stage,
     losses: &Losses<'_>,
 ) -> Result<PagesReport> {
-    // Tables may remain from an earlier attempt, which stopped at a damaged file.
+    // Tables may remain from an earlier attempt that stopped at a damaged file.
     let pages = stage.path().join("pages");
     if pages.exists() {
         std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
@@ -259,7 +259,7 @@ fn write_tables(
     Ok(sums)
 }
 
-/// Groups pieces into tables: one piece per table, but files with a single page are combined until a table is full.
+/// Groups pieces into tables: one piece per table, except that files with a single page are combined until a table is full.
 fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     let is_page = |split: &Split| session.source.files[split.file].format.is_whole();
     let mut bytes = 0;
@@ -272,7 +272,7 @@ fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     splits.chunk_by(together).collect()
 }
 
-/// Returns how many tables can be written at a time in the memory that is not reserved for readers.
+/// Returns how many tables can be written at the same time in the memory that is not reserved for readers.
 fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
     let small = session.engine.budget.free_pages();
     let largest = session.source.beyond(&|bytes, _| bytes <= small)?;
@@ -364,7 +364,7 @@ impl Part<'_> {
 fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Result<ArrayRef> {
     let there = match batch.column(&own.name) {
         Some(column) if *column.data_type() == own.data_type => Some(column.clone()),
-        // Pages in a column of strings are read as bytes, because they may have any charset.
+        // Pages in a string column are read as bytes, because they may be in any charset.
         Some(pages) if own.data_type == DataType::Utf8View && *pages.data_type() == DataType::BinaryView => {
             let (pages, wrong) = utf8::checked(pages.as_binary_view().clone());
             lost.add(&own.name, utf8::NOT_UTF8, wrong.len() as u64);
@@ -373,7 +373,7 @@ fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Resu
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };
-    // Copies the values, because rows may stay in memory until their table is written, and would otherwise keep the memory of their input
+    // The values are copied, because rows may stay in memory until their table is written and would otherwise keep the memory of the input
     // file allocated.
     Ok(match there {
         Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),

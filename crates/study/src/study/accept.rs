@@ -8,19 +8,21 @@ use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
 use dupsift_files::io::Held;
 
-/// Returns the new text of a page, given its old text and the record of the accepted result; `None` if a different version wrote the page.
+/// Returns the new text of the report page, given its old text and the record of the accepted result; `None` if the page was written by a
+/// different version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes a result, and also adds it to the index that it was matched against. The function receives the records of the index and the
-/// run, the location of the result, and a function that publishes the result.
+/// Publishes a result and adds it to the index that it was matched against. The arguments are the records of the index and the run, the
+/// location of the result, and a function that publishes the result.
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
 /// Publishes the held result in `folder` (`NAME.held`) under the name NAME, and returns its new location. If the result was matched against
-/// an index, `into_index` also publishes it in the index. An existing output is removed last. `page` updates the text of the page to
+/// an index, `into_index` also adds it to the index. The previous output, if any, is removed last. `page` updates the text of the page to
 /// match the new record; if `page` returns `None`, the text does not change.
 ///
-/// The process may be killed at any time: the earlier output is kept until the result has its final name, and the same call resumes.
+/// The process may be killed at any time: the previous output is kept until the result has its final name, and repeating the call resumes
+/// the work.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the folder contains no held result, or if NAME exists and is not an output.
@@ -44,7 +46,7 @@ pub fn accept(
     }
 }
 
-/// Writes the acceptance into the record and the page, and renames the result.
+/// Adds the acceptance to the record and to the page, and renames the result.
 fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPage<'_>) -> Result<PathBuf> {
     if !held.is_accepted() {
         let path = held.path().join("run.json");
@@ -74,7 +76,7 @@ fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> 
     }
 }
 
-/// Returns the record with the acceptance added as the last entry. Replaces the entry from an interrupted acceptance.
+/// Returns the record with the acceptance added as the last entry. An entry from an interrupted acceptance is replaced.
 fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<String, String> {
     let mut record: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let Some(record) = record.as_object_mut() else { return Err("it is not the record of a run".to_owned()) };
@@ -84,7 +86,7 @@ fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<S
         record.insert("accepted".to_owned(), entry);
         return serde_json::to_string_pretty(record).map_err(|error| error.to_string());
     }
-    // Appends the entry as text, so that the other entries keep their order.
+    // The entry is appended as text, so that the other entries keep their order.
     let open = json.trim_end().strip_suffix('}').unwrap_or_default().trim_end();
     Ok(format!("{open},\n  \"accepted\": {}\n}}", entry.replace('\n', "\n  ")))
 }

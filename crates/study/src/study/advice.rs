@@ -1,30 +1,31 @@
-//! Writes the recommendation at the end of a comparison, which states which contestant to use for this corpus, and why.
+//! Writes the recommendation at the end of a comparison, which states which algorithm or preset to use for this corpus, and why.
 //!
-//! The candidates are the contestants whose F is at most [`NEAR`] below the largest F. Among them, presets have priority, because the parts
-//! of a preset were measured together. (This does not apply to presets with options of their own, which reproduce another tool.) The next
-//! criterion is higher precision, because a wrong pair may cost a document; the last is the requested order. If the largest F is below
-//! [`LEAST`], the recommendation states that no contestant suits the corpus. The recommendation also mentions a union or an intersection
-//! that is better by more than [`NEAR`]. CPU seconds are ignored, because they differ from run to run.
+//! The algorithms and presets whose F is at most [`NEAR`] below the largest F are considered. Among these, presets have priority, because
+//! the parts of a preset were measured together. (This does not apply to presets with options of their own, which reproduce other tools.)
+//! The next criterion is higher precision, because a wrong pair may lead to the loss of a document; the last is the requested order. If the
+//! largest F is below [`LEAST`], the recommendation states that none of the algorithms and presets suits the corpus. The recommendation
+//! also mentions a union or an intersection that is better by more than [`NEAR`]. CPU seconds are ignored, because they differ from run to
+//! run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::counted;
 
 /// An F that is at most this far below the largest F counts as equal.
 const NEAR: f64 = 0.01;
-/// If F is below this, the contestant is presented as the best of poor alternatives.
+/// If F is below this value, the recommended algorithm or preset is presented as the best of poor alternatives.
 const LEAST: f64 = 0.5;
 /// The figures are reliable only if they are based on at least this many pairs.
 const FEW: u64 = 100;
-/// The maximum number of contestants that are listed because the sample cannot distinguish them from the recommended contestant.
+/// The maximum number of algorithms and presets listed as indistinguishable from the recommended one, given the sample.
 const MOST_NAMED: usize = 3;
 
-/// Returns the recommendation; `None` if the pool has no duplicates.
+/// Returns the recommendation; `None` if the pool contains no duplicates.
 pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
     let ranked = report.ranked();
     let best = ranked.first().copied().filter(|best| best.f.is_some())?;
     let near = report.algorithms.iter().filter(|one| one.f.is_some() && f(one) >= f(best) - NEAR);
-    // Takes the first contestant if several are equal.
+    // If several are equal, the first one is taken.
     let taken = near.reduce(|taken, one| {
         let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
         if key(one) > key(taken) { one } else { taken }
@@ -46,7 +47,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
             () if precision(taken) > precision(best) => format!("pairs from {} are more often correct", taken.label),
             () => format!("{} comes first in `algorithms`", taken.label),
         };
-        // Compares the values as they are shown, after rounding.
+        // The values are compared as shown, that is, after rounding.
         match (told(taken.f), told(best.f)) {
             (own, other) if own == other => format!(", the same as {}; {why})", best.label),
             (_, other) => format!("; {} has {other}, which is hardly better; {why})", best.label),
@@ -76,7 +77,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     Some(AdviceReport { label: taken.label.clone(), typed: taken.typed.clone(), sentence })
 }
 
-/// Returns the best combination and its F, if it is clearly better than the recommended contestant.
+/// Returns the best combination and its F, if it is clearly better than the recommended algorithm or preset.
 fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     let best = report.combinations.iter().filter_map(|one| Some((one, one.f?))).max_by(|a, b| a.1.total_cmp(&b.1));
     let (one, f) = best.filter(|(_, f)| *f > taken + NEAR)?;
@@ -86,7 +87,7 @@ fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     })
 }
 
-/// Returns whether the contestant is a preset without options of its own.
+/// Returns whether this is a preset without options of its own.
 fn comes_first(one: &ComparedReport) -> bool {
     one.preset && one.typed == format!("`preset={}`", &one.label)
 }

@@ -1,5 +1,5 @@
-//! Decides what `apply` can write from a finished run. `apply` itself, the summary and the page of a run use the same checks, so that no
-//! output names a command that fails.
+//! Decides what `apply` can write from a finished run. The same checks are used by `apply` itself and by the summary and the report page of
+//! a run, so that neither suggests a command that fails.
 
 use std::path::Path;
 
@@ -39,13 +39,13 @@ pub fn applicable(report: &RunReport) -> Applicable {
     let Ok(options) = finished.options(&Settings::default()) else { return Applicable::Nothing };
     match [false, true].map(|is_other| refuse(&finished, &options, is_other, false)) {
         [Err(_), _] => Applicable::Nothing,
-        // After a run with the rule `pair`, the containment is known only for the pairs that the run compared.
+        // After a run with the rule `pair`, containment is known only for the pairs that the run compared.
         [Ok(()), Ok(())] if options.remove_if != RemoveIf::Pair => Applicable::StricterRule,
         _ => Applicable::OwnRule,
     }
 }
 
-/// Refuses a rule other than the rule of the run, or annotations, if the tables of the run are not sufficient. `options` contain the rule.
+/// Rejects annotations, or a rule other than the rule of the run, if the tables of the run are not sufficient. `options` contains the rule.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the reason.
@@ -62,7 +62,7 @@ pub(super) fn refuse(finished: &Finished, options: &RunOptions, is_other: bool, 
     Ok(())
 }
 
-/// Refuses a different rule in two cases: if passages are cut, because the cuts depend on which documents are kept; and if complete chains
+/// Rejects a different rule in two cases: if passages are cut, because the cuts depend on which documents are kept; and if complete chains
 /// are removed, because a chain also contains documents that do not form a pair with the kept document.
 fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     if options.remove_chains && options.remove_if != RemoveIf::Pair {
@@ -77,7 +77,7 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// Refuses to determine which rows are kept if the run read only a sample of the corpus.
+/// Rejects a run that read only a sample of the corpus, because it does not determine which rows are kept.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for the record of such a run.
@@ -90,8 +90,8 @@ pub fn refuse_sample(report: &RunReport) -> Result<()> {
     )))
 }
 
-/// Refuses to recompute decisions from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a
-/// document represents only the copies in its own scope.
+/// Rejects a run that compared documents across scopes if decisions must be recomputed from `pairs/`: the table does not contain scopes,
+/// and a document represents only the copies in its own scope.
 fn refuse_scopes(options: &RunOptions) -> Result<()> {
     match &options.recipe.across {
         None => Ok(()),

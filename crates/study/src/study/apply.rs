@@ -5,8 +5,9 @@
 //! another rule          decides again from pairs/, see `written_pairs.rs`; removed/ and the corpus folders form another output
 //! ```
 //!
-//! The folders are written by the same code as in a run, so their bytes are the same as in a run with the same options. The corpus for a
-//! different rule is never written into the folder of the run, because its `removed/` would contradict the new `deduped/`.
+//! The folders are written by the same code as in a run, so they are identical to the folders of a run with the same options, byte for
+//! byte. The corpus for a different rule is never written to the folder of the run, because the `removed/` folder there would contradict
+//! the new `deduped/` folder.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -52,7 +53,7 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The version of the record.
+/// The version of the record's format.
 const SCHEMA_VERSION: u32 = 1;
 
 /// The table of removed documents in an output folder.
@@ -65,20 +66,20 @@ pub struct ApplyOptions {
     pub corpus: CorpusFiles,
     /// The columns to add to the kept rows.
     pub add: AddedColumns,
-    /// A removal rule that differs from the rule of the run.
+    /// The removal rule, if it differs from the rule of the run.
     pub remove_if: Option<RemoveIf>,
     /// Higher thresholds, by algorithm label.
     pub thresholds: Vec<(String, f64)>,
-    /// An output folder that differs from the folder of the run.
+    /// The output folder, if it differs from the folder of the run.
     pub out: Option<PathBuf>,
-    /// Whether to replace an output folder, or folders in the output of the run, that already exist.
+    /// Whether to replace an existing output folder, or existing folders in the output of the run.
     pub overwrite: bool,
 }
 
-/// Describes a corpus that was written from a finished run, in `applied.json`.
+/// Describes a corpus that was written from a finished run; stored in `applied.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AppliedReport {
-    /// The version of this record.
+    /// The version of this record's format.
     pub schema_version: u32,
     /// The version of the program.
     pub dupsift: String,
@@ -93,7 +94,7 @@ pub struct AppliedReport {
 }
 
 impl AppliedReport {
-    /// Returns whether a folder was written only by `apply`, and not by a run.
+    /// Returns whether a folder was written by `apply` alone, not by a run.
     pub fn is_alone(dir: &Path) -> bool {
         dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
     }
@@ -119,7 +120,7 @@ impl AppliedReport {
     }
 }
 
-/// Holds the result of a different rule.
+/// Holds the result of applying a different rule.
 #[derive(Clone, Debug, Default)]
 pub struct Survivors {
     /// The number of rows in the corpus.
@@ -128,12 +129,12 @@ pub struct Survivors {
     pub removed: Vec<(u64, u64)>,
 }
 
-/// Decides which documents are kept according to a different rule, without writing anything. `options` are the recorded options, and
+/// Decides which documents are kept according to a different rule, without writing anything. `options` contains the recorded options, and
 /// `asked` contains the rule.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the run has no algorithm with a given label, if a threshold is lower than in the run, or if the tables are
-/// insufficient. Also returns an error if the corpus is missing or has changed, or if the call is interrupted.
+/// not sufficient. Also returns an error if the corpus is missing or has changed, or if the call is interrupted.
 pub fn survivors(
     finished: &Finished,
     options: &RunOptions,
@@ -158,11 +159,11 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run and returns the record. A folder appears under its name only when it is complete.
+/// Writes the corpus of a finished run, and returns the record. A folder gets its final name only when it is complete.
 ///
 /// # Errors
-/// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder exists and may not be replaced, if a different rule is given
-/// without a separate folder, or if the result is held. Also returns an error if a file cannot be copied or the disk is full.
+/// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder exists and must not be replaced, if a different rule is given
+/// without a separate output folder, or if the result is held. Also returns an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
     options: &RunOptions,
@@ -259,7 +260,7 @@ fn removal(finished: &Finished) -> Result<&RemovalReport> {
         .ok_or_else(|| Error::usage("a comparison removes no documents; expected the output folder of dupsift run"))
 }
 
-/// Checks, before any work, that the folders can be written.
+/// Before any work is done, checks that the folders can be written.
 fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()> {
     let shown = finished.dir().display();
     if asked.corpus.is_none() {
@@ -339,7 +340,7 @@ impl Pairs {
         decide_by(session, &self.deciding, || Ok(self.known.iter().collect()), (keep, |_| None), shown, look)
     }
 
-    /// Returns the error for a document and a kept document whose contents the run did not compare.
+    /// Returns the error for a removed document and a kept document whose contents were not compared in the run.
     fn not_compared(&self, session: &Session<'_>, docs: [u64; 2]) -> Error {
         let ids = match ids_of(session, docs.to_vec(), None) {
             Ok(ids) => ids,
@@ -363,7 +364,7 @@ impl Pairs {
     }
 }
 
-/// Writes the parts for which the documents must be read again: annotations for each row, and the removals according to a different rule.
+/// Writes the parts that require reading the documents again: annotations for each row, and the removals according to a different rule.
 fn with_documents(
     session: &Session<'_>,
     finished: &Finished,
@@ -425,7 +426,7 @@ fn removed(
     }))
 }
 
-/// Returns the corpus rows that are listed in `rejected/`.
+/// Returns the rows of the corpus that are listed in `rejected/`.
 fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     let path = rejected_table(finished.dir());
     let files: HashMap<&str, u64> = finished
@@ -481,8 +482,8 @@ fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Op
     read_back(session, rows, measures).map(Some)
 }
 
-/// Converts the document numbers in a row to positions in the corpus, which ends before `end`. Returns `None` if the document is not in the
-/// corpus.
+/// Converts the document numbers in a row to positions in the corpus, which has `end` documents and starts at document number `first`.
+/// Returns `None` if the document is not in the corpus.
 fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound> {
     row.doc = row.doc.checked_sub(first).filter(|doc| *doc < end)?;
     row.first_doc = row.first_doc.map(|doc| doc.saturating_sub(first));

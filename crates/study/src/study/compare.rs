@@ -1,11 +1,11 @@
-//! Implements `compare`, which is a run that removes nothing, followed by a study. The study pools the pairs of all contestants (algorithms
-//! and presets), judges them by their texts, and counts them.
+//! Implements `compare`, which is a run that removes nothing, followed by a study. The study pools the pairs of all algorithms and presets
+//! that are compared, judges each pair by its texts, and counts the pairs.
 //!
 //! ```text
 //! run --> pairs of each algorithm --pool--> (a, b, found by) --sample--> pairs to judge --read once--> verdicts --tally--> figures
 //! ```
 //!
-//! The pool is read in order and never held in memory; the pairs to judge are stored in a temporary file. The figures, and how they are
+//! The pool is read sequentially and never held in memory; the pairs to judge are stored in a temporary file. The figures, and how they are
 //! estimated from a sample, are explained in [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
 
 use dupsift_engine::job::{GuardReport, Guarded};
@@ -41,18 +41,18 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds the options of a comparison, in addition to the options of every run.
+/// Holds the options of a comparison, including the options of every run.
 #[derive(Clone)]
 pub struct CompareOptions {
     /// The options of the run whose algorithms are compared.
     pub run: RunOptions,
-    /// The contestants: algorithms of the run, and presets, which combine several algorithms.
+    /// The algorithms and presets to compare; a preset combines several algorithms.
     pub contestants: Vec<Contestant>,
     /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
-    /// The sample size: if an algorithm has more pairs, about this many of them are sampled and judged.
+    /// The sample size: if an algorithm found more pairs than this, about this many of them are sampled and judged.
     pub judge_sample: u64,
-    /// The number of documents in the sample for the exact join; if it is 0, there is no exact join.
+    /// The number of documents in the sample for the exact join; 0 for no exact join.
     pub oracle_sample: u64,
     /// The seed of both samples.
     pub seed: u64,
@@ -62,7 +62,7 @@ pub struct CompareOptions {
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Compared {
-    /// The record of the run; its stages and cost include the study.
+    /// The record of the run; the stages and costs in it include the study.
     pub run: RunReport,
     /// The record of the study, `compare/comparison.json`.
     #[serde(skip)]
@@ -79,7 +79,7 @@ impl Guarded for Compared {
     }
 }
 
-/// Checks the options that [`dupsift_engine::job::check()`] does not check, before any input is opened.
+/// Before any input is opened, checks the options that [`dupsift_engine::job::check()`] does not check.
 ///
 /// # Errors
 /// Returns an error if there are more than [`MOST_POOLED`] algorithms.
@@ -205,7 +205,7 @@ fn study(
     Ok(report)
 }
 
-/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so it is not an input file that could be skipped.
+/// Reports a bad file as [`Error::Damaged`]. The run has just written the table, so the table is not an input file that could be skipped.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },
@@ -213,8 +213,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// Returns the number of pairs of each contestant. If the algorithms of a preset together have so many pairs that they may have to be
-/// sampled, the pairs are counted in the pool, because only the pool shows which pairs several algorithms found.
+/// Returns the number of pairs that each algorithm or preset found. If the algorithms of a preset found so many pairs in total that the
+/// pairs may have to be sampled, they are counted in the pool, because only the pool shows which pairs were found by several algorithms.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();

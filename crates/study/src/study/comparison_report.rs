@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Holds a share or a number that may be estimated from a sample.
+/// Holds a share or a number, which may be estimated from a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Figure {
     /// The value; null if it is undefined.
@@ -28,27 +28,27 @@ impl Figure {
 pub struct ComparisonReport {
     /// The judge and its counts.
     pub judge: JudgeReport,
-    /// The number of pairs in the pool: the distinct pairs that at least one contestant found.
+    /// The number of pairs in the pool, that is, the distinct pairs found by at least one algorithm or preset.
     pub pooled: u64,
     /// The number of duplicates in the pool.
     pub duplicates: Figure,
-    /// One entry per contestant, which is an algorithm or a preset. Entries are in the requested order, with presets last.
+    /// One entry per algorithm or preset, in the requested order, with presets last.
     pub algorithms: Vec<ComparedReport>,
-    /// The recommended contestant and the reason; null if the pool has no duplicates.
+    /// The recommended algorithm or preset and the reason; null if the pool contains no duplicates.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// The number of pairs that both contestants A and B found, in row A and column B. The diagonal contains the number of pairs
-    /// of each contestant.
+    /// For algorithms or presets A and B, row A and column B contain the number of pairs that both found. The diagonal contains the number
+    /// of pairs that each of them found.
     pub agreement: Vec<Vec<u64>>,
-    /// The unions and intersections of two or three contestants whose F is larger than the F of each of their parts. At most 20
-    /// combinations of two and 20 of three are listed, best first.
+    /// The unions and intersections of two or three algorithms or presets with a larger F than each of their parts. At most 20 combinations
+    /// of two and 20 combinations of three are listed, best first.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
 }
 
 impl ComparisonReport {
-    /// Returns the contestants in display order: first the recommended contestant, then the others in the order of
+    /// Returns the algorithms and presets in display order: the recommended one first, then the rest in the order of
     /// [`ComparisonReport::ranked`].
     pub fn shown(&self) -> Vec<&ComparedReport> {
         let mut shown = self.ranked();
@@ -56,12 +56,12 @@ impl ComparisonReport {
         shown
     }
 
-    /// Returns whether `one` is the recommended contestant.
+    /// Returns whether `one` is the recommended algorithm or preset.
     pub fn takes(&self, one: &ComparedReport) -> bool {
         self.advice.as_ref().is_some_and(|advice| advice.label == one.label)
     }
 
-    /// Returns the contestants by descending F, then descending precision, then in the requested order.
+    /// Returns the algorithms and presets, ordered by descending F, then by descending precision, then as requested.
     pub fn ranked(&self) -> Vec<&ComparedReport> {
         let mut ranked: Vec<&ComparedReport> = self.algorithms.iter().collect();
         let key = |one: &ComparedReport| (one.f.unwrap_or(-1.0), one.precision.value.unwrap_or(-1.0));
@@ -74,9 +74,9 @@ impl ComparisonReport {
 /// Holds the recommendation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct AdviceReport {
-    /// The label of the contestant.
+    /// The label of the recommended algorithm or preset.
     pub label: String,
-    /// The option that selects the contestant, for example `algorithms=minhash`.
+    /// The option that selects this algorithm or preset, for example `algorithms=minhash`.
     pub typed: String,
     /// The recommendation as a sentence.
     pub sentence: String,
@@ -85,20 +85,20 @@ pub struct AdviceReport {
 /// Describes the judge.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct JudgeReport {
-    /// The judge as specified by the user, for example `lcs:0.85`.
+    /// The judge as given on the command line, for example `lcs:0.85`.
     pub name: String,
     /// The number of distinct documents read for judging.
     pub documents: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The sample size. If an algorithm has more pairs, a sample of about this size is judged, together with the pairs that are judged for
-    /// other algorithms.
+    /// The sample size. If an algorithm found more pairs than this, a sample of about this size is judged, in addition to those of its
+    /// pairs that are judged for other algorithms.
     pub sample: u64,
     /// Whether some pairs were not judged because of sampling.
     pub sampled: bool,
     /// The seed of the sample.
     pub seed: u64,
-    /// The number of pairs judged by words, because their texts were too long to be judged by characters.
+    /// The number of pairs that were judged by words because their texts were too long to be judged by characters.
     pub by_words: u64,
     /// The number of pairs whose texts were too long and too different to be judged. These pairs do not count as duplicates.
     #[serde(default)]
@@ -107,43 +107,43 @@ pub struct JudgeReport {
     pub cpu_seconds: f64,
 }
 
-/// Describes one contestant.
+/// Describes one of the algorithms or presets that are compared.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparedReport {
     /// The label of an algorithm, or the name of a preset.
     pub label: String,
-    /// Whether the contestant is a preset. The pairs of a preset are the pairs that any of its algorithms found.
+    /// Whether this is a preset. The pairs of a preset are all pairs found by any of its algorithms.
     #[serde(default)]
     pub preset: bool,
-    /// The names of the output folders of the contestant's algorithms.
+    /// The names of the output folders of the algorithm, or of the preset's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
-    /// The option that selects the contestant, for example `algorithms=minhash`.
+    /// The option that selects this algorithm or preset, for example `algorithms=minhash`.
     #[serde(default)]
     pub typed: String,
-    /// The number of the contestant's pairs in the pool.
+    /// The number of pairs in the pool that this algorithm or preset found.
     pub pairs: u64,
-    /// The number of the contestant's pairs that were judged.
+    /// The number of these pairs that were judged.
     pub judged: u64,
-    /// The number of duplicates that the contestant found, divided by the number of duplicates in the pool.
+    /// Recall: the number of duplicates that this algorithm or preset found, divided by the number of duplicates in the pool.
     pub recall: Figure,
-    /// The number of duplicates among the contestant's pairs, divided by the number of its pairs.
+    /// Precision: the share of the pairs found by this algorithm or preset that are duplicates.
     pub precision: Figure,
-    /// 2 P R / (P + R); null if P or R is null, or if both are 0.
+    /// F = 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
-    /// F computed from the lower ends of P and R. F increases with P and R, so F is between `f_low` and `f_high`
-    /// whenever P and R are in their intervals.
+    /// F computed from the lower ends of the intervals of P and R. F increases with P and R, so F is between `f_low` and `f_high` whenever
+    /// P and R are within their intervals.
     pub f_low: Option<f64>,
-    /// F computed from the upper ends of P and R.
+    /// F computed from the upper ends of the intervals of P and R.
     pub f_high: Option<f64>,
-    /// The number of pairs that only this contestant and related contestants found. Two contestants are related if they have an
-    /// algorithm in common.
+    /// The number of pairs that were found only by this algorithm or preset and related ones. An algorithm or preset is related to another
+    /// one if they have an algorithm in common.
     pub alone: u64,
     /// The number of duplicates among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
-    /// The CPU time of the contestant's algorithms for signing, grouping and verifying, in seconds.
+    /// The CPU time that the algorithms took to compute signatures, group documents and verify pairs, in seconds.
     pub cpu_seconds: f64,
-    /// The share of the exact join's duplicates that the contestant found.
+    /// The share of the duplicates in the exact join that this algorithm or preset found.
     pub oracle_recall: Option<Figure>,
 }
 
@@ -154,22 +154,22 @@ impl ComparedReport {
     }
 }
 
-/// Describes a combination of several contestants. If pairs were sampled, combinations are selected and ordered by estimates.
+/// Describes a combination of several algorithms or presets. If pairs were sampled, combinations are selected and ordered by estimates.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CombinationReport {
-    /// The labels of the contestants.
+    /// The labels of the algorithms and presets in the combination.
     pub labels: Vec<String>,
-    /// How the pairs of the contestants are combined: `union` or `intersection`.
+    /// How the pairs are combined: `union` or `intersection`.
     pub how: String,
     /// The number of pairs in the combination.
     pub pairs: u64,
-    /// Recall, computed as for a single contestant.
+    /// Recall, computed in the same way as for a single algorithm or preset.
     pub recall: Option<f64>,
-    /// Precision, computed as for a single contestant.
+    /// Precision, computed in the same way as for a single algorithm or preset.
     pub precision: Option<f64>,
-    /// F, computed as for a single contestant.
+    /// F, computed in the same way as for a single algorithm or preset.
     pub f: Option<f64>,
-    /// The CPU time of all these contestants, in seconds.
+    /// The total CPU time of the algorithms in the combination, in seconds.
     pub cpu_seconds: f64,
 }
 
@@ -182,7 +182,7 @@ pub struct OracleReport {
     pub judged: u64,
     /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
-    /// The number of duplicates that no algorithm found. Pooling misses these duplicates.
+    /// The number of duplicates that no algorithm found and that are therefore missing from the pool.
     pub unseen: u64,
     /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
     #[serde(default)]

@@ -25,7 +25,7 @@ pub trait CellValue: bytemuck::Pod + sealed::Sealed {
     fn load(cell: &Self::Atomic) -> Self;
     /// Sets the value.
     fn store(cell: &Self::Atomic, value: Self);
-    /// Sets the value if it is `current`; otherwise returns the actual value as an error.
+    /// Sets the value if it is `current`; otherwise, returns the actual value as an error.
     fn swap_if(cell: &Self::Atomic, current: Self, new: Self) -> std::result::Result<Self, Self>;
     /// Adds with wraparound and returns the previous value.
     fn add(cell: &Self::Atomic, value: Self) -> Self;
@@ -55,7 +55,7 @@ macro_rules! cell_value {
             }
             #[inline]
             fn raise(cell: &$atomic, value: $value) {
-                // Reads first, because most new values are not larger than the current value.
+                // The value is read first, because most new values are not larger than the current value.
                 if cell.load(Relaxed) < value {
                     cell.fetch_max(value, Relaxed);
                 }
@@ -104,7 +104,7 @@ impl<T: CellValue> AtomicCells<T> {
         T::load(&self.cells()[at])
     }
 
-    /// Fills `to` with the values of the cells from `begin` on.
+    /// Fills `to` with the values of the cells, starting at cell `begin`.
     #[inline]
     pub fn load_all(&self, begin: usize, to: &mut [T]) {
         let cells = &self.cells()[begin..begin + to.len()];
@@ -117,7 +117,7 @@ impl<T: CellValue> AtomicCells<T> {
         T::store(&self.cells()[at], value);
     }
 
-    /// Sets cell `at` to `new` and returns `Ok(current)` if its value is `current`; otherwise returns its value as `Err`.
+    /// Sets cell `at` to `new` and returns `Ok(current)` if its value is `current`; otherwise, returns the actual value as `Err`.
     #[inline]
     pub fn compare_exchange(&self, at: usize, current: T, new: T) -> std::result::Result<T, T> {
         T::swap_if(&self.cells()[at], current, new)
@@ -147,7 +147,7 @@ impl<T: CellValue> AtomicCells<T> {
     }
 }
 
-/// A shared bitmap in a temporary file, initially all unset.
+/// A shared bitmap in a temporary file, in which all bits are initially unset.
 #[derive(Debug)]
 pub struct AtomicBits {
     words: AtomicCells<u64>,
@@ -182,7 +182,7 @@ impl AtomicBits {
         self.len == 0
     }
 
-    /// Sets bit `at`. Returns `true` if it was not set before. If several threads set the same bit, exactly one gets `true`.
+    /// Sets bit `at`. Returns `true` if the bit was not set before. If several threads set the same bit, exactly one of them gets `true`.
     ///
     /// # Panics
     /// Panics if there is no such bit.
@@ -190,7 +190,7 @@ impl AtomicBits {
     pub fn set(&self, at: usize) -> bool {
         assert!(at < self.len, "bit {at} of {}", self.len);
         let (word, mask) = (&self.words.cells()[at / 64], 1 << (at % 64));
-        // Reads first: most bits are set many times, and a plain read does not take the cache line from other threads.
+        // The bit is read first: most bits are set many times, and a plain read does not take the cache line away from other threads.
         word.load(Relaxed) & mask == 0 && word.fetch_or(mask, Relaxed) & mask == 0
     }
 

@@ -94,7 +94,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Ends appending; the data will be read in random order.
+    /// Makes the heap read-only; its data will be read in random order.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the last bytes cannot be written, or the file cannot be mapped.
@@ -102,7 +102,7 @@ impl Heap {
         self.freeze_as(memmap2::Advice::Random)
     }
 
-    /// Does the same as [`Heap::freeze`], for long pieces that will be read sequentially.
+    /// Works like [`Heap::freeze`], but for long pieces that will be read sequentially.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::freeze`].
@@ -133,7 +133,7 @@ pub struct FrozenHeap {
     map: Option<Mmap>,
 }
 
-/// Files of at least this size take milliseconds to free: a tenth of a second per gigabyte.
+/// Files of at least this size take milliseconds to free (about a tenth of a second per gigabyte).
 const SLOW_TO_FREE: usize = 8 << 20;
 
 impl Drop for FrozenHeap {
@@ -152,7 +152,7 @@ impl FrozenHeap {
         FrozenHeap { map }
     }
 
-    /// Returns `len` bytes from an offset returned by [`Heap::append`].
+    /// Returns `len` bytes, starting at an offset returned by [`Heap::append`].
     ///
     /// # Panics
     /// Panics if the bytes extend beyond the end.

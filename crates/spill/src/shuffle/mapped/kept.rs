@@ -1,7 +1,7 @@
 //! Saves arrays, bitmaps and heaps as checkpoints. A checkpoint is a named file, which another process on the same machine can load.
 //!
 //! When mutable data is loaded, it is copied into an unnamed temporary file, so the checkpoint stays unchanged; a heap, which is only read,
-//! is mapped directly. Numbers have the machine's byte order.
+//! is mapped directly. Numbers are in the machine's byte order.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl<T: bytemuck::Pod> Mapped<T> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// Does the same as [`Mapped::save_file`]; no thread may change the cells during the call.
+    /// Works like [`Mapped::save_file`]; no thread may change the cells during the call.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -50,7 +50,7 @@ impl<T: CellValue> AtomicCells<T> {
         writer.finish()
     }
 
-    /// Does the same as [`Mapped::load_file`].
+    /// Works like [`Mapped::load_file`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
@@ -64,7 +64,7 @@ impl<T: CellValue> AtomicCells<T> {
 }
 
 impl AtomicBits {
-    /// Does the same as [`Mapped::save_file`]; no thread may set bits during the call.
+    /// Works like [`Mapped::save_file`]; no thread may set bits during the call.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -72,7 +72,7 @@ impl AtomicBits {
         self.words().save_file(dir, name)
     }
 
-    /// Does the same as [`Mapped::load_file`], for a bitmap of this many bits.
+    /// Works like [`Mapped::load_file`], for a bitmap of this many bits.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
@@ -87,7 +87,7 @@ impl AtomicBits {
 }
 
 impl Ranks {
-    /// Does the same as [`Mapped::save_file`].
+    /// Works like [`Mapped::save_file`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -95,7 +95,7 @@ impl Ranks {
         self.lines().save_file(dir, name)
     }
 
-    /// Does the same as [`Mapped::load_file`], for a bitmap of this many bits.
+    /// Works like [`Mapped::load_file`], for a bitmap of this many bits.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].
@@ -109,7 +109,7 @@ impl Ranks {
 }
 
 impl FrozenHeap {
-    /// Does the same as [`Mapped::save_file`].
+    /// Works like [`Mapped::save_file`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::save_file`].
@@ -117,7 +117,7 @@ impl FrozenHeap {
         saved_file::save_file(dir, name, self.bytes())
     }
 
-    /// Does the same as [`Mapped::load_file`]; the data will be read in random order.
+    /// Works like [`Mapped::load_file`]; the data will be read in random order.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::load_file`].

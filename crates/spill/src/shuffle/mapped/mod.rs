@@ -1,8 +1,8 @@
 //! Provides arrays, bitmaps and heaps in memory-mapped temporary files, for data that grows with the corpus and is read in random order.
 //!
-//! The pages belong to a file, so the system can write them out when memory is short, and they do not count toward the anonymous memory of
-//! the process. Disk space is reserved when an array is created, so a full disk causes an error at that point instead of a fatal signal
-//! later. The files are unlinked as soon as they have been opened.
+//! The pages belong to a file, so the system can write them to disk when memory is short, and they do not count as anonymous memory of the
+//! process. Disk space is reserved when an array is created, so a full disk causes an error at that point instead of a fatal signal later.
+//! The files are unlinked as soon as they have been opened.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};

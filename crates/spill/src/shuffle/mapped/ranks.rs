@@ -5,19 +5,20 @@ use std::path::Path;
 use super::{AtomicBits, Mapped};
 use dupsift_core::error::Result;
 
-/// The number of 64-bit bitmap words per line. Two words of counts precede them. A line fills one cache line, so a lookup causes one cache
-/// miss and counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
+/// The number of 64-bit bitmap words per line. Two words of counts precede these words. A line fills one cache line, so a lookup causes one
+/// cache miss and counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
 const WORDS: usize = 6;
 /// The number of bitmap bits per line.
 const BITS: usize = WORDS * 64;
-/// The number of bits that store how many bits of a line are set before one of its words. Before the last word, at most 320 bits are set.
+/// The number of bits used to store how many bits of a line are set before one of its words. Before the last word, at most 320 bits are
+/// set.
 const COUNT_BITS: usize = 9;
 
 /// A copy of a bitmap, with the ranks of its set bits.
 #[derive(Debug)]
 pub struct Ranks {
-    /// Each line contains the number of bits that are set before the line, the packed counts of the line's bits that are set before each of
-    /// its words, and the bits themselves.
+    /// Each line contains the number of bits that are set before the line; for each word in the line, how many of the line's bits are set
+    /// before that word (packed); and the bits themselves.
     lines: Mapped<[u64; 2 + WORDS]>,
     len: usize,
     count: u64,

@@ -2,7 +2,7 @@
 //!
 //! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
 //! uses the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
-//! words. The filter has one byte per row, and about 3% of the groups that are not in the run pass it.
+//! words. The filter takes one byte per row, and about 3% of the groups that are not in the run pass the filter.
 //!
 //! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768 of them,
 //! so adjacent buckets may share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to
@@ -28,7 +28,7 @@ const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 pub type Block = [u32; 8];
-/// An offset in the bytes of all pieces, and the bytes at that offset.
+/// An offset in the concatenated pieces, and the bytes at that offset.
 pub type Placed = (u64, Vec<u8>);
 /// A block number and the block itself.
 pub type Numbered = (u64, Block);
@@ -67,7 +67,7 @@ impl Filter {
         Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
     }
 
-    /// Decodes a filter that consists of these blocks. `pieces` are the bytes of the pieces that contain the blocks. If a piece is damaged,
+    /// Decodes a filter that consists of these blocks. `pieces` contains the bytes of the pieces with these blocks. If a piece is damaged,
     /// returns its number as an error.
     pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
         let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
@@ -97,8 +97,8 @@ impl Filter {
         block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
     }
 
-    /// Returns the bytes of all blocks except the first and the last. The bytes are split at the ends of pieces, and each part is returned
-    /// with its offset in the bytes of all pieces. Also returns the first and the last block, which adjacent buckets share.
+    /// Returns the bytes of all blocks except the first and the last. The bytes are split where pieces end, and each part is returned with
+    /// its offset in the concatenated pieces. Also returns the first and the last block, which are shared with adjacent buckets.
     pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;
@@ -116,7 +116,7 @@ impl Filter {
     }
 }
 
-/// Merges blocks that several buckets share into a piece, and appends the checksum of the piece.
+/// Merges blocks that are shared by several buckets into a piece, and appends the checksum of the piece.
 pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
     for (number, block) in shared {
         let at = (place_of(*number) % FILTER_PIECE as u64) as usize;
@@ -132,7 +132,7 @@ pub fn blocks_in(piece: u64) -> Range<u64> {
     piece * BLOCKS..(piece + 1) * BLOCKS
 }
 
-/// Returns the offset of a block in the bytes of all pieces.
+/// Returns the offset of a block in the concatenated pieces.
 fn place_of(block: u64) -> u64 {
     block / BLOCKS * FILTER_PIECE as u64 + block % BLOCKS * BLOCK as u64
 }
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Compares the filter with values that a different program computed according to the description of this module.
+    /// Compares the filter with values that were computed by a different program according to the description of this module.
     #[test]
     fn a_worked_example() {
         let hash = 0x0123_4567_89ab_cdef;

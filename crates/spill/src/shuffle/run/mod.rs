@@ -1,8 +1,8 @@
 //! Defines runs: sorted rows in a named file, which another process can load.
 //!
-//! Rows are distributed over [`BUCKETS`] buckets by a hash of their group, and are in byte order within each bucket. Therefore, all rows of
-//! a group are adjacent. A partition of a shuffle is a whole number of buckets for any number of partitions, so a reader may use a
-//! different number of partitions than the writer.
+//! Rows are distributed over [`BUCKETS`] buckets by the hash of their group, and they are in byte order within each bucket. Therefore, all
+//! rows of a group are adjacent. Whatever the number of partitions, a partition of a shuffle consists of a whole number of buckets, so a
+//! reader may use a different number of partitions than the writer.
 //!
 //! ```text
 //! offset
@@ -21,8 +21,8 @@
 //!      4,096 each   the filter, if there is one ([`filter`])
 //! ```
 //!
-//! Numbers are little-endian. Rows are stored as bytes, regardless of the numbers that they contain. The bucket of a row is the top 12 bits
-//! of the hash of its group: h = 9e3779b97f4a7c15; for every 8 bytes (the last of them padded with zeros), h = mix(h xor these bytes as a
+//! Numbers are little-endian. Rows are stored as plain bytes; numbers in them are not converted. The bucket of a row is the top 12 bits of
+//! the hash of its group: h = 9e3779b97f4a7c15; for every 8 bytes (the last of them padded with zeros), h = mix(h xor these bytes as a
 //! little-endian number), where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27, x *=
 //! 94d049bb133111eb, x ^= x >> 31.
 //!
@@ -169,7 +169,7 @@ impl Header {
     }
 }
 
-/// Returns how many complete rows of this width fit into a piece.
+/// Returns how many complete rows of this width fit in a piece.
 fn piece_rows(width: usize) -> u64 {
     (PIECE / width) as u64
 }

@@ -1,4 +1,4 @@
-//! Reads a run by ranges of buckets.
+//! Reads ranges of buckets from a run.
 
 use std::fs::File;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use dupsift_core::safe_fs;
 
 /// The maximum number of pieces read at a time.
 const TOGETHER: u64 = (64 << 10) / PIECE as u64;
-/// The number of bytes of fences checked at a time.
+/// The number of fence bytes checked at a time.
 const BUFFER: usize = 64 << 10;
 
 /// A finished run. Several threads may read it concurrently. The value takes 32 KiB of memory.
@@ -76,7 +76,7 @@ impl Run {
         Ok((run, crc))
     }
 
-    /// Returns the checksum of the header and the fences, after comparing it with the checksum in the file.
+    /// Compares the checksum of the header and the fences with the checksum in the file, and returns it.
     fn checksum(&self, head: &[u8], end: u64) -> Result<u32> {
         let read = |out: &mut [u8], at: u64| self.file.read_exact_at(out, at).map_err(Error::io(READ, &self.path));
         let mut crc = crc32fast::Hasher::new();
@@ -131,7 +131,7 @@ impl Run {
         RunReader { run: self, at, end, together: TOGETHER, fences, filter, block, bytes: 0 }
     }
 
-    /// Returns the rows of these buckets, bucket by bucket, as one slice. The slice is in memory if it fits into `memory_bytes`;
+    /// Returns the rows of these buckets, bucket by bucket, as one slice. The slice is held in memory if it fits in `memory_bytes`;
     /// otherwise, it is memory-mapped.
     ///
     /// # Errors
@@ -224,8 +224,8 @@ impl RunReader<'_> {
         Ok(())
     }
 
-    /// Returns whether the run may contain a group, according to its filter; `true` if it has no filter. Never returns `false` for a group
-    /// that the run contains. Groups must be passed bucket by bucket, because only one bucket's filter is loaded at a time.
+    /// Returns whether the run may contain a group, according to the run's filter; `true` if there is no filter. Never returns `false` for
+    /// a group that the run contains. Groups must be looked up bucket by bucket, because only one bucket's filter is loaded at a time.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if the filter does not match its checksum, or [`Error::Io`].

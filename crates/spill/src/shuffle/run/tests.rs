@@ -1,4 +1,4 @@
-//! Tests that a run returns the same rows as a plain sort, and that all damage is reported.
+//! Tests that a run returns the same rows as a plain sort, and that any damage is reported.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Tests three six-byte rows; the first two bytes of each row are its group.
+/// Tests three six-byte rows, each with its group in the first two bytes.
 #[test]
 fn a_worked_example() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -103,7 +103,7 @@ fn a_worked_example() {
     assert_eq!(read(&Run::open(&dir.path().join("rows.run")).expect("whole"), 0..BUCKETS).expect("whole"), in_order);
 }
 
-/// The buckets of the groups aa and bb, which a different program computed according to the description of the layout.
+/// The buckets of the groups aa and bb, computed by a different program according to the description of the layout.
 const AA_AND_BB: [usize; 2] = [3155, 1378];
 
 #[test]
@@ -189,21 +189,21 @@ fn partitions_are_whole_numbers_of_buckets() {
     assert_eq!(buckets_of(1, 3), 1366..2731);
 }
 
-/// Returns rows of this width with `kinds` different groups, from a seed.
+/// Returns pseudo-random rows of this width with `kinds` different groups.
 fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut rows = Vec::with_capacity(count * width);
     for _ in 0..count {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let key = ((state >> 20) % kinds).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
-        // Groups longer than 8 bytes have a common prefix.
+        // Groups longer than 8 bytes share a prefix.
         let key = if group > 8 { [[7; 8], key].concat() } else { key.to_vec() };
         rows.extend((0..width).map(|at| if at < group { key[at] } else { (state >> (at % 60)) as u8 & 3 }));
     }
     rows
 }
 
-/// Returns half of the groups that occur in the rows and as many groups that do not occur in them, in the order of a run.
+/// Returns half of the groups that occur in the rows and the same number of groups that do not, in the order used in a run.
 fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
     let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());
@@ -236,7 +236,7 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
     // Small buckets share their blocks unevenly, so more than 3% of the missing groups pass.
     assert!((100..2_000).contains(&passed), "{passed} of 20,000");
     assert!(bytes <= 2 * 4096 * BUCKETS as u64, "{bytes}");
-    // Filters are in bucket order: the last piece belongs to the last bucket.
+    // Filters are in bucket order, so the last piece belongs to the last bucket.
     let mut flipped = std::fs::read(&path).expect("there");
     let at = flipped.len() - 2_000;
     flipped[at] ^= 16;
@@ -248,7 +248,7 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
     assert!(error.to_string().contains(&format!("piece {} of its filter", pieces - 1)), "{error}");
 }
 
-/// Checks that only one piece per group is read, with about 150 groups and 1,765 pieces.
+/// Checks that only one piece per group is read if about 150 groups are looked up in 1,765 pieces.
 #[test]
 fn pieces_without_a_group_are_not_read() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Writes a run: the sorted partitions of a shuffle, from many threads, each at its own offset.
+//! Writes a run: many threads write the sorted partitions of a shuffle, each at its own offset.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,9 +14,9 @@ use crate::shuffle::spec::{bucket, hash};
 use dupsift_core::error::{Error, Result};
 use zerocopy::IntoBytes as _;
 
-/// The number of bytes that are collected at a time from a bucket that exceeds the memory limit.
+/// The number of bytes collected at a time from a bucket that exceeds the memory limit.
 const GATHERED: usize = 1 << 20;
-/// The number of bytes of fences written at a time.
+/// The number of fence bytes written at a time.
 const GATHERED_FENCES: usize = 12 << 10;
 
 /// A run being written. Several threads may write partitions concurrently.
@@ -25,7 +25,7 @@ pub struct RunWriter {
     half: Half,
     width: usize,
     group_width: usize,
-    /// The number of rows before each partition, followed by the number of all rows.
+    /// The number of rows before each partition, followed by the total number of rows.
     begins: Vec<u64>,
     /// The number of bytes before the fences.
     fences: u64,
@@ -40,11 +40,11 @@ struct Done {
     /// The number of rows in each bucket.
     rows: Vec<u64>,
     parts: Parts,
-    /// Filter blocks that are not written yet, because several buckets may share them.
+    /// Filter blocks that have not been written yet, because several buckets may share them.
     blocks: BTreeMap<u64, Block>,
 }
 
-/// A part of a piece. Two partitions may share a piece; the checksums of its parts are then combined.
+/// Part of a piece. If two partitions share a piece, the checksums of its parts are combined.
 #[derive(Debug)]
 struct Part {
     fence: Fence,
@@ -55,9 +55,8 @@ struct Part {
 type Parts = BTreeMap<u64, Part>;
 
 impl RunWriter {
-    /// Begins a run in the temporary folder `dir`; `name` must end in [`RUN`](super::RUN), and `rows` are the numbers of rows per
-    /// partition. A filter requires one more byte per row; with a filter, looking up groups that are not in the run reads little of the
-    /// file.
+    /// Begins a run in the temporary folder `dir`; `name` must end in [`RUN`](super::RUN), and `rows` contains the number of rows in each
+    /// partition. A filter takes one byte per row; with it, looking up groups that are not in the run reads only a small part of the file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for the rows.
@@ -177,8 +176,8 @@ impl RunWriter {
         bucket(&row[..self.group_width])
     }
 
-    /// Writes the filter of consecutive buckets. `counts` are the numbers of rows in the buckets, and `begin` is the number of the first
-    /// row. Returns the blocks that may be shared with other buckets.
+    /// Writes the filter of consecutive buckets. `counts` contains the number of rows in each bucket, and `begin` is the number of the
+    /// first row. Returns the blocks that may be shared with other buckets.
     fn filter<'r>(
         &self,
         begin: u64,
@@ -218,8 +217,8 @@ impl RunWriter {
         Ok(rows)
     }
 
-    /// Returns the end of the longest range of buckets that fits into memory. The range starts at the first bucket and contains at least
-    /// one bucket.
+    /// Returns the end of the longest range of buckets that fits in memory. The range starts at the first bucket and contains at least one
+    /// bucket.
     fn fitting(&self, buckets: Range<usize>, rows: impl Fn(usize) -> u64, memory_bytes: usize) -> usize {
         let mut bytes = rows(buckets.start) * self.width as u64;
         let next = |&bucket: &usize| {
@@ -229,7 +228,7 @@ impl RunWriter {
         (buckets.start + 1..buckets.end).find(next).unwrap_or(buckets.end)
     }
 
-    /// Returns the rows of these buckets, bucket by bucket, each in the original order.
+    /// Returns the rows of these buckets, bucket by bucket, with the rows of each bucket in their original order.
     fn scattered(&self, records: &Records, buckets: Range<usize>, rows: &[u64]) -> Vec<u8> {
         let mut places = Vec::with_capacity(rows.len());
         let mut end = 0;
@@ -248,7 +247,7 @@ impl RunWriter {
         bytes
     }
 
-    /// Writes the rows of one large bucket in the original order.
+    /// Writes the rows of one large bucket in their original order.
     fn stream(&self, records: &Records, of: usize, out: &mut Sequence<'_>) -> Result<()> {
         let mut gathered = Vec::with_capacity(GATHERED);
         for record in records.bytes().chunks_exact(self.width) {
@@ -289,7 +288,7 @@ struct Sequence<'w> {
     /// The current part, and the offset where it began.
     part: Option<(u64, Part)>,
     parts: Parts,
-    /// The fences that are not written yet, preceded by the piece number of the first of them.
+    /// The fences that have not been written yet, preceded by the piece number of the first of them.
     fences: (u64, Vec<u8>),
 }
 
