@@ -1,4 +1,4 @@
-//! Splits a raw text into clauses: the stretches between commas, semicolons, sentence ends and line breaks.
+//! Splits raw text into clauses: the stretches between commas, semicolons, sentence ends and line breaks.
 //!
 //! The `sentence` module defines where sentences end; periods in numbers and addresses do not end a sentence. Likewise, a comma or
 //! semicolon between two digits does not end a clause, nor does U+3001, the comma in Chinese lists. A clause includes the mark that ends

@@ -53,7 +53,7 @@ impl Heading {
     }
 }
 
-/// Returns the unchanged first line of a text if it may be a title.
+/// Returns the first line of a text, unchanged, if that line may be a title.
 pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
     first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
 }

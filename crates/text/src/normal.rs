@@ -1,4 +1,4 @@
-//! Normalizes texts, so that different spellings of the same text become the same bytes.
+//! Normalizes text so that different encodings of the same text become the same bytes.
 //!
 //! Invisible characters are removed first, so that they affect neither sentence boundaries nor normal forms. The text is converted to NFC,
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
@@ -23,7 +23,7 @@ use super::traditional::simplify;
 use super::{pool, sentence};
 use dupsift_core::cpu::Level;
 
-/// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows with larger texts.
+/// The maximum size of raw text that is analyzed, in bytes (128 MiB); readers reject rows that contain more text.
 ///
 /// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double its
 /// length again, so this limit keeps every offset below 2^32.
@@ -156,7 +156,7 @@ impl Normal {
         Some(Normal { text, ends: out.ends })
     }
 
-    /// Returns the lists to the pool, so that the next document can use them.
+    /// Returns the lists to the pool so that the next document can use them.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.text, self.text.into_bytes());
         pool::leave(|pool| &mut pool.ends, self.ends);

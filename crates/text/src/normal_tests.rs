@@ -226,7 +226,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Tests random sequences of parts that begin at any position in the 64 bytes that are processed together.
+    /// Tests random sequences of parts that begin at any offset within a 64-byte block, the unit of processing.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

@@ -23,7 +23,7 @@ pub struct Pipeline {
     han: Box<dyn Tokenizer + Send + Sync>,
     unspaced: Unspaced,
     has_dictionary: bool,
-    /// Whether the Han words, joined together, are the Han text, so that shingle tokens can be derived from the words.
+    /// Whether joining the Han words yields the Han text, so that shingle tokens can be derived from the words.
     han_words_are_text: bool,
     letters: Letters,
     pub(super) stems: Option<Stems>,
@@ -61,7 +61,7 @@ impl Pipeline {
     }
 
     /// Returns all settings and versions that affect words, and therefore signatures, as one line of `name=value` pairs for the manifest.
-    /// Pipelines with equal identities return equal words for equal texts.
+    /// Pipelines with the same identity return the same words for the same text.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }

@@ -66,8 +66,8 @@ fn partners(finished: &Finished, label: &str, docs: &[u64; 2]) -> Result<[Partne
     Ok(partners)
 }
 
-/// Calls `then` for each pair of copies that contains a document in `docs`, with the position of the document in `docs`
-/// and the number of the other copy.
+/// Calls `then` for each pair of copies that includes a document from `docs`, passing the position of that document in `docs` and the
+/// number of the other copy.
 fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usize, u64)) -> Result<()> {
     let path = finished.pair_table(label);
     for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {

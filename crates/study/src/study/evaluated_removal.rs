@@ -19,7 +19,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::tables::{Clustered, PairFound};
 use dupsift_spill::shuffle::Sorted;
 
-/// The labels of the two rows, which no algorithm can have.
+/// The labels of the two additional rows; no algorithm can have such a label.
 const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 

@@ -20,7 +20,7 @@ pub struct EvaluationReport {
     pub recipe: String,
     /// The number of documents that the run used, not counting rejected rows.
     pub documents: u64,
-    /// The labeled pairs or clusters that the algorithms are compared with.
+    /// The labeled pairs or clusters that serve as ground truth.
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
@@ -92,7 +92,7 @@ pub struct EvaluatedReport {
     pub pairs: u64,
     /// The number of reported pairs that are true.
     pub pairs_true: u64,
-    /// The number of unwritten pairs in groups above `--max-group`. Unless the algorithm's pairs are exactly the pairs within its
+    /// The number of unwritten pairs in groups larger than `--max-group`. Unless the algorithm's pairs are exactly the pairs within its
     /// clusters, the figures that depend on unwritten pairs are null: all pagewise figures, and all pairwise figures except precision,
     /// which is measured on the written pairs.
     pub pairs_not_written: u64,

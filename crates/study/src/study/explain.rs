@@ -100,7 +100,7 @@ fn explain_both(
     })?;
     running.end(2, 2, 0);
     let looked_up = looked_up.ok_or_else(gone)?;
-    // The work on two texts may finish before the interruption flag is checked, so the flag is checked here.
+    // The two texts may have been processed without a check of the interruption flag, so the flag is checked here.
     session.engine.go_on()?;
     put_together(session, (finished, is_stored), looked_up, (&bound, groups, &view, again))
 }
@@ -253,7 +253,7 @@ fn put_together(
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    // Indexed documents are read from temporary copies, whose file names mean nothing to the user.
+    // Indexed documents are read from temporary copies whose file names would mean nothing to you.
     let own = |doc: u64| session.document(doc).filter(|&doc| doc >= session.base);
     let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| session.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
@@ -313,7 +313,8 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether a window was cut.
+/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether too many documents share a
+/// key for all of them to be compared.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -325,8 +326,8 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
-        // A window is not complete in an incremental run, where other documents are in the index, or with stored texts, which do not
-        // include all documents.
+        // The documents that share a key cannot all be counted in an incremental run, where other documents are in the index, or from
+        // stored texts, which do not include all documents.
         let is_whole = session.indexed.is_none() && !is_stored;
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && is_whole);
         if let Some(windows) = windows {
@@ -339,7 +340,7 @@ fn read_tables(
 
 fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     let mut notes = Vec::new();
-    // Stored texts of HTML pages are plain texts.
+    // The stored text of an HTML page is plain text.
     let is_same = |pages: bool| {
         let identity = session.options.recipe.identity(session.pipeline, pages);
         finished.report.recipe.identity == format!("{identity:016x}")

@@ -1,4 +1,4 @@
-//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and combinations of contestants that are better
+//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and combinations of algorithms that perform better
 //! than their parts.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn figure(number: Option<Number>) -> Figure {
     number.map_or_else(Figure::default, Figure::from)
 }
 
-/// Returns the recall and the precision of a part of the pool.
+/// Returns the recall and precision for a part of the pool.
 fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     let found = part.duplicates();
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
@@ -34,12 +34,12 @@ fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);
-    // If recall and precision approach 0, F approaches 0.
+    // As recall and precision approach 0, F approaches 0.
     let end = |end: Option<f64>| value.map(|_| end.unwrap_or(0.0));
     Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
-/// Returns the CPU seconds spent on these algorithms.
+/// Returns the CPU time that these algorithms took, in seconds.
 fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }

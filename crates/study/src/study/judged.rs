@@ -19,7 +19,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// The number of pairs that a thread judges as one piece of work.
+/// The number of pairs that a thread judges at a time.
 const PIECE: usize = 256;
 /// The number of pairs in the table of recently judged pairs, which is a temporary file with 8 bytes per pair.
 const MOST_KNOWN: usize = 1 << 22;
@@ -113,7 +113,7 @@ pub struct Verdicts {
     pub undecided: u64,
 }
 
-/// The verdict on a pair that is not judged yet.
+/// The verdict on a pair that has not been judged yet.
 const OPEN: u32 = 0;
 /// The verdict on a pair whose documents are not duplicates. As a similarity, this value would be 1e-45, which is too low for any two
 /// texts that fit in memory.

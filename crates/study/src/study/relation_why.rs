@@ -1,5 +1,5 @@
-//! Explains in one sentence, with figures, why two documents are versions, why one is contained in the other, or why they are pages
-//! from the same template.
+//! Explains in one sentence, with figures, why two documents are versions of the same page, why one is contained in the other, or why they
+//! are pages from the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -163,7 +163,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         None if excess(a) >= excess(b) => ("a", a),
         None => ("b", b),
     };
-    // If there is no word, the feature is a character or a pair of characters.
+    // If no word was found, the feature is a character or a pair of characters.
     let what = of
         .word
         .as_ref()
@@ -306,7 +306,7 @@ mod tests {
         let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next best by 0.15, or 0.88 of a must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
-        // If the first lines are equal, the word is considered only if many texts share that first line.
+        // If the texts have the same first line, the word is considered only if many texts share that line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
             both.contains(near) && both.contains("; or, if more than 10 texts have the same first line, the word"),

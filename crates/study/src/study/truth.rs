@@ -276,7 +276,7 @@ impl Truth {
     }
 }
 
-/// Lists distinct pairs in order, calls `each` for each of them, and returns the list and their number.
+/// Lists distinct pairs in order, calls `each` for each pair, and returns the list and the number of pairs.
 fn list(
     engine: &Engine<'_>,
     pairs: &Sorted,

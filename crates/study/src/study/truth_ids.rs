@@ -1,4 +1,4 @@
-//! Matches the ids in the truth with documents. Both are sorted by the hash of the id, and then joined.
+//! Matches the ids in the truth to documents. Both are sorted by the hash of the id, and then joined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -185,7 +185,7 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
+/// Matches the truth to the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
 /// only if there are any.
 pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();

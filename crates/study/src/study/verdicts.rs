@@ -226,7 +226,7 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 }
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
-    // Copies are certainly a pair. Other documents are certainly a pair only if the run left out no pairs for other reasons.
+    // Copies are certainly a pair. Other documents are certainly a pair only if the run omitted no pairs for other reasons.
     let certain = |report: &AlgorithmReport| {
         same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
     };

@@ -28,8 +28,8 @@ pub struct LargeCluster {
     pub representative: u64,
     /// The number of documents that are equal to the representative according to the algorithm's own measure.
     pub equal: u64,
-    /// The members with the lowest similarity to the representative, lowest first. Members that equal the representative according to the
-    /// algorithm's own measure are excluded.
+    /// The members with the lowest similarity to the representative, lowest first. Members that are equal to the representative according
+    /// to the algorithm's own measure are excluded.
     pub members: Vec<Member>,
 }
 

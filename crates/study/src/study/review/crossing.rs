@@ -7,7 +7,7 @@ use dupsift_engine::job::run_report::RunReport;
 /// The maximum number of origins that are listed separately; all other origins are combined into the last entry.
 pub const NAMED: usize = 20;
 
-/// Holds the numbers of pairs and documents by origin.
+/// Holds the pair and document counts by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
     /// The names of the origins. The last entry may combine all other origins.

@@ -1,7 +1,7 @@
 //! Collects the content of `report.html` for a finished run: counts over its tables, and the texts of a few documents.
 //!
-//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column with sources are
-//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: there is a fixed number of bins,
+//! Tables of pairs and clusters are read once, in order. Only the documents that are shown and one column of sources are read from the
+//! corpus. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: there is a fixed number of bins,
 //! samples and names per algorithm, and n documents have at most sqrt(2 n) distinct cluster sizes.
 
 mod clusters;
@@ -49,7 +49,7 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// The number of written pairs that every two of the first [`MOST_POOLED`] algorithms have in common.
+    /// For every two of the first [`MOST_POOLED`] algorithms, the number of written pairs that both found.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,

@@ -70,8 +70,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally. `checked` states whether the pairs were verified on the texts, and `decides` whether they are used to
-    /// decide on removal.
+    /// Creates an empty tally. `checked` states whether the pairs were verified by comparing the texts, and `decides` states whether they
+    /// are used to decide on removal.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
