@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
-/// The version of the table, for the identity of words.
+/// The version of the table, which is part of the identity of a pipeline.
 pub const TABLE: &str = "opencc-1.4.2";
 
-/// Pairs of characters, separated by white space.
+/// The pairs of characters, separated by white space.
 const PAIRS: &str = include_str!("traditional.txt");
 
 /// The range of characters that the table may contain.

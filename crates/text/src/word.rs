@@ -17,7 +17,7 @@ pub struct Word {
     pub han: bool,
 }
 
-/// A distinct word of a document.
+/// A distinct word in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The first occurrence of the word.

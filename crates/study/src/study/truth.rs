@@ -1,11 +1,11 @@
-//! Converts the truth (labeled pairs or clusters) to document numbers, by matching its ids with the corpus.
+//! Converts the truth (labeled pairs or clusters) to document numbers, by matching its ids against the corpus.
 //!
 //! ```text
 //! ids of the corpus (hash of the id, document) --+
 //! ids of the truth (hash of the id, position) ---+--sort--> (row of the truth, document) --sort--> pairs or clusters
 //! ```
 //!
-//! Ids are compared as written, by a 128-bit hash. Among ten billion ids, the probability of a collision is below 1e-18. All sorting is
+//! Ids are compared as written, using a 128-bit hash. Among ten billion ids, the probability of a collision is below 1e-18. All sorting is
 //! done by the engine's shuffles, so memory does not grow with the corpus or the truth.
 
 use std::iter::Peekable;

@@ -1,4 +1,5 @@
-//! Implements the two loops for processors with AVX2, 32 bytes at a time. Plain code processes the end of a text.
+//! Implements `copy_plain` and `classify` for processors with AVX2. The code processes 32 bytes at a time; plain code processes the end of
+//! a text.
 
 use std::arch::x86_64::*;
 

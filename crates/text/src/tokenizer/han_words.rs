@@ -35,7 +35,7 @@ impl HanWords {
         (self.until, self.next) = (0, 0);
     }
 
-    /// Returns the memory to the pool, so that the next text can use it.
+    /// Returns the memory to the pool so that the next text can use it.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.han_starts, self.starts);
         pool::leave(|pool| &mut pool.han_ends, self.ends);

@@ -1,8 +1,7 @@
-//! Finds the words of scripts with spaces: the segments of UAX #29 that contain a letter or digit.
-//!
-//! icu_segmenter defines the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the
-//! most common punctuation. Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as
-//! fast. Property tests compare the two functions.
+//! Finds words in scripts that use spaces: the segments, as defined by UAX #29, that contain a letter or digit. icu_segmenter determines
+//! the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the most common punctuation.
+//! Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as fast. Property tests
+//! compare the two functions.
 
 use std::ops::Range;
 

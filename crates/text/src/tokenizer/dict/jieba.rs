@@ -1,7 +1,7 @@
-//! Splits Chinese with the jieba-rs library: with the built-in dictionary, and with the library's hidden Markov model.
+//! Splits Chinese text with the jieba-rs library, using the built-in dictionary and the library's hidden Markov model.
 //!
 //! The dictionary is listed from the tables in the program, so the binary contains it only once. Each run of Han characters is passed to
-//! jieba-rs. Letters, digits and all other scripts are split as with the `dict` tokenizer.
+//! jieba-rs. Letters, digits and all other scripts are split in the same way as with the `dict` tokenizer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ pub struct Jieba {
 }
 
 impl Jieba {
-    /// Returns a tokenizer with the user's words in addition to the built-in dictionary.
+    /// Returns a tokenizer that uses the user's words in addition to the built-in dictionary.
     pub fn new(user_words: UserWords) -> Jieba {
         Jieba { user_words, jieba: OnceLock::new() }
     }

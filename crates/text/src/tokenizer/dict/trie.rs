@@ -6,9 +6,9 @@ use super::letters::Letters;
 use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
-    /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words with a
-    /// character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if the
-    /// letter is not a word.
+    /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words that
+    /// contain a character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if
+    /// the letter is not a word.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -234,7 +234,8 @@ impl<T: Copy + Default> Places<T> {
     }
 
     fn for_only(&mut self, letter: usize) -> usize {
-        /// The number of blocks of 64 places that are searched before the search for new bases.
+        /// The number of blocks of 64 places that are searched for a free place before the child is placed like the children of other
+        /// nodes.
         const PATIENCE: usize = 64;
         self.reach(self.from_only);
         while self.free[self.from_only] == 0 {
@@ -256,7 +257,7 @@ impl<T: Copy + Default> Places<T> {
         self.for_all(&[Child { letter: letter as u16, class: 0, from: 0, to: 0 }])
     }
 
-    /// Returns the `free` bits of the 64 places from `place` on.
+    /// Returns the `free` bits of the 64 places that begin at `place`.
     fn free_from(&self, place: usize) -> u64 {
         let (block, shift) = (place / 64, place % 64);
         // There are two shifts, because a single shift by 64 would overflow.
