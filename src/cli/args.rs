@@ -155,7 +155,7 @@ pub struct Making<const VERB: usize> {
     /// The options from the table. They check the positions of the inputs, so they are parsed first.
     #[command(flatten)]
     pub options: Options<VERB>,
-    /// Files, folders or globs, by the endings that are read.
+    /// The input files, folders or globs; see [`said_of_inputs`].
     #[arg(
         required_unless_present = CONFIG,
         value_name = "INPUT",

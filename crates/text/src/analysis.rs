@@ -48,7 +48,7 @@ impl Pipeline {
         Analysis::new(self, raw, None)
     }
 
-    /// Returns the same words as [`Pipeline::analyse`] for a text that was analyzed before. `han_starts`, the output of
+    /// Returns the same words as [`Pipeline::analyse`] for text that was analyzed before. `han_starts`, the output of
     /// [`Analysis::write_han_starts`], makes dictionary lookups unnecessary.
     pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
         Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
@@ -125,8 +125,8 @@ impl<'a> Analysis<'a> {
         self
     }
 
-    /// Returns the document's scope. A document with a scope is compared only with documents in the same scope. A document without a scope
-    /// is compared with all documents.
+    /// Returns the scope to which comparisons of the document are limited; `None` if they are not limited to a scope. A document with a
+    /// scope is compared only with documents in the same scope.
     pub fn scope(&self) -> Option<u64> {
         self.scope
     }
@@ -190,7 +190,7 @@ impl<'a> Analysis<'a> {
         part
     }
 
-    /// Returns an analysis of another text, such as a line of the raw text, with the same settings.
+    /// Returns an analysis of other text, such as a line of the raw text, with the same settings.
     pub fn beside<'l>(&self, raw: &'l str) -> Analysis<'l>
     where
         'a: 'l,

@@ -17,7 +17,7 @@ pub fn is_clause_mark(c: char) -> bool {
     matches!(c, ',' | ';' | '\u{FF0C}' | '\u{FF1B}' | '\u{FE50}' | '\u{FE54}' | '\u{60C}' | '\u{61B}')
 }
 
-/// Returns the clauses of a text in order, as nonempty byte ranges without white space at either end.
+/// Returns the clauses of the text in order, as nonempty byte ranges without white space at either end.
 pub fn clauses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut line_start = 0;

@@ -58,7 +58,7 @@ impl Letters {
     }
 }
 
-/// A normalized text and the ends of its pieces (sentences, with or without words).
+/// The normalized text of a document and the ends of its pieces (sentences, with or without words).
 #[derive(Debug, Default)]
 pub struct Normal {
     /// The pieces, separated by one U+0020.
@@ -68,7 +68,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Normalizes a raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for a longer text.
+    /// Normalizes raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for longer text.
     pub fn of(raw: &str, letters: Letters) -> Option<Normal> {
         Normal::of_by(Level::best(), raw, letters)
     }
@@ -89,8 +89,8 @@ impl Normal {
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
-    /// Normalizes a text that is in NFC and has no invisible characters. Returns `None` for a text that may violate these conditions,
-    /// unless the caller is `certain` that the text satisfies them.
+    /// Normalizes text that is in NFC and has no invisible characters. Returns `None` for text that may violate these conditions, unless
+    /// the caller is `certain` that the text satisfies them.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -181,7 +181,7 @@ fn checked(bytes: Vec<u8>) -> Option<String> {
     Some(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
-/// Normalizes a single word from a stop-word list or a dictionary, in the same way as a word in a text.
+/// Normalizes a single word from a stop-word list or a dictionary, in the same way as a word in a document.
 pub fn normal_word(word: &str, letters: Letters) -> String {
     let mut text = Vec::with_capacity(word.len());
     push_any(&composed(word), &mut text);

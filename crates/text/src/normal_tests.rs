@@ -80,7 +80,7 @@ fn every_character() {
         }
         if plain(c).is_some() {
             assert!(is_surely_composed(c), "{c:?} would not reach the table");
-            // The character is placed between two letters, because white space is dropped at the ends of a text, and
+            // The character is placed between two letters, because white space is dropped at both ends of the text, and
             // some letters have a final form.
             let framed = format!("я{c}b");
             let normal = Normal::of(&framed, Letters::default()).expect("short");

@@ -1,4 +1,4 @@
-//! Finds the numbers in a text. Two pages from the same template have the same words but different numbers.
+//! Finds numbers in text. Two pages from the same template have the same words but different numbers.
 
 use std::borrow::Cow;
 

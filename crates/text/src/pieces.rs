@@ -1,4 +1,4 @@
-//! Builds the normalized pieces of a text, character by character.
+//! Builds the normalized pieces of a document's text, character by character.
 
 /// The finished pieces and the current piece of a text.
 pub struct Pieces {

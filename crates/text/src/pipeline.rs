@@ -95,7 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Splits a text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded them.
+    /// Splits text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded them.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -132,7 +132,7 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary. The words are reused if they were already found.
+    /// Splits text into shingle tokens without the Chinese dictionary. The words are reused if they were already found.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
@@ -243,7 +243,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     words
 }
 
-/// The version of the text rules. Increase it whenever a change in this folder affects the words of a text.
+/// The version of the text rules. Increase it whenever a change in this folder affects how text is split into words.
 const RULES: u32 = 2;
 
 fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {

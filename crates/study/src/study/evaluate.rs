@@ -212,8 +212,8 @@ fn measure(
     let clusters = EvaluatedClusters::new(session, finished, (truth, texts), one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
-    // Every pair, except for pages from the same template, is within a cluster. If the counts are equal, the pairs are therefore all pairs
-    // within clusters.
+    // Every pair is within a cluster, except pairs of pages from the same template. If the counts are equal, the algorithm therefore found
+    // exactly the pairs within its clusters.
     let all_within = one.pairs.saturating_sub(one.templates) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);

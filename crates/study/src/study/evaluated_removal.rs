@@ -68,7 +68,7 @@ pub fn run(
     Ok(report)
 }
 
-/// Measures the removal. Each kept document forms a cluster with the documents that are removed in favor of it.
+/// Measures the quality of the removal. Each kept document forms a cluster with the documents that are removed in favor of it.
 pub fn removed(
     session: &Session<'_>,
     finished: &Finished,

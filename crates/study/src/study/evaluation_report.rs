@@ -24,11 +24,11 @@ pub struct EvaluationReport {
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
-    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` for a comparison.
+    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<EvaluatedReport>,
     /// The quality of the removal. A kept document and the documents removed in favor of it form a cluster, and all pairs within the
-    /// cluster count. `None` for a comparison.
+    /// cluster count. `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<EvaluatedReport>,
     /// Warnings.
@@ -104,9 +104,9 @@ pub struct EvaluatedReport {
     pub pairwise: FiguresReport,
     /// The figures over pages.
     pub pagewise: FiguresReport,
-    /// The B-cubed figures of the clusters, including documents in no cluster.
+    /// The B-cubed figures of the clusters, including documents that are in no cluster.
     pub b_cubed: FiguresReport,
-    /// The adjusted Rand index of the clusters, including documents in no cluster.
+    /// The adjusted Rand index of the clusters, including documents that are in no cluster.
     pub ari: Option<f64>,
 }
 
@@ -137,7 +137,7 @@ impl EvaluatedReport {
     }
 }
 
-/// Holds retrieval figures from 0 to 1.
+/// Holds retrieval figures, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct FiguresReport {
     /// Precision P.

@@ -52,7 +52,7 @@ pub struct ExplainedDocument {
     pub characters: u64,
     /// The number of words in the text.
     pub words: u64,
-    /// Whether the document was indexed before the run, in an earlier batch or a reference.
+    /// Whether the document was indexed before the run, in an earlier batch or in a reference.
     pub earlier: bool,
     /// The removal of the document in favor of another document; null if the document is kept.
     pub removed: Option<ExplainedRemoval>,
@@ -197,10 +197,10 @@ pub struct ExplainedPair {
     pub other_title: bool,
 }
 
-/// Describes the word with the largest weighted excess in one text over the other text.
+/// Describes the word whose weight in one text exceeds its weight in the other text by the most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedWord {
-    /// The excess as a share of the text's weight.
+    /// The difference between the two weights, as a share of the total weight of the text.
     pub share: f64,
     /// The maximum allowed share.
     pub most: f64,

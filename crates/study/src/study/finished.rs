@@ -464,7 +464,7 @@ impl Finished {
         }
     }
 
-    /// Returns the error for a corpus that differs from the corpus that the run read; `how` continues the sentence.
+    /// Returns the error for a corpus that differs from the corpus that the run read; `how` completes the message.
     fn changed(&self, how: impl Display) -> Error {
         let way_out = match &self.moved {
             None => {

@@ -1,7 +1,7 @@
 //! Judges pairs: reads the documents of the chosen pairs once, then compares the pairs on all threads.
 //!
 //! Documents with the same canonical text (or with the same bytes, if the text has no words) count as the same document and are never
-//! aligned. Most pairs of the same two texts are aligned only once, because a table keeps recently judged pairs. A pair that is no longer
+//! aligned. The same two texts are usually aligned only once, because a table keeps recently judged pairs. A pair that is no longer
 //! in the table is judged again, with the same result.
 
 use std::sync::Arc;

@@ -23,8 +23,8 @@ use dupsift_spill::shuffle::AtomicBits;
 /// The file name of the page in the output folder.
 pub const PAGE: &str = "report.html";
 
-/// The beginning of the notice on a page that shows no texts. The text of a document cannot contain this string, because brackets in texts
-/// are escaped.
+/// The beginning of the notice on a page that shows no text. The text of a document cannot contain this string, because angle brackets in
+/// the text are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
 /// The name of the hidden file to which the new page is written. If writing fails, this file may remain in the output folder.
@@ -51,7 +51,7 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     // The page is rendered from the record as written, so that the same page can be rendered again from the record.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
-    // The progress bar of this stage is shown even if the stage reads no texts.
+    // The progress bar of this stage is shown even if the stage reads no documents.
     let bar = session.engine.bar("report", 1);
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
     bar.add(1);

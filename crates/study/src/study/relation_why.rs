@@ -136,7 +136,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the text with the larger contained share, the other text, and this share.
+/// Returns the text of which the larger share is contained in the other text, the other text, and this share.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -154,7 +154,7 @@ fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[Expla
 }
 
 /// Returns the clause about the word that distinguishes the two texts: the word of the text `only` if it is given,
-/// or else the word with the larger share.
+/// or else the word that exceeds its limit by more.
 fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
     let excess = |word: &ExplainedWord| word.share - word.most;
     let (name, of) = match only {
@@ -212,7 +212,7 @@ mod tests {
             of(RelationKind::Template, Why::Word, 10),
             "same template: the word \"bank\" is more frequent in b, by 0.062 of the weight of the text (limit 0.020)"
         );
-        // If neither text is contained, the text with the larger excess is used.
+        // If neither text is contained in the other, the word that exceeds its limit by more is used.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(

@@ -204,7 +204,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Replaces each document in the truth by the representative of its text, and counts the pairs again.
+    /// Replaces each document in the truth with the representative of its text, and counts the pairs again.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.

@@ -58,7 +58,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         let (here, next) = (load(here), load(next));
         let last = match place.checked_sub(1).and_then(|before| bytes[before..].first_chunk()) {
             Some(last) => load(last),
-            // There is no byte before the first byte of a text.
+            // There is no byte before the first byte of the text.
             None => _mm256_alignr_epi8::<15>(here, _mm256_permute2x128_si256::<0x08>(here, here)),
         };
         let d0 = is(here, 0xD0);

@@ -142,7 +142,7 @@ fn next_border(classes: &[Classes], from: usize) -> usize {
     at * 64 + found.trailing_zeros() as usize
 }
 
-/// Splits a text character by character. This function defines the words.
+/// Splits text character by character. This function defines what a word is.
 fn cut_characters<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,

@@ -16,7 +16,7 @@ pub struct Crossing {
     pub others: u64,
     /// The number of documents per origin.
     pub documents: Vec<u64>,
-    /// The number of documents in a pair, per origin.
+    /// The number of documents that are in a pair, per origin.
     pub paired: Vec<u64>,
     /// The number of removed documents, per origin.
     pub removed: Vec<u64>,
@@ -93,7 +93,7 @@ impl Crossing {
 pub trait Group {
     /// Counts a pair.
     fn add(&mut self, a: u64, b: u64);
-    /// Counts a document in a pair.
+    /// Counts a document that is in a pair.
     fn count_paired(&mut self, one: u64);
     /// Counts a removed document.
     fn count_removed(&mut self, one: u64);

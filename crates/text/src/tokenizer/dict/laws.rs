@@ -38,7 +38,7 @@ fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     assert_eq!(han_words(dict, run), expected, "{run}");
 }
 
-/// Returns the Han words in a text.
+/// Returns the Han words in the text.
 fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
     let mut words = Vec::new();
     for_each_word(text, dict, &Unspaced::characters(), &mut |word, han| words.extend(han.then_some(&text[word])));

@@ -1,6 +1,6 @@
 //! Stores the words of the dictionary as a tree of characters. Words and beginnings of words are looked up in the tree.
 //!
-//! Each pair of adjacent characters in a text is looked up; nearly half of the pairs begin no word. Most of the cost is memory
+//! Each pair of adjacent characters in the text is looked up; nearly half of the pairs begin no word. Most of the cost is memory
 //! access, so the tables for the most frequent lookups are compact.
 //!
 //! * A pair with a frequent second letter is one bit in the row of its first letter; 48 of these bits and the number of pairs before
