@@ -1,7 +1,7 @@
 //! Passes the library's log lines to `logging.getLogger("dupsift")`.
 //!
-//! Work threads do not wait for the interpreter. They add their log lines to a list, and the thread that waits for the
-//! work passes these lines on.
+//! Work threads do not wait for the interpreter. These threads add their log lines to a list, and the thread that waits for the work passes
+//! these lines on.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};

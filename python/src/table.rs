@@ -1,4 +1,4 @@
-//! Provides the tables in an output folder. They are read from their Parquet files on request, one batch at a time.
+//! Provides the tables in an output folder. The tables are read from their Parquet files on request, one batch at a time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

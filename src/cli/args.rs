@@ -152,7 +152,7 @@ pub struct ExplainArguments {
 /// Holds the arguments of a command that writes an output folder from a corpus.
 #[derive(Debug, Args)]
 pub struct Making<const VERB: usize> {
-    /// The options from the table. They check the positions of the inputs, so they are parsed first.
+    /// The options from the table. These options check the positions of the inputs, so they are parsed first.
     #[command(flatten)]
     pub options: Options<VERB>,
     /// The input files, folders or globs; see [`said_of_inputs`].

@@ -5,9 +5,9 @@
 //! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is folded. No step
 //! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
-//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation. Such a piece is copied in lowercase (`text/simd/`);
-//! punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is processed by the
-//! libraries. A property test checks that the shortcut and the libraries give the same result.
+//! Most pieces contain only ASCII, basic Cyrillic and Han characters, and their punctuation. Such a piece is copied in lowercase
+//! (`text/simd/`); punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is
+//! processed by the libraries. A property test checks that the shortcut and the libraries give the same result.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -85,7 +85,7 @@ impl Normal {
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this length. It is checked anyway, because offsets would overflow otherwise.
+        // The limit on the raw text guarantees this length. The length is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 

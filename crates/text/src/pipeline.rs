@@ -273,7 +273,8 @@ fn fingerprint(contents: &str) -> String {
     if contents.is_empty() { "none".to_owned() } else { format!("{:032x}", hash128(contents.as_bytes())) }
 }
 
-// The versions of the crates whose code and Unicode data affect words. A test compares these versions with the lock file.
+// The versions of the crates whose code and Unicode data affect how text is split into words. A test compares these versions with the lock
+// file.
 const ICU_NORMALIZER: &str = "2.4.0";
 const ICU_SEGMENTER: &str = "2.4.0";
 const RUST_STEMMERS: &str = "1.2.0";

@@ -4,7 +4,8 @@
 //! marks, closing quotation marks and brackets right after the end of a sentence also belong to its piece.
 //!
 //! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply.
-//! These rules also split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
+//! These rules also split text after an abbreviation such as `etc.` or after the number of a heading, which is harmless as long as all
+//! documents are split the same way.
 
 /// Returns the end of the piece that contains `from`. No boundary may begin between the start of the piece and `from`.
 pub fn piece_end(text: &str, from: usize) -> usize {

@@ -22,7 +22,7 @@ pub struct CopyGroup {
     pub partner: Option<u64>,
 }
 
-/// Returns the copies of two documents. Every algorithm's table of pairs contains them; `label` selects the table.
+/// Returns the copies of two documents. Every algorithm's table of pairs contains the copies; `label` selects the table.
 ///
 /// # Errors
 /// Returns an error if the table is missing or damaged.

@@ -170,7 +170,7 @@ fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
     }
 }
 
-/// Measures all algorithms, several at a time, and returns them in the order of the recipe.
+/// Measures all algorithms, several at a time, and returns the results in the order of the recipe.
 fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Texts)) -> Result<Vec<EvaluatedReport>> {
     let algorithms = &finished.report.algorithms;
     let measured = Mutex::new(Vec::new());

@@ -20,7 +20,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
-    /// The total number of pairs within the clusters, counting copies of the same text only once.
+    /// The total number of pairs of distinct texts within the clusters.
     pub pairs: u64,
     /// The number of documents in the clusters.
     pub pages: u64,
@@ -149,7 +149,7 @@ impl EvaluatedClusters {
     }
 }
 
-/// Counts the cells of both clusterings, counting copies of the same text only once. All documents of a cluster must be added before the
+/// Counts the cells of both clusterings; copies of the same text count once. All documents of a cluster must be added before the
 /// next cluster begins.
 struct TextCells {
     /// `clusters` contains, at the first document of each true cluster, the last predicted cluster that shares a text with the true

@@ -1,4 +1,4 @@
-//! Defines the result of `explain` for two documents, which `--json` prints.
+//! Defines the result of `explain` for two documents, as printed with `--json`.
 //!
 //! Field names are part of the interface. Unknown values are null; documents are in the requested order.
 
@@ -276,7 +276,7 @@ pub struct ExplainedOverlap {
     pub b_in_a: Option<f64>,
 }
 
-/// Holds the similarity of the texts by several measures. All values except counts are from 0 to 1.
+/// Holds the similarity of the texts according to several measures. All values except counts are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedMeasures {
     /// The overlap between the sets of five-character windows in the normalized texts.

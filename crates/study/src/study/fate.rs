@@ -1,4 +1,4 @@
-//! Determines whether a document in a pair may be removed in favor of the other document, considering only that pair.
+//! Determines whether one document in a pair may be removed in favor of the other document, considering only that pair.
 
 use super::explanation::{ExplainedAlgorithm, Verdict};
 use dupsift_algorithms::stage::remove_if::RemoveIf;

@@ -66,7 +66,7 @@ impl Within {
         Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
     }
 
-    /// Returns whether the algorithm found the pair of two documents in the sample. Pages that only share a template are not a pair.
+    /// Returns whether the algorithm found the pair of two documents in the sample. Pages that share only a template are not a pair.
     fn has(&self, x: u64, y: u64) -> bool {
         let (a, b) = (self.classes.representative(x), self.classes.representative(y));
         a == b || self.pairs.finders(a.min(b), a.max(b)) != 0

@@ -77,7 +77,8 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// Counts, for every two algorithms, the pairs that both found. The diagonal contains the number of pairs of each algorithm.
+/// Counts the pairs that both algorithms found, for each combination of two algorithms. The diagonal contains the number of pairs of each
+/// algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 

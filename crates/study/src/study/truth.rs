@@ -258,7 +258,7 @@ impl Truth {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// Returns the size of the true cluster with this first document.
+    /// Returns the size of the true cluster that begins with this document.
     pub fn size(&self, first: u64) -> u64 {
         self.sizes.get(first).max(1)
     }

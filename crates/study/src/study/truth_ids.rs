@@ -53,7 +53,7 @@ pub struct Resolved {
 /// The two ids in a row, or the reason why the row cannot be used.
 type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
 
-/// Holds the files of a truth, all of which have the same form.
+/// Holds the files that contain the truth; all files have the same form.
 pub struct TruthFiles {
     files: Vec<FoundFile>,
     columns: [&'static str; 2],

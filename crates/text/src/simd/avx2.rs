@@ -87,8 +87,8 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         }
         let count = (bits(stop).trailing_zeros() as usize).min(32);
         let length = out.len();
-        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; only the first `count` of them are kept. They
-        // are bytes of the text or their lowercase forms.
+        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; only the first `count` of them are kept. The
+        // kept bytes are bytes of the text or their lowercase forms.
         unsafe {
             _mm256_storeu_si256(out.as_mut_ptr().add(length).cast(), lower);
             out.set_len(length + count);

@@ -5,9 +5,9 @@
 //!   64-bit masks.
 //!
 //! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest implementation that the processor supports is selected
-//! at run time. All three produce the same class bits. They differ in the length of the stretch that they copy: the AVX-512 code also folds
-//! white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at these characters.
-//! Property tests check that all three give the same normal form.
+//! at run time. All three produce the same class bits. The implementations differ in the length of the stretch that they copy: the AVX-512
+//! code also folds white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at
+//! these characters. Property tests check that all three give the same normal form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -169,10 +169,10 @@ fn cut_characters<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns the number of words for which to reserve memory. It is rarely smaller than the number of words in the text.
+/// Returns the number of words for which to reserve memory. The result is rarely smaller than the number of words in the text.
 ///
-/// A growing list holds its old and new memory at the same time, so scanning every character in advance pays off for a long text, but
-/// not for a short text. Unused memory is never touched and costs nothing.
+/// A growing list occupies its old and its new memory at the same time, so scanning every character in advance pays off for long text, but
+/// not for short text. Unused memory is never touched and costs nothing.
 pub fn room_for_words(text: &str) -> usize {
     const LONG: usize = 1 << 20;
     if text.len() < LONG {

@@ -14,13 +14,13 @@ use super::unspaced::segments_with_letters;
 const SEGMENTER: WordSegmenterBorrowed<'static> =
     WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default());
 
-/// Finds the words in a stretch without unspaced scripts.
+/// Finds the words in a stretch that contains no unspaced script.
 pub fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     segments_with_letters(stretch, SEGMENTER.segment_str(stretch), out);
 }
 
-/// Finds the words in a stretch without characters of the classes `Other`, `Han` and `Unspaced`. Returns the same words as [`by_library`],
-/// but faster.
+/// Finds the words in a stretch that contains no characters of the classes `Other`, `Han` and `Unspaced`. Returns the same words as
+/// [`by_library`], but faster.
 pub fn by_table(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     let mut characters = stretch.char_indices();
     while let Some((start, first)) = characters.next() {

@@ -56,7 +56,7 @@ impl<'s> Starts<'s> {
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// Returns at least [`AT_ONCE`] bits from a position on, lowest first. Bits after the end are zeros.
+    /// Returns at least [`AT_ONCE`] bits, starting at a position, lowest bit first. Bits after the end are zeros.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();

@@ -118,7 +118,7 @@ pub struct Files {
     /// The counts by origin, in which each file is an origin.
     pub crossing: Crossing,
     became: Vec<u32>,
-    /// The number after the last document of each file.
+    /// The document number that follows the last document of each file.
     ends: Vec<u64>,
     /// The files that contain the two documents of the previous pair. Pairs are in order, so the next pair is usually from the same files.
     last: [LastFile; 2],

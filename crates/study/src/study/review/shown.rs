@@ -64,10 +64,10 @@ pub struct ComparedText<'s> {
     pub numbers: Cow<'s, [u64]>,
 }
 
-/// The byte after each number. Numbers contain no line breaks.
+/// The byte that follows each number. Numbers contain no line breaks.
 const NUMBER_END: u8 = b'\n';
 
-/// Appends the distinct numbers in the text as written, in order of their first occurrence, in words of eight bytes.
+/// Appends the distinct numbers in the text as written, in order of their first occurrence, as a sequence of eight-byte words.
 pub fn write_numbers(text: &str, out: &mut Vec<u64>) {
     let (mut seen, mut bytes) = (HashSet::new(), Vec::new());
     for number in numbers(text).filter(|number| seen.insert(*number)) {

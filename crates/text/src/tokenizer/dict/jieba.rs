@@ -15,7 +15,7 @@ use crate::tokenizer::Tokenizer;
 /// jieba-rs to a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
-/// The `jieba` tokenizer. Its dictionary is built when the first Han run is split.
+/// The `jieba` tokenizer. The dictionary is built when the first Han run is split.
 pub struct Jieba {
     user_words: UserWords,
     jieba: OnceLock<jieba_rs::Jieba>,

@@ -20,8 +20,8 @@
 //!
 //! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary itself
 //! is not embedded. If the user adds words, the dictionary is listed from the tables when the first Han run is split, and new
-//! tables are built from the listed and the additional words. A run of more than [`RUN_LIMIT`] Han characters is not natural language. It
-//! is split into pieces of this length, which keeps memory small and the running time linear.
+//! tables are built from the listed and the additional words. A run of more than [`RUN_LIMIT`] Han characters is not natural language. Such
+//! a run is split into pieces of this length, which keeps memory use low and the running time linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;

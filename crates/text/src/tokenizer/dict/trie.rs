@@ -119,7 +119,7 @@ struct List {
 
 impl List {
     fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // The capacity is reserved in advance, because a growing list holds its old and new memory at the same time.
+        // The capacity is reserved in advance, because a growing list occupies its old and its new memory at the same time.
         let mut list = List {
             spelled: Vec::with_capacity(3 * count),
             starts: Vec::with_capacity(count + 1),
@@ -173,8 +173,8 @@ struct Places<T> {
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// `from[n]` is the block of 64 bases at which the search begins for a node with at least 2^n and fewer than 2^(n+1) children. This
-    /// start never moves back, so the running time is linear, but some holes remain.
+    /// `from[n]` is the block of 64 bases at which the search begins for a node with at least 2^n and fewer than 2^(n+1) children. The
+    /// start of the search never moves back, so the running time is linear, but some holes remain.
     from: [usize; 17],
     /// The block of 64 places at which the search for the place of an only child begins. An only child can use any free place.
     from_only: usize,

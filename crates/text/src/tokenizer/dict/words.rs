@@ -3,8 +3,9 @@
 //! Each pair of adjacent characters in the text is looked up; nearly half of the pairs begin no word. Most of the cost is memory
 //! access, so the tables for the most frequent lookups are compact.
 //!
-//! * A pair with a frequent second letter is one bit in the row of its first letter; 48 of these bits and the number of pairs before
-//!   them form one 64-bit number. Therefore, a single memory access determines whether a pair exists and, if so, what its number is.
+//! * A pair with a frequent second letter is represented by one bit in the row of its first letter; 48 of these bits and the number of
+//!   pairs before them form one 64-bit number. Therefore, a single memory access determines whether a pair exists and, if so, what its
+//!   number is.
 //! * Other pairs, and longer words, are in double arrays (Aoe 1989): the child of a node for a letter is at the node's base plus the
 //!   letter. No two nodes have the same base, so the letter in a place identifies the parent.
 //! * Each pair has 32 bits: the class of its word, and a set of remainders that represents the possible third letters. This set avoids two
@@ -226,7 +227,8 @@ impl Rows {
         Rows(vec![0; ROW])
     }
 
-    /// Adds the pairs of a first letter with these frequent second letters. First letters must be added in ascending order.
+    /// Adds the pairs that consist of a first letter and one of these frequent second letters. First letters must be added in ascending
+    /// order.
     pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
