@@ -2,8 +2,8 @@
 //!
 //! Most options come from the table of options ([`super::options`]). The table contains the options that describe work on a corpus. These
 //! options are also Python keywords, may be set in a configuration file, and are recorded in `run.json`. Flags outside the table affect
-//! only a single call. They specify what the call reads (`--truth`, `--docs`), what format it prints (`--json`, `--markdown`, `--full`), a
-//! remark (`--reason`), or the path of the configuration file (`--config`). A test in this file lists all of these flags.
+//! only a single call. They specify what the call reads (`--truth`, `--docs`), how the output is printed (`--json`, `--markdown`,
+//! `--full`), a remark (`--reason`), or the path of the configuration file (`--config`). A test in this file lists all of these flags.
 
 use std::path::PathBuf;
 

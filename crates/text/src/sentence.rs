@@ -1,7 +1,9 @@
-//! Splits text into sentences. A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end
-//! of the text follows. A piece always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space that
-//! contains two line breaks) or at U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence
-//! marks, closing quotation marks and brackets right after the end of a sentence also belong to its piece.
+//! Splits text into sentences.
+//!
+//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. A piece
+//! always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space that contains two line breaks) or at
+//! U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing quotation marks and
+//! brackets right after the end of a sentence also belong to its piece.
 //!
 //! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply.
 //! These rules also split text after an abbreviation such as `etc.` or after the number of a heading, which is harmless as long as all

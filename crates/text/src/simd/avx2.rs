@@ -1,5 +1,5 @@
 //! Implements `copy_plain` and `classify` for processors with AVX2. The code processes 32 bytes at a time; plain code processes the end of
-//! a text.
+//! the text.
 
 use std::arch::x86_64::*;
 
