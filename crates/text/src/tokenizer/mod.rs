@@ -1,6 +1,7 @@
-//! Splits normalized text into words. The text is split into stretches of one script each (`crates/text/src/script.rs`), and each stretch
-//! is passed to the tokenizer for its script. In stretches of common characters, the byte classes (`text/simd/`) make a scan of the
-//! characters unnecessary.
+//! Splits normalized text into words.
+//!
+//! The text is split into stretches of one script each (`crates/text/src/script.rs`), and each stretch is passed to the tokenizer for its
+//! script. In stretches of common characters, the byte classes (`text/simd/`) make a scan of the characters unnecessary.
 //!
 //! ```text
 //! Han characters             the Tokenizer of the run: dict/mod.rs, dict/jieba.rs, bigram.rs or char.rs

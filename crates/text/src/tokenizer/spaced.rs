@@ -1,7 +1,8 @@
-//! Finds words in scripts that use spaces: the segments, as defined by UAX #29, that contain a letter or digit. icu_segmenter determines
-//! the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the most common punctuation.
-//! Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as fast. Property tests
-//! compare the two functions.
+//! Finds words in scripts that use spaces: the segments, as defined by UAX #29, that contain a letter or digit.
+//!
+//! icu_segmenter determines the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the
+//! most common punctuation. Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as
+//! fast. Property tests compare the two functions.
 
 use std::ops::Range;
 
