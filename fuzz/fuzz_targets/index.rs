@@ -1,5 +1,5 @@
 //! Damages the files of an index, and then reads them as usual. The files are the manifest (with its old checksum and with a correct
-//! one), runs of rows, and document files. Checks that nothing panics, that no file name leads out of the index, and that memory is
+//! one), runs of rows, and document files. Checks that nothing panics, that no file name points outside the index, and that memory is
 //! bounded by the file sizes.
 #![no_main]
 

@@ -1,5 +1,5 @@
 //! Damages the saved state of a run: reads arbitrary bytes as a ledger, with and without a correct checksum, and reads changed checkpoint
-//! files as every kind of checkpoint file. Checks that nothing panics, that no file name leads out of the folder, and that memory is
+//! files as every kind of checkpoint file. Checks that nothing panics, that no file name points outside the folder, and that memory is
 //! bounded by the file sizes.
 #![no_main]
 

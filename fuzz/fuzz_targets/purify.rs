@@ -1,5 +1,5 @@
-//! Purifies arbitrary bytes as a page with any content type, with each method, with tiny limits and with the default limits. Checks that
-//! nothing panics, that the limits hold, and that the same bytes give the same page.
+//! Purifies arbitrary bytes as a page of any content type, using each method, once with tiny limits and once with the default limits.
+//! Checks that nothing panics, that the limits hold, and that the same bytes give the same page.
 #![no_main]
 
 use dupsift::pages::{Method, Purifier, PurifyOptions, RawPage};

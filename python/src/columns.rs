@@ -1,5 +1,5 @@
-//! Defines columns with one value per row, such as whether the row is kept or was seen before. Columns are Arrow arrays
-//! and Python sequences.
+//! Defines columns with one value per row, such as whether the row is kept or was seen before. Each column is both an Arrow array and a
+//! Python sequence.
 
 use std::ops::Range;
 use std::path::PathBuf;

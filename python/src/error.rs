@@ -40,7 +40,7 @@ impl Package {
 /// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     let sentence = Spelling::Keywords.of(&error.to_string()).into_owned();
-    // If the disk is full, the message is the system error, followed by the amount of space that is missing.
+    // If the disk is full, the message is the system error, followed by how much space is missing.
     let (error, more) = match error {
         Error::Full { source, said } => (*source, format!("; {said}")),
         other => (other, String::new()),

@@ -1,4 +1,4 @@
-//! Returns facts about algorithms and presets, and computes signatures and similarities of single texts.
+//! Returns facts about algorithms and presets, and computes signatures and similarities of individual texts.
 
 use dupsift::cli::algorithms::json_of_all;
 use dupsift::error::Error;
@@ -9,7 +9,7 @@ use crate::error::raised;
 
 type Preset = (&'static str, &'static str, &'static str, Vec<(&'static str, &'static str)>, bool);
 
-/// Returns the facts of all algorithms, as printed by `dupsift algorithms --json`.
+/// Returns the facts about all algorithms, as printed by `dupsift algorithms --json`.
 ///
 /// # Errors
 /// Returns an error if there is too little memory.

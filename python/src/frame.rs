@@ -28,7 +28,7 @@ use crate::stream_out::refused;
 /// The number of rows that are converted and written at a time.
 const ROWS: usize = 8192;
 
-/// The number of bytes at which the collected texts are written.
+/// Collected text is written when it reaches this size, in bytes.
 const TEXT_BYTES: usize = 8 << 20;
 
 /// The keywords that may name several columns.
@@ -83,8 +83,8 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     }
 }
 
-/// Returns the columns of a frame that a run with these keywords reads, and whether all other columns are also needed. A column that
-/// a keyword specified comes with that keyword.
+/// Returns the columns of a frame that a run with these keywords reads, and whether all other columns are also needed. A column that was
+/// specified by a keyword is returned together with that keyword.
 ///
 /// # Errors
 /// Raises ValueError for keywords that `run` does not accept.
@@ -197,7 +197,7 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // If no column has the complete name, the name is a list of columns, which form one text or hold one choice each.
+        // If no column has the complete name, the name is a list of columns, whose strings are joined into one text or are one choice each.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))
@@ -236,7 +236,8 @@ fn two_of(name: &str) -> Error {
     Error::usage(format!("the frame has two columns named {name:?}; expected unique names"))
 }
 
-/// Returns the type with which a column is written. Texts are written as views, to avoid copies, and dictionaries as their values.
+/// Returns the type with which a column is written. Strings are written as views, to avoid copies, and dictionaries are written as their
+/// values.
 fn written_as(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Null => DataType::Utf8View,

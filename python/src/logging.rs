@@ -1,7 +1,7 @@
 //! Passes the library's log lines to `logging.getLogger("dupsift")`.
 //!
-//! Work threads do not wait for the interpreter. They add their log lines to a list, and the thread that waits for the
-//! work passes these lines on.
+//! Work threads do not wait for the interpreter. These threads add their log lines to a list, and the thread that waits for the work passes
+//! these lines on.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 /// The pending lines, each with Python's log level.
 static LINES: Mutex<Vec<(u8, String)>> = Mutex::new(Vec::new());
-/// The maximum number of pending lines. Further lines are dropped.
+/// The maximum number of pending lines; any further lines are dropped.
 const MOST: usize = 10_000;
 
 /// Starts collecting log lines, unless the command-line program runs in this process and already logs them.
@@ -26,7 +26,7 @@ pub fn start() {
 /// Passes the pending lines to Python.
 ///
 /// # Errors
-/// Returns the exceptions of the user's log handlers.
+/// Returns any exception that the user's log handlers raise.
 pub fn hand_over(py: Python<'_>) -> PyResult<()> {
     let lines = std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner));
     if lines.is_empty() {

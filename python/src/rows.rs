@@ -1,4 +1,4 @@
-//! Converts table rows to Python dictionaries, one row at a time, for use without a data frame library.
+//! Converts table rows to Python dictionaries, one row at a time, for callers that do not use a data frame library.
 
 use std::sync::{Mutex, TryLockError};
 

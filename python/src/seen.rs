@@ -1,4 +1,4 @@
-//! Implements the `Stream` class, which tells whether a similar text was seen before.
+//! Implements the `Stream` class, which reports whether a similar text has been seen before.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -74,7 +74,7 @@ impl Seen {
         Ok(Seen { seen: Arc::new(Mutex::new(seen.map_err(|error| raised(py, error))?)) })
     }
 
-    /// Adds texts, and returns one value per text: whether a similar text was seen before.
+    /// Adds texts, and returns one value per text: whether a similar text has been seen before.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Option<String>>) -> Column {
         py.detach(|| {
             let mut seen = self.lock();
@@ -82,7 +82,7 @@ impl Seen {
         })
     }
 
-    /// Adds the texts in a column of a frame, and returns one value per row: whether a similar text was seen before.
+    /// Adds the texts in a column of a frame, and returns one value per row: whether a similar text has been seen before.
     fn add(&self, frame: &Bound<'_, PyAny>, text: String) -> PyResult<Column> {
         let (batches, seen) = (batches(frame)?, self.seen.clone());
         let added = call(frame.py(), None, move |cancel, _| {
@@ -130,7 +130,7 @@ impl Seen {
     }
 }
 
-/// Returns the strings of a column, or the joined texts of its lists; `None` if the column has a different type. A value that is not
+/// Returns the strings of a column, or the joined strings of its lists; `None` if the column has a different type. A value that is not
 /// UTF-8 becomes null, because the interface does not guarantee UTF-8.
 fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     if let Some(joined) = lists::joined(column, lists::Form::Lines)? {

@@ -16,9 +16,9 @@ pub enum Given {
     Number(u64),
     /// Any other number.
     Real(f64),
-    /// A text.
+    /// A string.
     Text(String),
-    /// A list of texts.
+    /// A list of strings.
     Texts(Vec<String>),
 }
 
@@ -71,8 +71,8 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
     settings.with_defaults(verb)
 }
 
-/// Returns the columns of a frame that a run with these keywords reads, in order. A column that a keyword specified comes with that
-/// keyword, and must exist. Also returns whether the run writes the corpus and therefore needs all other columns.
+/// Returns the columns of a frame that a run with these keywords reads, in order. A column that was specified by a keyword is returned
+/// together with that keyword, and must exist. Also returns whether the run writes the corpus and therefore needs all other columns.
 ///
 /// # Errors
 /// Returns the errors of [`settings`].

@@ -113,7 +113,7 @@ impl SparkCorpus {
     }
 }
 
-/// Holds the facts about the complete corpus that tasks need.
+/// Holds the facts that tasks need about the complete corpus.
 #[pyclass(frozen)]
 pub struct SparkKnown(Known);
 

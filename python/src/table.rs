@@ -1,4 +1,4 @@
-//! Provides the tables in an output folder. They are read from their Parquet files on request, one batch at a time.
+//! Provides the tables in an output folder. The tables are read from their Parquet files on request, one batch at a time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -41,8 +41,8 @@ struct Part {
 
 #[pymethods]
 impl Table {
-    /// Opens the files. If `part_column` is given, a column of that name contains the name of each row's file. The files exist as long
-    /// as `keeps` exists.
+    /// Opens the files. If `part_column` is given, a column of that name contains the name of each row's file. The files are not deleted as
+    /// long as `keeps` exists.
     #[new]
     #[pyo3(signature = (parts, part_column=None, keeps=None))]
     fn new(

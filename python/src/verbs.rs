@@ -1,4 +1,4 @@
-//! Implements the commands of the command line, with keywords instead of flags. A command that writes an output returns the output folder.
+//! Implements the command-line commands, with keywords instead of flags. A command that writes an output returns the output folder.
 
 use std::path::{Path, PathBuf};
 
@@ -93,7 +93,7 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
     })
 }
 
-/// Extracts the elements of web pages, or trains a model of categories.
+/// Extracts the elements of web pages, or trains a category model.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -145,8 +145,8 @@ pub fn evaluate(
     })
 }
 
-/// Explains why two documents are or aren't a pair, or why a document was removed. Returns the record as JSON, the text, and the marked
-/// difference as HTML.
+/// Explains why two documents are or aren't a pair, or why a document was removed. Returns the record as JSON, the explanation as text, and
+/// the highlighted differences as HTML.
 ///
 /// # Errors
 /// See `error.rs`.

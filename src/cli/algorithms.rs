@@ -32,7 +32,7 @@ pub fn algorithms(arguments: &AlgorithmsArguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Returns the facts of all algorithms as JSON.
+/// Returns the facts about all algorithms as JSON.
 ///
 /// # Errors
 /// Returns an error if there is too little memory.
@@ -197,7 +197,7 @@ mod tests {
                 assert!(text.lines().any(|line| line.trim_start().starts_with(spec.name)), "{}", spec.name);
             }
             assert!(list().contains(algorithm.name()));
-            // A name may be wrapped, but no part of it may be lost.
+            // A long name may be wrapped across lines, but no part of it may be lost.
             let all: String = list().split_whitespace().collect();
             assert!(algorithm.facts().aliases.iter().all(|alias| all.contains(alias)));
         }

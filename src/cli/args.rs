@@ -2,8 +2,8 @@
 //!
 //! Most options come from the table of options ([`super::options`]). The table contains the options that describe work on a corpus. These
 //! options are also Python keywords, may be set in a configuration file, and are recorded in `run.json`. Flags outside the table affect
-//! only a single call. They specify what the call reads (`--truth`, `--docs`), how it prints (`--json`, `--markdown`, `--full`), a remark
-//! (`--reason`), and the path of the configuration file (`--config`). A test in this file lists all of these flags.
+//! only a single call. They specify what the call reads (`--truth`, `--docs`), how the output is printed (`--json`, `--markdown`,
+//! `--full`), a remark (`--reason`), or the path of the configuration file (`--config`). A test in this file lists all of these flags.
 
 use std::path::PathBuf;
 
@@ -152,10 +152,10 @@ pub struct ExplainArguments {
 /// Holds the arguments of a command that writes an output folder from a corpus.
 #[derive(Debug, Args)]
 pub struct Making<const VERB: usize> {
-    /// The options from the table. They check the positions of the inputs, so they are parsed first.
+    /// The options from the table. These options check the positions of the inputs, so they are parsed first.
     #[command(flatten)]
     pub options: Options<VERB>,
-    /// Files, folders or globs, by the endings that are read.
+    /// The input files, folders or globs; see [`said_of_inputs`].
     #[arg(
         required_unless_present = CONFIG,
         value_name = "INPUT",

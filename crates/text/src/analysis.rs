@@ -48,13 +48,13 @@ impl Pipeline {
         Analysis::new(self, raw, None)
     }
 
-    /// Returns the same words as [`Pipeline::analyse`] for a text that was analyzed before. `han_starts`, the output of
+    /// Returns the same words as [`Pipeline::analyse`] for text that was analyzed before. `han_starts`, the output of
     /// [`Analysis::write_han_starts`], makes dictionary lookups unnecessary.
     pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
         Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
     }
 
-    /// Restores a document from the word counts that an earlier pass kept. [`Analysis::counted`], [`Analysis::frequencies`],
+    /// Restores a document from the word counts that an earlier pass saved. [`Analysis::counted`], [`Analysis::frequencies`],
     /// [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::first_line`] return the same values as for the original
     /// text. Nothing else is available, because there is no text.
     pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
@@ -125,8 +125,8 @@ impl<'a> Analysis<'a> {
         self
     }
 
-    /// Returns the document's scope. A document with a scope is compared only with documents in the same scope. A document without a scope
-    /// is compared with all documents.
+    /// Returns the scope to which comparisons of the document are limited; `None` if they are not limited to a scope. A document with a
+    /// scope is compared only with documents in the same scope.
     pub fn scope(&self) -> Option<u64> {
         self.scope
     }
@@ -147,8 +147,8 @@ impl<'a> Analysis<'a> {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
-    /// Returns a hash of the text, the fields that were read with it, and the scope. The hash is equal for documents that no algorithm of
-    /// the run can distinguish.
+    /// Returns a hash of the text, the fields that were read with it, and the scope. Documents that no algorithm in the run can distinguish
+    /// have the same hash.
     pub fn copy_hash(&self) -> u128 {
         let both = |hash: u128, at: u64, value: u128| {
             let half = |low: u32| combine((hash >> low) as u64, combine(at, (value >> low) as u64));
@@ -190,7 +190,7 @@ impl<'a> Analysis<'a> {
         part
     }
 
-    /// Returns an analysis of another text, such as a line of the raw text, with the same settings.
+    /// Returns an analysis of other text, such as a line of the raw text, with the same settings.
     pub fn beside<'l>(&self, raw: &'l str) -> Analysis<'l>
     where
         'a: 'l,
@@ -306,7 +306,7 @@ impl<'a> Analysis<'a> {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }
 
-    /// Returns the letters of a word of this document; empty if the range of the word is not valid in this document.
+    /// Returns the letters of a word in this document; empty if the range of the word is not valid in this document.
     pub fn word(&self, word: &Word) -> &str {
         if let Some((_, letters)) = self.kept_words {
             return letters.get(word.start as usize..word.end as usize).unwrap_or_default();
@@ -337,8 +337,8 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// Returns the shingle tokens in order. With any tokenizer, each Han character is a token, and so is each word in other scripts.
-    /// Never loads the Chinese dictionary.
+    /// Returns the shingle tokens in order. Regardless of the tokenizer, each Han character is a token, and so is each word in any other
+    /// script. Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
@@ -386,7 +386,7 @@ impl<'a> Analysis<'a> {
 }
 
 impl Drop for Analysis<'_> {
-    /// Returns the lists to the pool, so that the next document on this thread can use them.
+    /// Returns the lists to the pool so that the next document on this thread can use them.
     fn drop(&mut self) {
         if let Some(normal) = self.normal.take() {
             normal.leave();

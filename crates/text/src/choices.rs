@@ -59,8 +59,8 @@ pub struct TextOptions {
     pub traditional: bool,
     /// Whether Russian and English words are stemmed.
     pub stem: bool,
-    /// The stop words, one per entry. Stop words are normalized in the same way as texts. An entry that the tokenizer splits into
-    /// several words has no effect.
+    /// The stop words, one per entry. Stop words are normalized in the same way as the text of a document. An entry that the tokenizer
+    /// splits into several words has no effect.
     pub stop_words: Vec<String>,
     /// The contents of a user dictionary for the `dict` and `jieba` tokenizers, with lines of the form `word [frequency [tag]]`. A
     /// word without a frequency gets the lowest frequency at which the word is not split. Only runs of Han characters are looked up.

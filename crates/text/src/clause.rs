@@ -1,4 +1,4 @@
-//! Splits a raw text into clauses: the stretches between commas, semicolons, sentence ends and line breaks.
+//! Splits raw text into clauses: the stretches between commas, semicolons, sentence ends and line breaks.
 //!
 //! The `sentence` module defines where sentences end; periods in numbers and addresses do not end a sentence. Likewise, a comma or
 //! semicolon between two digits does not end a clause, nor does U+3001, the comma in Chinese lists. A clause includes the mark that ends
@@ -17,7 +17,7 @@ pub fn is_clause_mark(c: char) -> bool {
     matches!(c, ',' | ';' | '\u{FF0C}' | '\u{FF1B}' | '\u{FE50}' | '\u{FE54}' | '\u{60C}' | '\u{61B}')
 }
 
-/// Returns the clauses of a text in order, as nonempty byte ranges without white space at either end.
+/// Returns the clauses of the text in order, as nonempty byte ranges without white space at either end.
 pub fn clauses(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut line_start = 0;

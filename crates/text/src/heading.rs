@@ -1,4 +1,4 @@
-//! Finds the first line of a text, and checks whether it may be a title.
+//! Finds the first line of a document, and checks whether that line may be a title.
 //!
 //! ```text
 //! "\nRates rise\nThe bank said ..."    -> "rates rise", and may be a title
@@ -17,7 +17,7 @@ const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
 /// A line that ends with one of these characters is an incomplete sentence.
 const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'];
 
-/// The first nonblank line of a text.
+/// The first nonblank line of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// A hash of the line's normal form; the lowest bit is set if the line may be a title.
@@ -25,7 +25,7 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Returns the heading of a text; `None` if there is no first line or if it has more than 200 characters.
+    /// Returns the heading of a document; `None` if there is no first line or if it has more than 200 characters.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
         let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());
@@ -53,7 +53,7 @@ impl Heading {
     }
 }
 
-/// Returns the unchanged first line of a text if it may be a title.
+/// Returns the first line of a document, unchanged, if that line may be a title.
 pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
     first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
 }

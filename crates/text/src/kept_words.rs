@@ -1,4 +1,4 @@
-//! Holds the word counts that an earlier pass kept instead of a document's text. Some algorithms need only
+//! Holds the word counts that an earlier pass saved instead of the text of a document. Some algorithms need only
 //! these counts.
 
 use super::beside::Frequency;

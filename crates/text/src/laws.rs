@@ -1,4 +1,4 @@
-//! Tests properties of all steps from raw text to words, on random texts in mixed scripts.
+//! Tests properties of all steps from raw text to words, using random text in mixed scripts.
 
 use std::sync::OnceLock;
 
@@ -219,7 +219,7 @@ fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
     &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
-/// Tests texts that make naive segmenters slow: 3 MB of a single repeated character must not take longer than a second or two.
+/// Tests input that makes naive segmenters slow: 3 MB of a single repeated character must not take longer than a second or two.
 #[test]
 fn long_and_monotonous_texts_are_cut_whole() {
     let pipeline = shared(&TokenizerKind::Dict);

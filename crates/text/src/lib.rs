@@ -6,12 +6,11 @@
 //!                     \-> shingle tokens: words, but Chinese one character at a time             Analysis::tokens
 //! ```
 //!
-//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads. It returns one [`analysis::Analysis`] per document,
-//! which performs each step once, when its result is first needed. Two rules ensure that words do not depend on the order of calls: a text
-//! is split into sentences before words, and shingle tokens never need the Chinese dictionary.
+//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads. The pipeline returns one [`analysis::Analysis`] per
+//! document, which performs each step once, when its result is first needed. Two rules ensure that words do not depend on the order of
+//! calls: text is split into sentences before it is split into words, and shingle tokens never need the Chinese dictionary.
 //!
-//! Known limits: A text larger than [`normal::MAX_TEXT_BYTES`] is not analyzed. NFKC follows lowercasing, so a character that NFKC
-//! turns into capitals (the trademark sign becomes `TM`) stays in capitals.
+//! Limitation: text larger than [`normal::MAX_TEXT_BYTES`] is not analyzed.
 
 // Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

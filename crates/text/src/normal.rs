@@ -1,13 +1,13 @@
-//! Normalizes texts, so that different spellings of the same text become the same bytes.
+//! Normalizes text so that different encodings of the same text become the same bytes.
 //!
 //! Invisible characters are removed first, so that they affect neither sentence boundaries nor normal forms. The text is converted to NFC,
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
 //! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is folded. No step
 //! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
-//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation. Such a piece is copied in lowercase (`text/simd/`);
-//! punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is processed by the
-//! libraries. A property test checks that the shortcut and the libraries give the same result.
+//! Most pieces contain only ASCII, basic Cyrillic and Han characters, and their punctuation. Such a piece is copied in lowercase
+//! (`text/simd/`); punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is
+//! processed by the libraries. A property test checks that the shortcut and the libraries give the same result.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,7 +23,7 @@ use super::traditional::simplify;
 use super::{pool, sentence};
 use dupsift_core::cpu::Level;
 
-/// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows with larger texts.
+/// The maximum size of raw text that is analyzed, in bytes (128 MiB); readers reject rows that contain more text.
 ///
 /// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double its
 /// length again, so this limit keeps every offset below 2^32.
@@ -58,7 +58,7 @@ impl Letters {
     }
 }
 
-/// A normalized text and the ends of its pieces (sentences, with or without words).
+/// The normalized text of a document and the ends of its pieces (sentences, with or without words).
 #[derive(Debug, Default)]
 pub struct Normal {
     /// The pieces, separated by one U+0020.
@@ -68,7 +68,7 @@ pub struct Normal {
 }
 
 impl Normal {
-    /// Normalizes a raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for a longer text.
+    /// Normalizes raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for longer text.
     pub fn of(raw: &str, letters: Letters) -> Option<Normal> {
         Normal::of_by(Level::best(), raw, letters)
     }
@@ -85,12 +85,12 @@ impl Normal {
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this length. It is checked anyway, because offsets would overflow otherwise.
+        // The limit on the raw text guarantees this length. The length is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
-    /// Normalizes a text that is in NFC and has no invisible characters. Returns `None` for a text that may violate these conditions,
-    /// unless the caller is `certain` that the text satisfies them.
+    /// Normalizes text that is in NFC and has no invisible characters. Returns `None` for text that may violate these conditions, unless
+    /// the caller is `certain` that the text satisfies them.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -156,7 +156,7 @@ impl Normal {
         Some(Normal { text, ends: out.ends })
     }
 
-    /// Returns the lists to the pool, so that the next document can use them.
+    /// Returns the lists to the pool so that the next document can use them.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.text, self.text.into_bytes());
         pool::leave(|pool| &mut pool.ends, self.ends);
@@ -181,7 +181,7 @@ fn checked(bytes: Vec<u8>) -> Option<String> {
     Some(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
-/// Normalizes a single word from a stop-word list or a dictionary, in the same way as a word in a text.
+/// Normalizes a single word from a stop-word list or a dictionary, in the same way as a word in a document.
 pub fn normal_word(word: &str, letters: Letters) -> String {
     let mut text = Vec::with_capacity(word.len());
     push_any(&composed(word), &mut text);

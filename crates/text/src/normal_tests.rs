@@ -80,7 +80,7 @@ fn every_character() {
         }
         if plain(c).is_some() {
             assert!(is_surely_composed(c), "{c:?} would not reach the table");
-            // The character is placed between two letters, because white space is dropped at the ends of a text, and
+            // The character is placed between two letters, because white space is dropped at both ends of the text, and
             // some letters have a final form.
             let framed = format!("я{c}b");
             let normal = Normal::of(&framed, Letters::default()).expect("short");
@@ -226,7 +226,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Tests random sequences of parts that begin at any position in the 64 bytes that are processed together.
+    /// Tests random sequences of parts that begin at any offset within a 64-byte block, the unit of processing.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

@@ -17,7 +17,7 @@ const LEAST_DIGITS: usize = 4;
 /// The maximum length of a sequence of Chinese digits that counts as a number.
 const MOST_DIGITS: usize = 18;
 
-/// Returns the byte position and the value of each number written in words in a normalized text, in order.
+/// Returns the byte position and the value of each number written in words in normalized text, in order.
 pub fn number_words(text: &str) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     let mut spoken = Spoken::default();

@@ -1,4 +1,4 @@
-//! Finds the numbers in a text. Two pages from the same template have the same words but different numbers.
+//! Finds numbers in text. Two pages from the same template have the same words but different numbers.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
 /// The maximum number of three-digit groups in a number. A longer sequence of groups is a list of numbers.
 const MAX_GROUPS: usize = 3;
 
-/// Returns the numbers in a normalized text in order, as written. A number consists of digits, with a single `.`, `,` or `:` between two
+/// Returns the numbers in normalized text, in order and as written. A number consists of digits, with a single `.`, `,` or `:` between two
 /// digits. A number may contain groups of three digits, each after a space or an apostrophe (`1 200`), unless the next word is also a
 /// number, as in a list.
 ///

@@ -1,6 +1,6 @@
-//! Builds the normalized pieces of a text, character by character.
+//! Builds the normalized pieces of a document's text, character by character.
 
-/// The finished pieces and the current piece of a text.
+/// The finished pieces and the current piece of the text.
 pub struct Pieces {
     /// The normalized text so far. Each finished piece is followed by a space.
     pub text: Vec<u8>,

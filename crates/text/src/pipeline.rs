@@ -23,7 +23,7 @@ pub struct Pipeline {
     han: Box<dyn Tokenizer + Send + Sync>,
     unspaced: Unspaced,
     has_dictionary: bool,
-    /// Whether the Han words, joined together, are the Han text, so that shingle tokens can be derived from the words.
+    /// Whether joining the Han words yields the Han text, so that shingle tokens can be derived from the words.
     han_words_are_text: bool,
     letters: Letters,
     pub(super) stems: Option<Stems>,
@@ -61,7 +61,7 @@ impl Pipeline {
     }
 
     /// Returns all settings and versions that affect words, and therefore signatures, as one line of `name=value` pairs for the manifest.
-    /// Pipelines with equal identities return equal words for equal texts.
+    /// Pipelines with the same identity return the same words for the same text.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }
@@ -95,7 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Splits a text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded them.
+    /// Splits text into words and sentences. `known` contains the starts of Han words, if an earlier pass recorded them.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -132,7 +132,7 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary. The words are reused if they were already found.
+    /// Splits text into shingle tokens without the Chinese dictionary. The words are reused if they were already found.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
@@ -243,7 +243,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     words
 }
 
-/// The version of the text rules. Increase it whenever a change in this folder affects the words of a text.
+/// The version of the text rules. Increase it whenever a change in this folder affects how text is split into words.
 const RULES: u32 = 2;
 
 fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
@@ -273,7 +273,8 @@ fn fingerprint(contents: &str) -> String {
     if contents.is_empty() { "none".to_owned() } else { format!("{:032x}", hash128(contents.as_bytes())) }
 }
 
-// The versions of the crates whose code and Unicode data affect words. A test compares these versions with the lock file.
+// The versions of the crates whose code and Unicode data affect how text is split into words. A test compares these versions with the lock
+// file.
 const ICU_NORMALIZER: &str = "2.4.0";
 const ICU_SEGMENTER: &str = "2.4.0";
 const RUST_STEMMERS: &str = "1.2.0";

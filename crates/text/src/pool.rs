@@ -40,7 +40,7 @@ pub struct Pool {
     pub han_starts: Vec<u32>,
     /// The ends of Han words.
     pub han_ends: Vec<u32>,
-    /// The Han runs that are processed together. There are never many of them, so their memory is not limited.
+    /// The Han runs that are processed together. There are never many such runs, so their memory is not limited.
     batch: Batch,
 }
 
@@ -81,7 +81,7 @@ pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     }
 }
 
-/// Returns an empty batch for Han runs. It reuses the memory of the last batch on this thread.
+/// Returns an empty batch for Han runs. The batch reuses the memory of the last batch on this thread.
 pub fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }

@@ -3,7 +3,7 @@
 //! Han characters are split by the selected tokenizer, other scripts without spaces by a separate segmenter, and all other characters by
 //! the rules of UAX #29. In nearly all Russian and English text, the [`Class`] of a character determines its word-break property, so the
 //! library is not called. The ranges are from Unicode 18; they are listed here because a table of scripts would require another crate for
-//! a dozen ranges. Thai, Lao, Khmer and Burmese digits are split by UAX #29, which combines them into numbers.
+//! a dozen ranges. Thai, Lao, Khmer and Burmese digits follow the rules of UAX #29, which combine them into numbers.
 
 /// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +83,8 @@ pub fn is_han(c: char) -> bool {
         | '\u{30000}'..='\u{3FFFD}')
 }
 
-/// Returns whether a character continues a run in a script without spaces. Combining marks do, because they belong to
-/// the letter before them.
+/// Returns whether a character continues a run in a script without spaces. Combining marks continue a run, because they belong to the
+/// letter before them.
 pub fn continues_unspaced(c: char) -> bool {
     is_unspaced(c) || matches!(c, '\u{300}'..='\u{36F}')
 }

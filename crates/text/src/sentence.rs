@@ -1,12 +1,13 @@
-//! Splits a text into sentences.
+//! Splits text into sentences.
 //!
-//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. A
-//! piece always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space that contains two line
-//! breaks) or at U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing
-//! quotation marks and brackets right after the end of a sentence also belong to its piece.
+//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. A piece
+//! always ends after U+3002, U+FF01, U+FF1F and U+FF61. A piece also ends at a blank line (white space that contains two line breaks) or at
+//! U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing quotation marks and
+//! brackets right after the end of a sentence also belong to its piece.
 //!
-//! The text must be in NFC and not yet in NFKC, which turns full-width marks into ASCII marks. Different rules apply to ASCII marks.
-//! These rules also split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
+//! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply.
+//! These rules also split text after an abbreviation such as `etc.` or after the number of a heading, which is harmless as long as all
+//! documents are split the same way.
 
 /// Returns the end of the piece that contains `from`. No boundary may begin between the start of the piece and `from`.
 pub fn piece_end(text: &str, from: usize) -> usize {

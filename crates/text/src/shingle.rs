@@ -59,7 +59,7 @@ pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
 
 /// Returns the windows of `size` Unicode scalar values in the text, in order.
 ///
-/// A shorter text that is not empty is a single window. There are no windows if the text is empty or `size` is 0.
+/// Nonempty text that is shorter than a window is a single window. There are no windows if the text is empty or `size` is 0.
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);

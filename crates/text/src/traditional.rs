@@ -1,5 +1,5 @@
-//! Replaces each traditional character with its simplified form, so that a text is the same in both scripts. The simplified text is used
-//! only for comparison and is never written.
+//! Replaces each traditional character with its simplified form, so that the same text in either script is treated as equal. The simplified
+//! text is used only for comparison and is never written.
 //!
 //! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and contains 2,966 characters of the Basic Multilingual Plane. If a
 //! character has several simplified forms, only the first is kept. Characters are replaced regardless of the words that contain them,
@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
-/// The version of the table, for the identity of words.
+/// The version of the table, which is part of the identity of a pipeline.
 pub const TABLE: &str = "opencc-1.4.2";
 
-/// Pairs of characters, separated by white space.
+/// The pairs of characters, separated by white space.
 const PAIRS: &str = include_str!("traditional.txt");
 
 /// The range of characters that the table may contain.
@@ -39,7 +39,7 @@ fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     (to != 0).then(|| [byte(0xE0, 12, 0xF), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)])
 }
 
-/// Simplifies the characters of a text in place. This is possible because traditional characters and their simplified forms have three
+/// Simplifies the characters of the text in place. This is possible because traditional characters and their simplified forms have three
 /// bytes each.
 pub fn simplify(text: &mut String) {
     let table = &*SIMPLIFIED;

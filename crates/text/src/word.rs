@@ -17,7 +17,7 @@ pub struct Word {
     pub han: bool,
 }
 
-/// A distinct word of a document.
+/// A distinct word in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// The first occurrence of the word.
@@ -37,13 +37,13 @@ pub struct Token {
     pub joined: bool,
 }
 
-/// The words of a text, with its sentences and stems.
+/// The words of a document, with its sentences and stems.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     pub words: Vec<Word>,
     /// The sentences, as ranges of word numbers; no range is empty.
     pub sentences: Vec<Range<u32>>,
-    /// The stems that differ from their words. They form the part of the arena after the text.
+    /// The stems that differ from their words. These stems form the part of the arena after the text.
     pub stems: String,
     /// The number of Han characters that were looked up in the dictionary.
     pub segmented: u64,

@@ -22,7 +22,7 @@ pub struct CopyGroup {
     pub partner: Option<u64>,
 }
 
-/// Returns the copies of two documents. Every algorithm's table of pairs contains them; `label` selects the table.
+/// Returns the copies of two documents. Every algorithm's table of pairs contains the copies; `label` selects the table.
 ///
 /// # Errors
 /// Returns an error if the table is missing or damaged.
@@ -66,8 +66,8 @@ fn partners(finished: &Finished, label: &str, docs: &[u64; 2]) -> Result<[Partne
     Ok(partners)
 }
 
-/// Calls `then` for each pair of copies that contains a document in `docs`, with the position of the document in `docs`
-/// and the number of the other copy.
+/// Calls `then` for each pair of copies that includes a document from `docs`, passing the position of that document in `docs` and the
+/// number of the other copy.
 fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usize, u64)) -> Result<()> {
     let path = finished.pair_table(label);
     for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {

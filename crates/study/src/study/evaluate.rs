@@ -1,17 +1,17 @@
 //! Implements `evaluate`, which compares the pairs and clusters of a finished run with labeled pairs or clusters.
 //!
-//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts form a
+//! Pairs are counted per distinct text ([`super::texts`]): two documents count as a pair if the documents that represent their texts form a
 //! pair.
 //!
-//! Pairs are compared as sets of document numbers; both the tables of a run and the true pairs are sorted. A page (a document) counts as
+//! Pairs are compared by document number; both the tables of a run and the true pairs are sorted. A page (a document) counts as
 //! detected if it is in a reported pair, and as correctly detected if it is in a reported pair that is true. Clusters are compared cell
-//! by cell; see [`dupsift_algorithms::measure::Partitions`]. A document in no cluster counts as a cluster of one document. If the truth
+//! by cell; see [`dupsift_algorithms::measure::Partitions`]. A document that is in no cluster counts as a cluster of its own. If the truth
 //! consists of pairs, the true clusters are their connected components. If the truth consists of clusters, the true pairs are all pairs
 //! within these clusters.
 //!
-//! A run does not write all pairs of a group above `--max-group`. If the number of pairs that the run counted equals the number of pairs
-//! within its clusters, the run found exactly the pairs within its clusters, and the figures are computed from the clusters. Otherwise,
-//! figures that depend on the unwritten pairs are null.
+//! A run does not write all pairs of a group that is larger than `--max-group`. If the number of pairs that the run counted equals the
+//! number of pairs within its clusters, the run found exactly the pairs within its clusters, and the figures are computed from the
+//! clusters. Otherwise, figures that depend on the unwritten pairs are null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -106,7 +106,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Returns an error if an earlier evaluation exists and so many label rows are invalid that the guard for invalid rows fires.
+/// Returns an error if an earlier evaluation exists and the share of invalid label rows is too high to replace it.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
@@ -170,7 +170,7 @@ fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
     }
 }
 
-/// Measures all algorithms, several at a time, and returns them in the order of the recipe.
+/// Measures all algorithms, several at a time, and returns the results in the order of the recipe.
 fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Texts)) -> Result<Vec<EvaluatedReport>> {
     let algorithms = &finished.report.algorithms;
     let measured = Mutex::new(Vec::new());
@@ -187,7 +187,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
         },
         Ok,
     )?;
-    // A damaged table is an error, because its algorithm was not measured.
+    // A damaged table is an error, because its algorithm could not be measured.
     session.engine.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
@@ -212,8 +212,8 @@ fn measure(
     let clusters = EvaluatedClusters::new(session, finished, (truth, texts), one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
-    // Except for pairs from the same template, every pair is within a cluster. If the counts are equal, the pairs are therefore all pairs
-    // within clusters.
+    // Every pair is within a cluster, except pairs of pages from the same template. If the counts are equal, the algorithm therefore found
+    // exactly the pairs within its clusters.
     let all_within = one.pairs.saturating_sub(one.templates) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);

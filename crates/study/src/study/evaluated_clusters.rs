@@ -20,7 +20,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
-    /// The number of all pairs within the clusters, counted over texts.
+    /// The total number of pairs of distinct texts within the clusters.
     pub pairs: u64,
     /// The number of documents in the clusters.
     pub pages: u64,
@@ -116,8 +116,8 @@ impl EvaluatedClusters {
         if let Some(cells) = of_texts {
             in_cells = (cells.pairs, cells.correct.count(texts, &truth.pages));
         }
-        // The next cells contain documents in a true cluster but in no predicted cluster. The last cells contain documents in no cluster of
-        // either kind.
+        // The next cells contain documents that are in a true cluster but in no predicted cluster. The last cells contain documents that
+        // are in no cluster of either kind.
         let pages = clustered.count();
         let mut both = pages;
         for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
@@ -149,7 +149,8 @@ impl EvaluatedClusters {
     }
 }
 
-/// Counts the cells of both clusterings over texts. All documents of a cluster must be added before the next cluster begins.
+/// Counts the cells of both clusterings; copies of the same text count once. All documents of a cluster must be added before the
+/// next cluster begins.
 struct TextCells {
     /// `clusters` contains, at the first document of each true cluster, the last predicted cluster that shares a text with the true
     /// cluster. `counts` contains the number of texts that are in both clusters, and `lasts` contains the last of these texts.

@@ -19,7 +19,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::tables::{Clustered, PairFound};
 use dupsift_spill::shuffle::Sorted;
 
-/// The labels of the two rows, which no algorithm can have.
+/// The labels of the two additional rows; no algorithm can have such a label.
 const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 
@@ -68,7 +68,7 @@ pub fn run(
     Ok(report)
 }
 
-/// Measures the removal. Each kept document forms a cluster with the documents that are removed in favor of it.
+/// Measures the quality of the removal. Each kept document forms a cluster with the documents that are removed in favor of it.
 pub fn removed(
     session: &Session<'_>,
     finished: &Finished,

@@ -20,15 +20,15 @@ pub struct EvaluationReport {
     pub recipe: String,
     /// The number of documents that the run used, not counting rejected rows.
     pub documents: u64,
-    /// The labeled pairs or clusters that the algorithms are compared with.
+    /// The labeled pairs or clusters that serve as ground truth.
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
-    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` for a comparison.
+    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<EvaluatedReport>,
     /// The quality of the removal. A kept document and the documents removed in favor of it form a cluster, and all pairs within the
-    /// cluster count. `None` for a comparison.
+    /// cluster count. `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<EvaluatedReport>,
     /// Warnings.
@@ -92,7 +92,7 @@ pub struct EvaluatedReport {
     pub pairs: u64,
     /// The number of reported pairs that are true.
     pub pairs_true: u64,
-    /// The number of unwritten pairs in groups above `--max-group`. Unless the algorithm's pairs are exactly the pairs within its
+    /// The number of unwritten pairs in groups larger than `--max-group`. Unless the algorithm's pairs are exactly the pairs within its
     /// clusters, the figures that depend on unwritten pairs are null: all pagewise figures, and all pairwise figures except precision,
     /// which is measured on the written pairs.
     pub pairs_not_written: u64,
@@ -104,9 +104,9 @@ pub struct EvaluatedReport {
     pub pairwise: FiguresReport,
     /// The figures over pages.
     pub pagewise: FiguresReport,
-    /// The B-cubed figures of the clusters, including documents in no cluster.
+    /// The B-cubed figures of the clusters, including documents that are in no cluster.
     pub b_cubed: FiguresReport,
-    /// The adjusted Rand index of the clusters, including documents in no cluster.
+    /// The adjusted Rand index of the clusters, including documents that are in no cluster.
     pub ari: Option<f64>,
 }
 
@@ -137,7 +137,7 @@ impl EvaluatedReport {
     }
 }
 
-/// Holds retrieval figures from 0 to 1.
+/// Holds retrieval figures, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct FiguresReport {
     /// Precision P.

@@ -31,8 +31,8 @@ use dupsift_engine::session::Session;
 use dupsift_incremental::Again;
 use dupsift_text::Analysis;
 
-/// Explains two documents of the run, given by id or by number. For a single document, explains why it was removed in favor of another
-/// document. If it was not removed, explains why it and the most similar document are a pair.
+/// Explains why two documents of the run, given by id or by number, are or are not a pair. For a single document, explains why it was
+/// removed in favor of another document. If it was not removed, explains why it and the most similar document are a pair.
 ///
 /// # Errors
 /// Returns an error if a document does not exist, if several documents have the id, or if the corpus, the statistics or the index have
@@ -69,7 +69,7 @@ pub fn explain(
     })
 }
 
-/// Explains the two documents with these numbers.
+/// Explains why the two documents with these numbers are or are not a pair.
 fn explain_both(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -100,7 +100,7 @@ fn explain_both(
     })?;
     running.end(2, 2, 0);
     let looked_up = looked_up.ok_or_else(gone)?;
-    // The work on two texts may finish before the interruption flag is checked, so the flag is checked here.
+    // Short texts may be processed before the interruption flag is ever checked, so the flag is checked here.
     session.engine.go_on()?;
     put_together(session, (finished, is_stored), looked_up, (&bound, groups, &view, again))
 }
@@ -125,7 +125,7 @@ struct LookedUp {
     swap: bool,
 }
 
-/// Holds the data for signing the two documents.
+/// Holds the data that is needed to sign the two documents.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
@@ -226,7 +226,7 @@ fn looks(
     [low, high]: [u64; 2],
     analyses: &[Analysis<'_>; 2],
 ) -> Vec<Look> {
-    // Computing a score below the threshold may take time proportional to the product of the lengths.
+    // Computing a score below the threshold may take time proportional to the product of the text lengths.
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
         let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
@@ -253,7 +253,7 @@ fn put_together(
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    // Indexed documents are read from temporary copies, whose file names mean nothing to the user.
+    // Indexed documents are read from temporary copies, whose file names are meaningless to the user.
     let own = |doc: u64| session.document(doc).filter(|&doc| doc >= session.base);
     let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| session.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
@@ -313,7 +313,8 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether a window was cut.
+/// Reads the rows about the two documents from each algorithm's tables. If there is no such row, checks whether too many documents share a
+/// key for all of them to be compared.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -325,8 +326,8 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
-        // A window is not complete in an incremental run, where other documents are in the index, or with stored texts, which do not
-        // include all documents.
+        // The documents that share a key cannot all be counted in an incremental run, where other documents are in the index, or from
+        // stored texts, which do not include all documents.
         let is_whole = session.indexed.is_none() && !is_stored;
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && is_whole);
         if let Some(windows) = windows {
@@ -339,7 +340,7 @@ fn read_tables(
 
 fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     let mut notes = Vec::new();
-    // Stored texts of HTML pages are plain texts.
+    // The stored text of an HTML page is plain text.
     let is_same = |pages: bool| {
         let identity = session.options.recipe.identity(session.pipeline, pages);
         finished.report.recipe.identity == format!("{identity:016x}")

@@ -67,7 +67,7 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
 /// Returns [`Error::Usage`] if no algorithm has a pair with the document.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
-    // If no duplicate of a document is kept, its row in the table contains the document itself as the kept document.
+    // If no duplicate of a document is kept, its row in the table lists the document itself as the kept document.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }

@@ -1,4 +1,4 @@
-//! Defines the result of `explain` for two documents, which `--json` prints.
+//! Defines the result of `explain` for two documents, as printed with `--json`.
 //!
 //! Field names are part of the interface. Unknown values are null; documents are in the requested order.
 
@@ -52,7 +52,7 @@ pub struct ExplainedDocument {
     pub characters: u64,
     /// The number of words in the text.
     pub words: u64,
-    /// Whether the document was indexed before the run, in an earlier batch or a reference.
+    /// Whether the document was indexed before the run, in an earlier batch or in a reference.
     pub earlier: bool,
     /// The removal of the document in favor of another document; null if the document is kept.
     pub removed: Option<ExplainedRemoval>,
@@ -120,7 +120,7 @@ pub enum Verdict {
     Pair,
     /// The pair, or a pair of their copies, is in `pairs/` with the relation `template`: the pages are similar but not duplicates.
     Template,
-    /// The documents are a pair in a group above `--max-group`, for which only pairs with the best document are written.
+    /// The documents are a pair in a group larger than `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
     /// At least one of the documents has no signature.
     NoSignature,
@@ -159,8 +159,8 @@ pub struct ExplainedAlgorithm {
     pub score: Option<ExplainedScore>,
     /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
-    /// The word that distinguishes each document most from the other document, if the algorithm distinguishes versions
-    /// from pages of the same template.
+    /// The word that most clearly distinguishes each document from the other document, if the algorithm tells versions apart from pages of
+    /// the same template.
     pub words: Option<[ExplainedWord; 2]>,
     /// The number of bits that differ between the fingerprints of the documents, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
@@ -172,7 +172,7 @@ pub struct ExplainedAlgorithm {
     pub positions: u32,
     /// The number of rows that have the same position and key in both documents.
     pub common_keys: u64,
-    /// The rows of both documents; rows with equal position and key are side by side.
+    /// The rows of both documents; rows with the same position and key are side by side.
     pub rows: Vec<ExplainedRow>,
 }
 
@@ -185,7 +185,7 @@ pub struct ExplainedPair {
     pub distance: Option<f32>,
     /// The rules of the algorithm that found the pair, joined by `+`.
     pub matched_by: String,
-    /// Whether the pair was verified on the texts.
+    /// Whether the pair was verified by comparing the texts.
     pub verified: bool,
     /// The relation: `version`, `contained` or `template`; null if the algorithm does not classify pairs.
     pub relation: Option<String>,
@@ -197,10 +197,10 @@ pub struct ExplainedPair {
     pub other_title: bool,
 }
 
-/// Describes the word with the largest weighted excess in one text over the other text.
+/// Describes the word whose weight in one text exceeds its weight in the other text by the most.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedWord {
-    /// The excess as a share of the text's weight.
+    /// The difference between the two weights, as a share of the total weight of the text.
     pub share: f64,
     /// The maximum allowed share.
     pub most: f64,
@@ -276,14 +276,14 @@ pub struct ExplainedOverlap {
     pub b_in_a: Option<f64>,
 }
 
-/// Holds the similarity of the texts by several measures. All values except counts are from 0 to 1.
+/// Holds the similarity of the texts according to several measures. All values except counts are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedMeasures {
-    /// The overlap of the sets of five-character windows in the normalized texts.
+    /// The overlap between the sets of five-character windows in the normalized texts.
     pub five_characters: ExplainedOverlap,
-    /// The overlap of the sets of five-word windows, or five-character windows for Han text.
+    /// The overlap between the sets of five-word windows, or of five-character windows for Han text.
     pub five_words: ExplainedOverlap,
-    /// The overlap of the sets of words.
+    /// The overlap between the sets of words.
     pub words: ExplainedOverlap,
     /// The number of distinct words that both documents contain.
     pub common_words: u64,

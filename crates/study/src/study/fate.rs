@@ -1,11 +1,11 @@
-//! Determines whether a document in a pair may be removed in favor of the other document, considering only that pair.
+//! Determines whether one document in a pair may be removed in favor of the other document, considering only that pair.
 
 use super::explanation::{ExplainedAlgorithm, Verdict};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_engine::options::Decide;
 
-/// Returns the reason why neither of two documents is removed in favor of the other, however much they have in common; `None` if the
-/// pair decides.
+/// Returns the reason why neither of two documents is removed in favor of the other, however much they have in common; `None` if removal is
+/// possible.
 pub fn stay(decide: &Decide, remove_if: RemoveIf, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
     let is_pair = |one: &&ExplainedAlgorithm| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten);
     let other_title = |one: &&ExplainedAlgorithm| {

@@ -1,4 +1,4 @@
-//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and combinations of contestants that are better
+//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and combinations of settings that perform better
 //! than their parts.
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ fn figure(number: Option<Number>) -> Figure {
     number.map_or_else(Figure::default, Figure::from)
 }
 
-/// Returns the recall and the precision of a part of the pool.
+/// Returns the recall and precision for a part of the pool.
 fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     let found = part.duplicates();
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
@@ -34,12 +34,12 @@ fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);
-    // If recall and precision approach 0, F approaches 0.
+    // As recall and precision approach 0, F approaches 0.
     let end = |end: Option<f64>| value.map(|_| end.unwrap_or(0.0));
     Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
-/// Returns the CPU seconds spent on these algorithms.
+/// Returns the CPU time that these algorithms took, in seconds.
 fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
@@ -91,13 +91,13 @@ struct Combination {
     f: f64,
 }
 
-/// Returns the combinations that are better than all of their parts. A combination of two contestants must be better than either
-/// contestant; a combination of three must be better than each contestant and each combination of two of them.
+/// Returns the combinations that are better than all of their parts. A combination of two settings must be better than either setting
+/// alone; a combination of three must be better than each setting and each combination of two of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // `best` contains, for each pair of contestants, the largest F among their union, their intersection, and each contestant alone.
+    // `best` contains, for each pair of settings, the highest F of their union, their intersection, and each setting alone.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {
@@ -117,7 +117,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
             }
         }
     }
-    // An algorithm that is part of several contestants runs only once.
+    // An algorithm that is part of several settings runs only once.
     let places = |one: &Combination| one.of.iter().flat_map(|&at| contestants[at].algorithms.clone()).collect();
     let seconds = |one: &Combination| cost(algorithms, &places(one));
     // Ties are broken by content, not by cost, because the cost differs from run to run.
@@ -140,7 +140,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     all.iter().map(report).collect()
 }
 
-/// Returns the union or the intersection of these contestants; `None` if its F is undefined.
+/// Returns the union or the intersection of these settings; `None` if its F is undefined.
 fn combine(tally: &Tally, of: &[usize], union: bool) -> Option<Combination> {
     let part = if union { tally.union(of) } else { tally.common(of) };
     let (recall, precision) = measures(tally, &part);

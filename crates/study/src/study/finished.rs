@@ -173,7 +173,7 @@ impl Finished {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the pairs of an algorithm in (a, b) order, without pairs that only share a template.
+    /// Returns the pairs of an algorithm in (a, b) order, excluding pairs that share only a template.
     ///
     /// # Errors
     /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.
@@ -181,7 +181,7 @@ impl Finished {
         rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
     }
 
-    /// Returns the same pairs with all the data that the survivor rule uses.
+    /// Like [`Finished::pairs`], but returns all the data that the survivor rule uses.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].
@@ -363,7 +363,7 @@ impl Finished {
         });
         let inputs = inputs.map_err(|error| self.not_there(error))?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
-        // All other files are compared by hash, so that columns that the run did not use may change.
+        // All other files are compared by the hash of their contents, so columns that the run did not use may change.
         let is_other = |file: &InputFile, known: &InputReport| known.contents.is_none() && file.bytes != known.bytes;
         if files.len() == known.len()
             && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| is_other(file, known))
@@ -464,7 +464,7 @@ impl Finished {
         }
     }
 
-    /// Returns the error for a corpus that differs from the corpus that the run read; `how` continues the sentence.
+    /// Returns the error for a corpus that differs from the corpus that the run read; `how` completes the message.
     fn changed(&self, how: impl Display) -> Error {
         let way_out = match &self.moved {
             None => {

@@ -1,7 +1,7 @@
 //! Judges pairs: reads the documents of the chosen pairs once, then compares the pairs on all threads.
 //!
 //! Documents with the same canonical text (or with the same bytes, if the text has no words) count as the same document and are never
-//! aligned. Most pairs of the same two texts are aligned only once, because a table keeps recently judged pairs. A pair that is no longer
+//! aligned. The same two texts are usually aligned only once, because a table keeps recently judged pairs. A pair that is no longer
 //! in the table is judged again, with the same result.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// The number of pairs that a thread judges as one piece of work.
+/// The number of pairs that a thread judges at a time.
 const PIECE: usize = 256;
 /// The number of pairs in the table of recently judged pairs, which is a temporary file with 8 bytes per pair.
 const MOST_KNOWN: usize = 1 << 22;
@@ -113,7 +113,7 @@ pub struct Verdicts {
     pub undecided: u64,
 }
 
-/// The verdict on a pair that is not judged yet.
+/// The verdict on a pair that has not been judged yet.
 const OPEN: u32 = 0;
 /// The verdict on a pair whose documents are not duplicates. As a similarity, this value would be 1e-45, which is too low for any two
 /// texts that fit in memory.

@@ -1,4 +1,5 @@
-//! Works with finished runs: renders the page, compares algorithms, evaluates against labeled pairs, and explains two documents.
+//! Works with finished runs: renders the page, compares algorithms, evaluates runs against labeled pairs, and explains why two documents
+//! are or are not a pair.
 //!
 //! These modules read the output of a run. The engine does not depend on them; the function that writes the page ([`with_page`]) is passed
 //! to it.

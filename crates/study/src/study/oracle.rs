@@ -4,7 +4,7 @@
 //! an upper bound on the judge's similarity rules out most pairs, and the remaining pairs are judged. The cost grows with the square of
 //! the sample size; memory use is 8 bytes per sampled document. Duplicates outside the sample do not count, so the sample must be large
 //! if documents have few duplicates. Whether an algorithm found a pair is determined from its classes and its pairs of representatives,
-//! because not all pairs of a group above `--max-group` are written.
+//! because not all pairs of a group larger than `--max-group` are written.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits>
     Ok(chosen)
 }
 
-/// Holds the pairs of one algorithm within the sample, written or not.
+/// Holds the pairs that one algorithm found within the sample, whether or not they were written.
 pub struct Within {
     classes: Arc<Classes>,
     /// The pairs of representatives.
@@ -66,7 +66,7 @@ impl Within {
         Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
     }
 
-    /// Returns whether the algorithm found the pair of two documents in the sample. Pages that only share a template are not a pair.
+    /// Returns whether the algorithm found the pair of two documents in the sample. Pages that share only a template are not a pair.
     fn has(&self, x: u64, y: u64) -> bool {
         let (a, b) = (self.classes.representative(x), self.classes.representative(y));
         a == b || self.pairs.finders(a.min(b), a.max(b)) != 0
@@ -90,7 +90,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Adds the counts of another thread.
+    /// Adds the counts from another thread.
     fn add(&mut self, part: Counts) {
         self.judged += part.judged;
         self.duplicates += part.duplicates;

@@ -23,8 +23,8 @@ use dupsift_spill::shuffle::AtomicBits;
 /// The file name of the page in the output folder.
 pub const PAGE: &str = "report.html";
 
-/// The beginning of the notice on a page that shows no texts. The text of a document cannot contain this string, because brackets in texts
-/// are escaped.
+/// The beginning of the notice on a page that shows no document text. The text of a document cannot contain this string, because angle
+/// brackets in the text are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
 /// The name of the hidden file to which the new page is written. If writing fails, this file may remain in the output folder.
@@ -51,19 +51,19 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     // The page is rendered from the record as written, so that the same page can be rendered again from the record.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
-    // The progress bar of this stage is shown even if the stage reads no texts.
+    // The progress bar of this stage is shown even if the stage reads no documents.
     let bar = session.engine.bar("report", 1);
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
     bar.add(1);
     Ok(report)
 }
 
-/// Writes the page of a finished run again, and changes nothing else. If the corpus can no longer be read, the page shows no texts, and
-/// the reason is returned.
+/// Writes the page of a finished run again, and changes nothing else. If the corpus can no longer be read, the page shows no document text,
+/// and the reason is returned.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the existing page shows texts and the new page would not, or an error if tables cannot be read, if resources
-/// are insufficient, or if the run is interrupted.
+/// Returns [`Error::Usage`] if the existing page shows document text and the new page would not, or an error if tables cannot be read, if
+/// resources are insufficient, or if the run is interrupted.
 pub fn write_again(
     finished: &Finished,
     options: Result<RunOptions>,
@@ -79,7 +79,7 @@ pub fn write_again(
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
-    // The index is opened first: without the index, the new page of an incremental run would show no texts.
+    // The index is opened first: without the index, the new page of an incremental run would show no document text.
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
         finished.read(&options, progress, cancel, |session, _| {
@@ -97,7 +97,7 @@ pub fn write_again(
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(error) => {
-            // If the tables caused the error, this call returns an error again.
+            // If the tables caused the error, this call returns the error again.
             let seen = review(finished, None, folder.path(), &go_on)?;
             if shows_texts(&dir.join(PAGE))? {
                 return Err(poorer(&dir, &error));
@@ -117,7 +117,7 @@ pub fn write_again(
         let done = write().map_err(Error::io("write", &written));
         let done = done.and_then(|()| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)));
         if done.is_err() {
-            // If removal fails, the remaining file is recognized as part of the output.
+            // If the file cannot be removed, it is recognized as part of the output.
             let _ = std::fs::remove_file(&written);
         }
         done
@@ -126,7 +126,7 @@ pub fn write_again(
     Ok(seen.no_texts)
 }
 
-/// Returns whether the page exists and shows texts.
+/// Returns whether the page exists and shows document text.
 fn shows_texts(page: &Path) -> Result<bool> {
     match std::fs::read_to_string(page) {
         Ok(text) => Ok(!text.contains(NO_TEXTS)),

@@ -77,7 +77,8 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// Counts the pairs that every two algorithms have in common. The diagonal contains the number of pairs of each algorithm.
+/// Counts the pairs that both algorithms found, for each combination of two algorithms. The diagonal contains the number of pairs of each
+/// algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 
@@ -113,7 +114,7 @@ impl Agreement {
 }
 
 impl Finished {
-    /// Returns the pairs of all algorithms in the run. The bits are in the order of the algorithms in the record. Groups above
+    /// Returns the pairs of all algorithms in the run. The bits are in the order of the algorithms in the record. Groups larger than
     /// `--max-group` contribute only their written pairs.
     ///
     /// # Errors

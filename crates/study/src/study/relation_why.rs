@@ -1,5 +1,5 @@
-//! Explains in one sentence, with figures, why two documents are versions, why one is contained in the other, or why they are pages
-//! from the same template.
+//! Explains in one sentence, with figures, why two documents are versions of the same page, why one is contained in the other, or why they
+//! are pages from the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -136,7 +136,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the text with the larger contained share, the other text, and this share.
+/// Returns the text of which the larger share is contained in the other text, the other text, and this share.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -154,7 +154,7 @@ fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[Expla
 }
 
 /// Returns the clause about the word that distinguishes the two texts: the word of the text `only` if it is given,
-/// or else the word with the larger share.
+/// or else the word that exceeds its limit by more.
 fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
     let excess = |word: &ExplainedWord| word.share - word.most;
     let (name, of) = match only {
@@ -163,7 +163,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         None if excess(a) >= excess(b) => ("a", a),
         None => ("b", b),
     };
-    // If there is no word, the feature is a character or a pair of characters.
+    // If no word was found, the feature is a character or a pair of characters.
     let what = of
         .word
         .as_ref()
@@ -212,7 +212,7 @@ mod tests {
             of(RelationKind::Template, Why::Word, 10),
             "same template: the word \"bank\" is more frequent in b, by 0.062 of the text's total weight (limit 0.020)"
         );
-        // If neither text is contained, the text with the larger excess is used.
+        // If neither text is contained in the other, the word that exceeds its limit by more is used.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(
@@ -306,7 +306,7 @@ mod tests {
         let near = "the next-best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next-best cosine by 0.15, or 0.88 of a must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
-        // If the first lines are equal, the word is considered only if many texts share that first line.
+        // If the texts have the same first line, the word is considered only if many texts share that line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
             both.contains(near) && both.contains("; or, if more than 10 documents share this first line, the word"),

@@ -10,7 +10,7 @@ use dupsift_incremental::Again;
 /// The maximum number of documents listed in a message.
 const NAMED: usize = 10;
 
-/// The maximum size of a corpus, in documents, in which similar ids are searched for.
+/// Similar ids are suggested only if the corpus has at most this many documents.
 const SMALL: u64 = 200_000;
 
 /// Holds the documents that have a given id.
@@ -30,7 +30,7 @@ impl Found {
     }
 }
 
-/// Specifies where documents are searched for.
+/// Specifies where to search for documents.
 #[derive(Clone, Copy)]
 pub struct Seeking<'s> {
     /// The corpus of the run, without indexed documents.
@@ -81,8 +81,8 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     }
 }
 
-/// Returns the document in an earlier batch that has the same id as `doc`. Both arguments are this id, and two
-/// batches may contain the same page.
+/// Returns the document in an earlier batch that has the same id as `doc`. Both arguments may be the same id, because two batches may
+/// contain the same page.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
     let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
         Some(again) => again.with_id(at.session.engine, &typed[1])?,

@@ -1,10 +1,10 @@
-//! Finds the documents of a finished run that have equal texts, so that pairs are counted over distinct texts and not over copies.
+//! Finds the documents of a finished run that have the same text, so that pairs are counted between distinct texts, not between copies.
 //!
 //! In the tables of the run, each copy forms a pair with the best document that has the same text. All other pairs are between best
 //! documents, but labels may refer to any copy. Therefore, both the pairs and the labels are mapped to one document per text, the
-//! representative: the first document with this text that is in the truth, or else the first document with this text. A pair of copies
-//! becomes two pairs, one between the representative and each copy. If the truth consists of clusters, a text is in the cluster of its
-//! representative.
+//! representative: the first document in the truth with this text, or else the first document in the corpus with this text. A pair of
+//! copies becomes two pairs, one between the representative and each copy. If the truth consists of clusters, a text is in the cluster of
+//! its representative.
 //!
 //! ```text
 //! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7

@@ -1,11 +1,11 @@
-//! Converts the truth (labeled pairs or clusters) to document numbers, by matching its ids with the corpus.
+//! Converts the truth (labeled pairs or clusters) to document numbers, by matching its ids against the corpus.
 //!
 //! ```text
 //! ids of the corpus (hash of the id, document) --+
 //! ids of the truth (hash of the id, position) ---+--sort--> (row of the truth, document) --sort--> pairs or clusters
 //! ```
 //!
-//! Ids are compared as written, by a 128-bit hash. Among ten billion ids, the probability of a collision is below 1e-18. All sorting is
+//! Ids are compared as written, using a 128-bit hash. Among ten billion ids, the probability of a collision is below 1e-18. All sorting is
 //! done by the engine's shuffles, so memory does not grow with the corpus or the truth.
 
 use std::iter::Peekable;
@@ -204,7 +204,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Replaces each document in the truth by the representative of its text, and counts the pairs again.
+    /// Replaces each document in the truth with the representative of its text, and counts the pairs again.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
@@ -258,7 +258,7 @@ impl Truth {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// Returns the size of the true cluster with this first document.
+    /// Returns the size of the true cluster that begins with this document.
     pub fn size(&self, first: u64) -> u64 {
         self.sizes.get(first).max(1)
     }
@@ -276,7 +276,7 @@ impl Truth {
     }
 }
 
-/// Lists distinct pairs in order, calls `each` for each of them, and returns the list and their number.
+/// Lists distinct pairs in order, calls `each` for each pair, and returns the list and the number of pairs.
 fn list(
     engine: &Engine<'_>,
     pairs: &Sorted,

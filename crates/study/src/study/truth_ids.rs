@@ -1,4 +1,4 @@
-//! Matches the ids in the truth with documents. Both are sorted by the hash of the id, and then joined.
+//! Matches the ids in the truth to documents. Both are sorted by the hash of the id, and then joined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -53,7 +53,7 @@ pub struct Resolved {
 /// The two ids in a row, or the reason why the row cannot be used.
 type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
 
-/// Holds the files of a truth, all of which have the same form.
+/// Holds the files that contain the truth; all files have the same form.
 pub struct TruthFiles {
     files: Vec<FoundFile>,
     columns: [&'static str; 2],
@@ -185,7 +185,7 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
+/// Matches the truth to the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
 /// only if there are any.
 pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();

@@ -26,7 +26,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the written pair that represents the pair of `docs`: a pair of their copies with the same texts.
+    /// Returns the written pair that represents the pair of `docs`: a pair of exact copies of these documents.
     fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
         let Some(groups) = self.groups else { return Ok(None) };
         let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
@@ -42,7 +42,7 @@ impl Groups {
 /// Holds the rows about two documents from the tables of the run, in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The written pair that represents the pair of the two documents: a pair of their copies with the same texts.
+    /// The written pair that represents the pair of the two documents: a pair of exact copies of them.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
     /// The representative and the size of the cluster of each document.
@@ -226,7 +226,7 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 }
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
-    // Copies are certainly a pair. Other documents are certainly a pair only if the run left out no pairs for other reasons.
+    // Copies are certainly a pair. Other documents are certainly a pair only if the run omitted no pairs for other reasons.
     let certain = |report: &AlgorithmReport| {
         same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
     };

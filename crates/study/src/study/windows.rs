@@ -9,7 +9,7 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
-/// Returns one count for each of these keys of one algorithm: the number of documents that have the key. Copies count
+/// Returns, for each of these keys of one algorithm, the number of documents that have the key. Copies count
 /// once.
 ///
 /// # Errors

@@ -19,7 +19,7 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The number of parts to which shares are rounded. Tables store shares as 32-bit floats; rounding restores a bound such as 0.7.
+/// Shares are rounded to this many parts of 1. Tables store shares as 32-bit floats; rounding restores a bound such as 0.7.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in at least one pair.

@@ -1,4 +1,5 @@
-//! Implements the two loops for processors with AVX2, 32 bytes at a time. Plain code processes the end of a text.
+//! Implements `copy_plain` and `classify` for processors with AVX2. The code processes 32 bytes at a time; plain code processes the end of
+//! the text.
 
 use std::arch::x86_64::*;
 
@@ -57,7 +58,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         let (here, next) = (load(here), load(next));
         let last = match place.checked_sub(1).and_then(|before| bytes[before..].first_chunk()) {
             Some(last) => load(last),
-            // There is no byte before the first byte of a text.
+            // There is no byte before the first byte of the text.
             None => _mm256_alignr_epi8::<15>(here, _mm256_permute2x128_si256::<0x08>(here, here)),
         };
         let d0 = is(here, 0xD0);
@@ -86,8 +87,8 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         }
         let count = (bits(stop).trailing_zeros() as usize).min(32);
         let length = out.len();
-        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; only the first `count` of them are kept. They
-        // are bytes of the text or their lowercase forms.
+        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; only the first `count` of them are kept. The
+        // kept bytes are bytes of the text or their lowercase forms.
         unsafe {
             _mm256_storeu_si256(out.as_mut_ptr().add(length).cast(), lower);
             out.set_len(length + count);

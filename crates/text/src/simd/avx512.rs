@@ -20,7 +20,7 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     let is = |bytes: __m512i, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let within =
         |bytes: __m512i, first: u8, count: u8| _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(count));
-    // The classes of those of the next 64 bytes that belong to a character of this block.
+    // The classes of the bytes in the next block that belong to a character of this block.
     let mut over = Classes::default();
     let mut place = 0;
     while place < bytes.len() {

@@ -1,6 +1,6 @@
 //! Defines the classes of bytes. All three implementations compute identical classes.
 
-/// The classes of 64 bytes of a normalized text, one bit per byte. The lowest bit belongs to the first byte. A byte in no class is an
+/// The classes of 64 bytes of normalized text, one bit per byte. The lowest bit belongs to the first byte. A byte without a class is an
 /// ASCII mark that may be inside a word (`'` `.` `:` `,` `;` `"`). Bytes after the end of the text are borders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {

@@ -1,4 +1,4 @@
-//! Tests that all levels agree, and that the plain level satisfies its definition.
+//! Tests that the code for all levels of vector instructions gives the same results, and that the plain code satisfies its definition.
 
 use proptest::prelude::*;
 

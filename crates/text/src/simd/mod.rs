@@ -1,13 +1,13 @@
-//! Implements the two loops over every byte of a corpus with vector instructions.
+//! Uses vector instructions for the two loops that process every byte of a corpus.
 //!
 //! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that needs individual handling.
-//! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character. The results are
+//! * [`classify`] determines for each byte of normalized text whether it belongs to a word, a border or a Han character. The results are
 //!   64-bit masks.
 //!
 //! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest implementation that the processor supports is selected
-//! at run time. All three produce the same class bits. They differ in the length of the stretch that they copy: the AVX-512 code also folds
-//! white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at these characters.
-//! Property tests check that all three give the same normal form.
+//! at run time. All three produce the same class bits. The implementations differ in the length of the stretch that they copy: the AVX-512
+//! code also folds white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at
+//! these characters. Property tests check that all three give the same normal form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,8 +26,8 @@ use super::pieces::Pieces;
 use dupsift_core::cpu::Level;
 
 /// Appends the normal form of the text from `from` to the first character that is not simple. Returns the position of that character, or
-/// the length of the text. `from` must be a character boundary, and so is the result. If the current piece is empty, the text at `from`
-/// must not begin with white space.
+/// the length of the text. `from` must be a character boundary; the result is a character boundary as well. If the current piece is empty,
+/// the text at `from` must not begin with white space.
 ///
 /// Simple characters include U+0400 to U+045F, U+4000 to U+9FFF and most ASCII characters. The exceptions in ASCII are control
 /// characters, `.`, `!`, `?`, and a space at the end of the text or before another space or a control character.
@@ -42,7 +42,7 @@ pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> us
     copy_lower_by(level, text, from, &mut out.text)
 }
 
-/// Determines the classes of all bytes of a normalized text, 64 bytes per entry. Two entries of borders follow.
+/// Determines the classes of all bytes in normalized text, 64 bytes per entry. Two more entries follow, which contain only borders.
 #[inline]
 pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.clear();

@@ -1,4 +1,4 @@
-//! Implements the two loops in plain code, which defines the result that the vector code must match.
+//! Implements `copy_plain` and `classify` in plain code, which defines the results that the vector code must match.
 
 use super::Classes;
 

@@ -1,4 +1,4 @@
-//! Splits Chinese without a dictionary: every two adjacent characters form a word.
+//! Splits Chinese text without a dictionary: every two adjacent characters form a word.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Splits Chinese into single characters, for `tokenizer=char` and for shingle tokens (with any tokenizer).
+//! Splits Chinese text into single characters, for `tokenizer=char` and for shingle tokens (with any tokenizer).
 
 use std::ops::Range;
 

@@ -10,7 +10,7 @@ pub trait Tokenizer {
     /// Calls `out` with the byte range of each word in the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 
-    /// Splits the Han run that begins at `from` (or the first part of a long run) and some of the following runs, as many as is efficient.
+    /// Splits the Han run that begins at `from` (or the first part of a long run) and as many of the following runs as is efficient.
     /// The byte classes show where the runs are. Returns `false` if this tokenizer splits each run alone, with [`Tokenizer::cut`].
     fn cut_several(&self, _text: &str, _classes: &[Classes], _from: usize, _han_words: &mut HanWords) -> bool {
         false

@@ -35,14 +35,14 @@ impl HanWords {
         (self.until, self.next) = (0, 0);
     }
 
-    /// Returns the memory to the pool, so that the next text can use it.
+    /// Returns the memory to the pool so that the next text can use it.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.han_starts, self.starts);
         pool::leave(|pool| &mut pool.han_ends, self.ends);
     }
 }
 
-/// Returns the Han runs in a text, according to its byte classes. The first run begins at `from`.
+/// Returns the Han runs in the text, according to its byte classes. The first run begins at `from`.
 pub fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut block = from / 64;
     let first = classes.get(block).map_or(0, |one| one.han & u64::MAX << (from % 64));

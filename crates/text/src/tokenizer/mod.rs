@@ -1,6 +1,6 @@
-//! Splits a normalized text into words.
+//! Splits normalized text into words.
 //!
-//! A text is split into stretches of one script each (`crates/text/src/script.rs`), and each stretch is passed to the tokenizer for its
+//! The text is split into stretches of one script each (`crates/text/src/script.rs`), and each stretch is passed to the tokenizer for its
 //! script. In stretches of common characters, the byte classes (`text/simd/`) make a scan of the characters unnecessary.
 //!
 //! ```text
@@ -37,7 +37,7 @@ pub use unspaced::Unspaced;
 
 use han_words::HanWords;
 
-/// Calls `out` with the byte range of each word in a normalized text, in order, and with whether the word consists of Han characters.
+/// Calls `out` for each word in normalized text, in order, passing its byte range and whether it consists of Han characters.
 ///
 /// Runs of ASCII and Cyrillic letters and digits, and runs of Han characters, are found by their byte classes. A stretch between two
 /// borders that contains any other character is passed to `cut_characters`.
@@ -143,7 +143,7 @@ fn next_border(classes: &[Classes], from: usize) -> usize {
     at * 64 + found.trailing_zeros() as usize
 }
 
-/// Splits a text character by character. This function defines the words.
+/// Splits text character by character. This function defines what a word is.
 fn cut_characters<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -170,10 +170,10 @@ fn cut_characters<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns the number of words for which memory is reserved. It is rarely smaller than the number of words in the text.
+/// Returns the number of words for which to reserve memory. The result is rarely smaller than the number of words in the text.
 ///
-/// A growing list holds its old and new memory at the same time, so scanning every character in advance pays off for a long text, but
-/// not for a short text. Unused memory is never touched and costs nothing.
+/// A growing list occupies its old and its new memory at the same time, so scanning every character in advance pays off for long text, but
+/// not for short text. Unused memory is never touched and costs nothing.
 pub fn room_for_words(text: &str) -> usize {
     const LONG: usize = 1 << 20;
     if text.len() < LONG {

@@ -1,6 +1,6 @@
-//! Finds the words of scripts with spaces: the segments of UAX #29 that contain a letter or digit.
+//! Finds words in scripts that use spaces: the segments, as defined by UAX #29, that contain a letter or digit.
 //!
-//! icu_segmenter defines the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the
+//! icu_segmenter determines the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the
 //! most common punctuation. Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as
 //! fast. Property tests compare the two functions.
 
@@ -15,13 +15,13 @@ use super::unspaced::segments_with_letters;
 const SEGMENTER: WordSegmenterBorrowed<'static> =
     WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default());
 
-/// Finds the words in a stretch without unspaced scripts.
+/// Finds the words in a stretch that contains no unspaced script.
 pub fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     segments_with_letters(stretch, SEGMENTER.segment_str(stretch), out);
 }
 
-/// Finds the words in a stretch without characters of the classes `Other`, `Han` and `Unspaced`. Returns the same words as [`by_library`],
-/// but faster.
+/// Finds the words in a stretch that contains no characters of the classes `Other`, `Han` and `Unspaced`. Returns the same words as
+/// [`by_library`], but faster.
 pub fn by_table(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     let mut characters = stretch.char_indices();
     while let Some((start, first)) = characters.next() {

@@ -1,7 +1,8 @@
 //! Records where the words of Chinese text begin, one bit per character.
 //!
-//! Dictionary lookups take ten times as long as all other work on a text. A job that reads texts more than once records the words in the
-//! first pass and replays them in later passes. The record has one bit per Han character, which is 1/24 of the size of the text.
+//! Dictionary lookups take ten times as long as all other processing of the text. A job that reads the corpus more than once records the
+//! words in the first pass and replays them in later passes. The record has one bit per Han character, which is 1/24 of the size of the
+//! text.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -55,7 +56,7 @@ impl<'s> Starts<'s> {
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// Returns at least [`AT_ONCE`] bits from a position on, lowest first. Bits after the end are zeros.
+    /// Returns at least [`AT_ONCE`] bits, starting at a position, lowest bit first. Bits after the end are zeros.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Splits the scripts without spaces, except Chinese: kana, Thai, Lao, Khmer and Burmese.
+//! Splits text in scripts without spaces, except Chinese: kana, Thai, Lao, Khmer and Burmese.
 //!
 //! With `tokenizer=dict` and `tokenizer=jieba`, these scripts are split with the dictionaries of icu_segmenter. The library searches for
 //! the longest match and uses no floating-point model, so the result is the same on every machine. With these dictionaries, a run of

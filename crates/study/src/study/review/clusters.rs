@@ -28,8 +28,8 @@ pub struct LargeCluster {
     pub representative: u64,
     /// The number of documents that are equal to the representative according to the algorithm's own measure.
     pub equal: u64,
-    /// The members with the lowest similarity to the representative, lowest first. Members that equal the representative according to the
-    /// algorithm's own measure are excluded.
+    /// The members with the lowest similarity to the representative, lowest first. Members that are equal to the representative according
+    /// to the algorithm's own measure are excluded.
     pub members: Vec<Member>,
 }
 
@@ -43,7 +43,7 @@ pub struct Member {
 }
 
 impl LargeCluster {
-    /// Returns the pairs of the representative and each of the other shown documents, smaller document number first.
+    /// Returns the pairs that the representative forms with each of the other documents shown, smaller document number first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))

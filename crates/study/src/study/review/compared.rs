@@ -7,23 +7,23 @@ use dupsift_algorithms::measure::{Contained, contained, has_number};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_core::error::Result;
 
-/// The maximum count of numbers listed for each document of a pair.
+/// The maximum count of numbers listed for each document in a pair.
 const NAMED: usize = 8;
 
-/// Describes the common contents and the differences of two documents.
+/// Describes the shared content of two documents and their differences.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
     /// The containment of the first document in the second, and of the second document in the first.
     pub contained: [Contained; 2],
     /// The first numbers in each document that are not in the other document.
     pub numbers: [Vec<String>; 2],
-    /// The count of further numbers in each document that are not in the other document.
+    /// The count of the remaining numbers in each document that are not in the other document.
     pub more_numbers: [usize; 2],
     /// The reason why each document cannot be removed in favor of the other; `None` if it can be removed.
     pub stays: [Option<&'static str>; 2],
 }
 
-/// Compares the pairs of which both documents were read, with the bounds of the removal rule.
+/// Compares the two documents of each pair if both were read, using the bounds of the removal rule.
 ///
 /// # Errors
 /// Returns an error if a pair contains a document that is not in the corpus.

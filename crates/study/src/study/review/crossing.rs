@@ -7,7 +7,7 @@ use dupsift_engine::job::run_report::RunReport;
 /// The maximum number of origins that are listed separately; all other origins are combined into the last entry.
 pub const NAMED: usize = 20;
 
-/// Holds the numbers of pairs and documents by origin.
+/// Holds the pair and document counts by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
     /// The names of the origins. The last entry may combine all other origins.
@@ -16,7 +16,7 @@ pub struct Crossing {
     pub others: u64,
     /// The number of documents per origin.
     pub documents: Vec<u64>,
-    /// The number of documents in a pair, per origin.
+    /// The number of documents that are in a pair, per origin.
     pub paired: Vec<u64>,
     /// The number of removed documents, per origin.
     pub removed: Vec<u64>,
@@ -93,7 +93,7 @@ impl Crossing {
 pub trait Group {
     /// Counts a pair.
     fn add(&mut self, a: u64, b: u64);
-    /// Counts a document in a pair.
+    /// Counts a document that is in a pair.
     fn count_paired(&mut self, one: u64);
     /// Counts a removed document.
     fn count_removed(&mut self, one: u64);
@@ -118,7 +118,7 @@ pub struct Files {
     /// The counts by origin, in which each file is an origin.
     pub crossing: Crossing,
     became: Vec<u32>,
-    /// The number after the last document of each file.
+    /// The document number that follows the last document of each file.
     ends: Vec<u64>,
     /// The files that contain the two documents of the previous pair. Pairs are in order, so the next pair is usually from the same files.
     last: [LastFile; 2],

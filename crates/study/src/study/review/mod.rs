@@ -1,8 +1,8 @@
-//! Collects the content of `report.html` for a finished run: counts over its tables, and the texts of a few documents.
+//! Collects the content of `report.html` for a finished run: statistics about its tables, and the text of a few documents.
 //!
-//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column with sources are
-//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: there is a fixed number of bins,
-//! samples and names per algorithm, and n documents have at most sqrt(2 n) distinct cluster sizes.
+//! Tables of pairs and clusters are read once, in order. Only the documents that are shown and one column of sources are read from the
+//! corpus. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: the numbers of bins, samples and
+//! names per algorithm are fixed, and n documents have at most sqrt(2 n) distinct cluster sizes.
 
 mod clusters;
 mod compared;
@@ -49,7 +49,7 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// The number of written pairs that every two of the first [`MOST_POOLED`] algorithms have in common.
+    /// The number of written pairs that both algorithms found, for each combination of two of the first [`MOST_POOLED`] algorithms.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,
@@ -87,7 +87,7 @@ pub struct Review {
     pub comparison: Option<ComparisonReport>,
 }
 
-/// Holds counts over the tables of one algorithm.
+/// Holds statistics about the tables of one algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct AlgorithmReview {
     /// The number of written pairs in each similarity bin; see [`bin_range`].
@@ -335,7 +335,8 @@ fn decides(report: &RunReport, label: &str) -> bool {
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }
 
-/// Returns the record of the previous run in the options of this run; `None` if that run no longer exists or was replaced by this run.
+/// Returns the record of the previous run that the options of this run specify; `None` if that run no longer exists or was replaced by this
+/// run.
 fn before(report: &RunReport) -> Option<Box<RunReport>> {
     let folder = report.options.get("previous")?.as_str()?;
     let before = previous_run(Path::new(folder)).ok()?;

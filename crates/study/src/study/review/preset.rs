@@ -17,8 +17,8 @@ pub fn preset(report: &RunReport) -> Option<&'static str> {
     PRESETS.iter().find(same).map(|preset| preset.name)
 }
 
-/// Returns the option for the default preset with a higher threshold, as an example; `None` for any other preset. Other presets
-/// verify with their own thresholds or have further options.
+/// Returns the option for the default preset with a higher threshold, as an example; `None` for any other preset. Other presets verify with
+/// their own thresholds or have additional options.
 pub fn with_higher_threshold(name: &str) -> Option<String> {
     let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;
     Some(format!("`algorithms={}`", with_threshold(Some(preset.algorithms), HIGHER).ok()?))

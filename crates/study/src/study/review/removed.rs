@@ -40,7 +40,7 @@ pub struct RemovedReview {
     pub contained: [u64; SHARES.len()],
     /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
-    /// A random sample of the removals with a fixed seed, sorted by document number. Exact copies are excluded.
+    /// A random sample of the removals, drawn with a fixed seed and sorted by document number. Exact copies are excluded.
     pub sample: Vec<RemovalSample>,
 }
 

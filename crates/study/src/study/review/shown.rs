@@ -18,7 +18,7 @@ use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
-/// The maximum number of characters that are kept from a text. The number is large because a difference may be far from
+/// The maximum number of characters stored per document. The number is large because a difference may be far from
 /// the beginning.
 const SHOWN_CHARACTERS: usize = 20_000;
 
@@ -43,7 +43,7 @@ pub struct Shown<'r> {
 }
 
 impl Shown<'_> {
-    /// Returns the data by which a document is compared, or `None` if the document was not read.
+    /// Returns the data that is needed to compare a document, or `None` if the document was not read.
     ///
     /// # Errors
     /// Returns an error if the document is not in the corpus.
@@ -56,7 +56,7 @@ impl Shown<'_> {
     }
 }
 
-/// Holds the data by which a document is compared with other documents.
+/// Holds the data that is needed to compare a document with other documents.
 pub struct ComparedText<'s> {
     /// The contents in the format of [`write_contents`].
     pub contents: Cow<'s, [u64]>,
@@ -64,10 +64,10 @@ pub struct ComparedText<'s> {
     pub numbers: Cow<'s, [u64]>,
 }
 
-/// The byte after each number. Numbers contain no line breaks.
+/// The byte that follows each number. Numbers contain no line breaks.
 const NUMBER_END: u8 = b'\n';
 
-/// Appends the distinct numbers in a text as written, in order of their first occurrence, in words of eight bytes.
+/// Appends the distinct numbers in the text as written, in order of their first occurrence, as a sequence of eight-byte words.
 pub fn write_numbers(text: &str, out: &mut Vec<u64>) {
     let (mut seen, mut bytes) = (HashSet::new(), Vec::new());
     for number in numbers(text).filter(|number| seen.insert(*number)) {
@@ -84,7 +84,7 @@ pub fn read_numbers(written: &[u64]) -> impl Iterator<Item = &str> {
     numbers.filter_map(|number| std::str::from_utf8(number).ok()).filter(|number| !number.is_empty())
 }
 
-/// Records documents from many threads.
+/// Records documents from several threads at once.
 struct Recording {
     contents: Taking,
     numbers: Taking,
@@ -101,7 +101,7 @@ impl Recording {
         })
     }
 
-    /// Stores the data by which a document is compared, and returns the part of the document that is shown.
+    /// Stores the data that is needed to compare a document, and returns the part of the document that is shown.
     fn record(&self, doc: u64, id: String, text: &str, document: &Analysis<'_>) -> Result<ShownText> {
         let mut words = Vec::new();
         self.contents.take(doc, &mut words, |words| write_contents(document, words))?;

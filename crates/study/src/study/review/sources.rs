@@ -40,7 +40,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Returns sources for a corpus that cannot be read.
+    /// Creates an instance without sources, for a corpus that cannot be read.
     pub fn unknown() -> Sources {
         Sources { column: None, notes: Vec::new(), codes: None, became: Vec::new(), crossing: None }
     }

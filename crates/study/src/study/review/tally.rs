@@ -19,7 +19,7 @@ const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
 /// The seed of the sample. The sample depends only on this seed and on document numbers.
 const SEED: u64 = 2007;
 
-/// The tolerance at the edges of bins. It is necessary because 0.7 cannot be represented exactly in 32 bits.
+/// The tolerance at the edges of bins, which is necessary because 0.7 cannot be represented exactly in 32 bits.
 const EDGE: f32 = 1e-5;
 
 /// Returns the bin that contains this similarity.
@@ -70,8 +70,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally. `checked` states whether the pairs were verified on the texts, and `decides` whether they are used to
-    /// decide on removal.
+    /// Creates an empty tally. `checked` states whether the pairs were verified by comparing the texts, and `decides` states whether they
+    /// are used to decide on removal.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }

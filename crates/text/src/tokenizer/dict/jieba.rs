@@ -1,7 +1,7 @@
-//! Splits Chinese with the jieba-rs library: with the built-in dictionary, and with the library's hidden Markov model.
+//! Splits Chinese text with the jieba-rs library, using the built-in dictionary and the library's hidden Markov model.
 //!
 //! The dictionary is listed from the tables in the program, so the binary contains it only once. Each run of Han characters is passed to
-//! jieba-rs. Letters, digits and all other scripts are split as with the `dict` tokenizer.
+//! jieba-rs. Letters, digits and all other scripts are split in the same way as with the `dict` tokenizer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -15,14 +15,14 @@ use crate::tokenizer::Tokenizer;
 /// jieba-rs to a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
-/// The `jieba` tokenizer. Its dictionary is built when the first Han run is split.
+/// The `jieba` tokenizer. The dictionary is built when the first Han run is split.
 pub struct Jieba {
     user_words: UserWords,
     jieba: OnceLock<jieba_rs::Jieba>,
 }
 
 impl Jieba {
-    /// Returns a tokenizer with the user's words in addition to the built-in dictionary.
+    /// Returns a tokenizer that uses the user's words in addition to the built-in dictionary.
     pub fn new(user_words: UserWords) -> Jieba {
         Jieba { user_words, jieba: OnceLock::new() }
     }

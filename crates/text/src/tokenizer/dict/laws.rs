@@ -1,4 +1,5 @@
-//! Checks that the words are the same as with jieba-rs: for dictionary words, synthetic runs and real texts, and with user dictionaries.
+//! Checks that the words are the same as those that jieba-rs finds, for dictionary words, synthetic runs and real documents, with and
+//! without user dictionaries.
 
 use std::sync::LazyLock;
 
@@ -27,7 +28,8 @@ fn jieba() -> Jieba {
     Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
 }
 
-/// Panics if the words of a run differ from the words that jieba-rs finds. The run is split both alone and as a text.
+/// Panics if the words of a run differ from the words that jieba-rs finds. The run is split twice: as a run, and as the complete text of a
+/// document.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     let mut words = Vec::new();
     dict.cut(run, &mut |word| words.push(&run[word]));
@@ -36,7 +38,7 @@ fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     assert_eq!(han_words(dict, run), expected, "{run}");
 }
 
-/// Returns the Han words in a text.
+/// Returns the Han words in the text.
 fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
     let mut words = Vec::new();
     for_each_word(text, dict, &Unspaced::characters(), &mut |word, han| words.extend(han.then_some(&text[word])));
@@ -99,7 +101,7 @@ fn every_run_of_the_samples() {
     assert!(characters > 100_000, "the samples are incomplete: only {characters} characters");
 }
 
-/// Returns the texts in a sample file.
+/// Returns the text of each document in a sample file.
 fn samples(language: &str) -> Vec<String> {
     let path = format!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../data-samples/docs/{}.parquet"), language);
     let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(path).expect("the samples"))
@@ -114,8 +116,8 @@ fn samples(language: &str) -> Vec<String> {
     samples
 }
 
-/// Checks that with `tokenizer=jieba`, Han runs have the same words as in the library, and that all other words are the same as with
-/// `dict`.
+/// Checks that with `tokenizer=jieba`, Han runs are split into the same words as by the library, and that all other words are the same as
+/// with `dict`.
 #[test]
 fn the_tokenizer_jieba_has_the_words_of_the_library() {
     let pipeline = |tokenizer| Pipeline::new(&TextOptions { tokenizer, ..TextOptions::default() }).expect("options");
@@ -152,8 +154,8 @@ fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     assert_eq!(words("他来到了网易杭研大厦", Some("网易杭研")), ["他", "来到", "了", "网易杭研", "大厦"]);
 }
 
-/// Generates a run of words, parts of words and single characters. Some of the characters are not in the dictionary, some are not in
-/// the model of unknown words either, and some never join other characters.
+/// Generates a run that consists of words, parts of words and single characters. Some of the characters are not in the dictionary, some are
+/// not in the model of unknown words either, and some never join other characters.
 fn run(longest: usize) -> impl Strategy<Value = String> {
     let word = || any::<prop::sample::Index>().prop_map(|index| WORDS[index.index(WORDS.len())]);
     let han = |word: &str| word.chars().filter(|c| is_han(*c)).collect::<String>();
@@ -190,7 +192,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Checks that runs give the same words whether they are split together or alone.
+    /// Checks that runs are split into the same words whether they are processed together or separately.
     #[test]
     fn any_text(runs in proptest::collection::vec((run(8), prop::sample::select(&[" ", ", ", "。", "a", "é"])), 0..200)) {
         let (dict, jieba) = &*PLAIN;

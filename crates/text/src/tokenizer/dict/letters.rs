@@ -18,7 +18,7 @@ pub struct Letters {
 /// A number that is not assigned to any character.
 const UNKNOWN: u16 = 0;
 
-/// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
+/// The code points of nearly all characters in Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
 const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
 /// Returns whether a Chinese character may form a word with other characters. All other characters are words of their own:

@@ -1,4 +1,4 @@
-//! Splits Chinese with a dictionary (jieba's words and the user's words) and with jieba's hidden Markov model for unknown words.
+//! Splits Chinese text, using a dictionary (jieba's words and the user's words) and jieba's hidden Markov model for unknown words.
 //!
 //! [`Dict`] is our own implementation. Tests compare its words with the words that jieba-rs finds; jieba-rs takes about three times as
 //! long. [`Jieba`] (`tokenizer=jieba`) calls jieba-rs itself.
@@ -19,9 +19,9 @@
 //! ```
 //!
 //! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary itself
-//! is not embedded. If the user has additional words, the dictionary is listed from the tables when the first Han run is split, and new
-//! tables are built from the listed and the additional words. A run of more than [`RUN_LIMIT`] Han characters is not natural language. It
-//! is split into pieces of this length, which keeps memory small and the running time linear.
+//! is not embedded. If the user adds words, the dictionary is listed from the tables when the first Han run is split, and new
+//! tables are built from the listed and the additional words. A run of more than [`RUN_LIMIT`] Han characters is not natural language. Such
+//! a run is split into pieces of this length, which keeps memory use low and the running time linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -78,8 +78,8 @@ const BATCH: usize = 256;
 /// frequency is 1, because the logarithm of 0 would make the weights of all paths through the word useless.
 const FREQUENCY_LIMIT: u64 = 1_000_000_000;
 
-/// The maximum number of words in a user dictionary. The next constant is the maximum number of different characters in them. The tree
-/// cannot hold more.
+/// The maximum number of words in a user dictionary. The next constant is the maximum number of different characters in these words. The
+/// tree cannot hold more.
 const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 
@@ -140,12 +140,12 @@ impl UserWords {
 }
 
 impl Dict {
-    /// Returns a tokenizer with the user's words in addition to the built-in dictionary.
+    /// Returns a tokenizer that uses the user's words in addition to the built-in dictionary.
     pub fn new(user_words: UserWords) -> Dict {
         Dict { user_words, cutter: OnceLock::new() }
     }
 
-    /// Returns whether the dictionary was loaded.
+    /// Returns whether the dictionary has been loaded.
     pub fn is_loaded(&self) -> bool {
         self.cutter.get().is_some()
     }

@@ -13,7 +13,7 @@ impl Cutter {
 }
 
 impl Unknown {
-    /// Reads the model. Its first lines contain the numbers for `first` and `follows`; then there is one line for each
+    /// Reads the model. The first lines of the model contain the numbers for `first` and `follows`; then there is one line for each
     /// position in a word, with entries `character:weight`.
     fn new(model: &str, letters: &Letters) -> Unknown {
         let mut lines = lines(model);

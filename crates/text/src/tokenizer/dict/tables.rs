@@ -1,7 +1,7 @@
 //! Reads tables from bytes that the build script embeds in the program. The program uses the bytes in place.
 //!
-//! A table consists of its length in bytes (64 bits) and, from the next multiple of [`ALIGNMENT`] on, its bytes, in the byte order of the
-//! target machine. Tables have no names: they are read in the order in which `write.rs` writes them.
+//! A table consists of its length in bytes (a 64-bit number) and its contents, which begin at the next multiple of [`ALIGNMENT`] and are in
+//! the byte order of the target machine. Tables have no names: they are read in the order in which `write.rs` writes them.
 
 use std::borrow::Cow;
 

@@ -6,9 +6,9 @@ use super::letters::Letters;
 use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
-    /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words with a
-    /// character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if the
-    /// letter is not a word.
+    /// Builds the tree of `count` words, given in ascending order with their frequencies and their nonzero frequency classes. Words that
+    /// contain a character that never joins other characters are skipped. Also returns the class of each letter as a word of its own; 0 if
+    /// the letter is not a word.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -119,7 +119,7 @@ struct List {
 
 impl List {
     fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // The capacity is reserved in advance, because a growing list holds its old and new memory at the same time.
+        // The capacity is reserved in advance, because a growing list occupies its old and its new memory at the same time.
         let mut list = List {
             spelled: Vec::with_capacity(3 * count),
             starts: Vec::with_capacity(count + 1),
@@ -173,8 +173,8 @@ struct Places<T> {
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// `from[n]` is the block of 64 bases at which the search begins for a node with at least 2^n and fewer than 2^(n+1) children. This
-    /// start never moves back, so the running time is linear, but some holes remain.
+    /// `from[n]` is the block of 64 bases at which the search begins for a node with at least 2^n and fewer than 2^(n+1) children. The
+    /// start of the search never moves back, so the running time is linear, but some holes remain.
     from: [usize; 17],
     /// The block of 64 places at which the search for the place of an only child begins. An only child can use any free place.
     from_only: usize,
@@ -234,7 +234,8 @@ impl<T: Copy + Default> Places<T> {
     }
 
     fn for_only(&mut self, letter: usize) -> usize {
-        /// The number of blocks of 64 places that are searched before the search for new bases.
+        /// The number of blocks of 64 places that are searched for a free place before the child is placed like the children of other
+        /// nodes.
         const PATIENCE: usize = 64;
         self.reach(self.from_only);
         while self.free[self.from_only] == 0 {
@@ -256,7 +257,7 @@ impl<T: Copy + Default> Places<T> {
         self.for_all(&[Child { letter: letter as u16, class: 0, from: 0, to: 0 }])
     }
 
-    /// Returns the `free` bits of the 64 places from `place` on.
+    /// Returns the `free` bits of the 64 places that begin at `place`.
     fn free_from(&self, place: usize) -> u64 {
         let (block, shift) = (place / 64, place % 64);
         // There are two shifts, because a single shift by 64 would overflow.

@@ -4,8 +4,8 @@
 //! not join, the most probable sequence of these positions (Viterbi 1967) determines the words. The model is jieba's: log
 //! probabilities of the first position, of each transition, and of each character in each of the four positions.
 //!
-//! The sums are computed in the same order as in jieba, so they are equal to the last bit. A character that the model has never seen in
-//! a position has the weight -3.14e100 in that position. In a sum with this weight, all other weights are lost to rounding. Ties are
+//! The sums are computed in the same order as in jieba, so they are equal down to the last bit. A character that the model has never seen
+//! in a position has the weight -3.14e100 in that position. In a sum with this weight, all other weights are lost to rounding. Ties are
 //! therefore frequent, and a fixed rule breaks them.
 
 use std::borrow::Cow;

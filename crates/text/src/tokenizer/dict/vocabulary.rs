@@ -53,10 +53,10 @@ impl<'d> Vocabulary<'d> {
         added || self.from(start).starts_with(start)
     }
 
-    /// Returns the lines of the dictionary from this word on.
+    /// Returns the lines of the dictionary, starting with this word.
     fn from(&self, word: &str) -> &'d str {
         let lines = self.dictionary;
-        // The wanted line begins within this range or at its end.
+        // The requested line begins within this range or at its end.
         let (mut low, mut high) = (0, lines.len());
         while low < high {
             let middle = lines.floor_char_boundary(low.midpoint(high));

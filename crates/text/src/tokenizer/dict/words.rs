@@ -1,14 +1,15 @@
 //! Stores the words of the dictionary as a tree of characters. Words and beginnings of words are looked up in the tree.
 //!
-//! Each pair of adjacent characters in a text is looked up; nearly half of the pairs begin no word. Most of the cost is memory
+//! Each pair of adjacent characters in the text is looked up; nearly half of the pairs begin no word. Most of the cost is memory
 //! access, so the tables for the most frequent lookups are compact.
 //!
-//! * A pair with a frequent second letter is one bit in the row of its first letter; 48 of these bits and the number of pairs before
-//!   them form one 64-bit number. Therefore, a single memory access determines whether a pair exists, and its number.
+//! * A pair with a frequent second letter is represented by one bit in the row of its first letter; 48 of these bits and the number of
+//!   pairs before them form one 64-bit number. Therefore, a single memory access determines whether a pair exists and, if so, what its
+//!   number is.
 //! * Other pairs, and longer words, are in double arrays (Aoe 1989): the child of a node for a letter is at the node's base plus the
 //!   letter. No two nodes have the same base, so the letter in a place identifies the parent.
 //! * Each pair has 32 bits: the class of its word, and a set of remainders that represents the possible third letters. This set avoids two
-//!   of three lookups of a third letter.
+//!   out of three lookups of a third letter.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -110,9 +111,9 @@ pub struct Words {
     pub(super) pairs_of: Cow<'static, [u32]>,
     /// The rows: [`ROW`] entries for each first letter.
     pub(super) rows: Cow<'static, [u64]>,
-    /// The base of each first letter, for its pairs with letters that are not frequent.
+    /// The base of each first letter, for pairs whose second letter is not frequent.
     pub(super) bases_of: Cow<'static, [u32]>,
-    /// The places of pairs with letters that are not frequent. Each place contains the second letter (16 bits) and, above it, the number
+    /// The places of pairs whose second letter is not frequent. Each place contains the second letter (16 bits) and, above it, the number
     /// of the pair among the pairs of its first letter.
     pub(super) others: Cow<'static, [u32]>,
     /// The pairs, indexed by number.
@@ -226,7 +227,8 @@ impl Rows {
         Rows(vec![0; ROW])
     }
 
-    /// Adds the pairs of a first letter with these frequent second letters. First letters must be added in ascending order.
+    /// Adds the pairs that consist of a first letter and one of these frequent second letters. First letters must be added in ascending
+    /// order.
     pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
@@ -272,7 +274,7 @@ mod tests {
         let numbers = |word: &str| word.chars().map(|c| letters.number(c)).collect::<Vec<u16>>();
         let class = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).map_or(0, |at| at + 1);
         for word in words.iter().filter(|word| word.chars().count() > 1) {
-            // Words with a character that joins nothing are skipped.
+            // Words that contain a character that joins nothing are skipped.
             let expected = if word.contains('〇') { 0 } else { class(word) };
             assert_eq!(tree.class(&numbers(word)), expected, "{word}");
             let other: String = word.chars().rev().collect();
