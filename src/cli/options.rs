@@ -11,7 +11,7 @@ use super::known::completed;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Spelling, Value, Verb, in_groups, options_of};
 
-/// Commands that write an output from a corpus and read a configuration file.
+/// Commands that produce output from a corpus and can read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
 /// Options that also have a short form.

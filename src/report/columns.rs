@@ -1,7 +1,7 @@
 //! Shows two texts side by side in a terminal. They are wrapped to columns of a fixed width, and differences are marked by colors, or by
 //! `[-...-]` and `{+...+}` without colors.
 //!
-//! Texts are untrusted, so their control characters are shown as symbols or numbers and never reach the terminal.
+//! The texts are untrusted, so their control characters are shown as symbols or numbers and never reach the terminal.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -15,15 +15,15 @@ pub struct Screen {
     pub width: usize,
     /// Whether the terminal shows colors.
     pub colours: bool,
-    /// Whether everything is shown, including equal lines and all signature rows.
+    /// Whether everything is shown, including unchanged lines and all signature rows.
     pub full: bool,
 }
 
 /// The minimum width for two texts side by side.
 pub const LEAST_WIDTH: usize = 40;
-/// The number of equal lines that are shown around a change.
+/// The number of unchanged lines that are shown around a change.
 const AROUND: usize = 1;
-/// The minimum number of equal lines that are folded.
+/// The minimum number of consecutive unchanged lines that are folded.
 const FOLDED: usize = 2;
 
 const RED: &str = "\x1b[31m";

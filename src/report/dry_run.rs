@@ -9,7 +9,7 @@ use dupsift_engine::options::RunOptions;
 /// Holds the estimate for a run over a complete corpus. Field names are part of the interface.
 #[derive(Clone, Debug, Serialize)]
 pub struct DryRun {
-    /// The number of rows in all files, or within `limit`.
+    /// The number of rows in all files, up to `limit`.
     pub documents: u64,
     /// The size of the input files on disk, in bytes.
     pub input_bytes: u64,
@@ -43,7 +43,7 @@ pub struct PlannedPass {
 pub struct SampleEstimate {
     /// The number of rows in the sample.
     pub documents: u64,
-    /// The number of rows in the sample that have a text.
+    /// The number of rows in the sample that contain text.
     pub used: u64,
     /// The number of removed documents in the sample.
     pub removed: u64,

@@ -183,7 +183,7 @@ fn commands(page: &str, text: &str) -> Vec<Printed> {
     found
 }
 
-/// Adds the commands within sentences and returns the sentences as one text.
+/// Adds the commands within sentences and returns the sentences as one string.
 fn inline(page: &str, prose: &[(usize, &str)], found: &mut Vec<Printed>) -> String {
     let joined: String = prose.iter().map(|(_, line)| format!("{line}\n")).collect();
     let mut read = 0;

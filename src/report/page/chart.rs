@@ -27,9 +27,9 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
 pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// The size of a small chart, several of which are side by side.
+/// The size of a small chart, several of which are placed side by side.
 pub const SMALL: (u32, u32) = (480, 230);
-/// The size of a chart in a row of its own.
+/// The size of a chart that has a row of its own.
 pub const LARGE: (u32, u32) = (1080, 560);
 
 /// Returns the font size for a chart of this size, so that letters look equally large in all charts on the page.
