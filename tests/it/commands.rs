@@ -451,7 +451,7 @@ fn copy(from: &Path, folder: &Path) {
     }
 }
 
-/// Returns the lines in the Makefile's help that begin with make, without their descriptions.
+/// Returns the lines in the Makefile's help that begin with `make`, without their descriptions.
 fn helped() -> Vec<String> {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let lines = makefile.lines().take_while(|line| line.starts_with('#'));

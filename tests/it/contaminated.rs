@@ -589,7 +589,7 @@ fn columns_of_choices_are_checked() {
     refused(&["--choices-column", "choises"], &["`--choices-column`", "choises", "did you mean \"choices\"?"]);
     refused(&["--choices-column", "choices,options"], &["`--choices-column`", "\"options\""]);
     refused(&["--suite-column", "choices"], &["`--suite-column`", "\"choices\"", "a list"]);
-    // A list of numbers is not a text.
+    // A list of numbers is not text.
     std::fs::remove_dir_all(place.at("items")).unwrap();
     std::fs::create_dir(place.at("items")).unwrap();
     let lines =

@@ -160,7 +160,8 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Returns the number of bytes up to the end of the header: fields of the same type, the stop of the struct, and the stop of the header.
+/// Returns the number of bytes up to the end of the header: fields of the same type, the stop byte of the struct, and the stop byte of the
+/// header.
 fn rest_of_header(bytes: &[u8]) -> usize {
     let mut at = 0;
     while bytes[at] != 0 {
@@ -174,7 +175,8 @@ fn rest_of_header(bytes: &[u8]) -> usize {
     at + 2
 }
 
-/// Checks that impossible lengths are detected before memory is allocated for them. A corpus file is skipped, and a result is refused.
+/// Checks that impossible lengths are detected before memory is allocated for them. A damaged corpus file is skipped, and a damaged result
+/// is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in

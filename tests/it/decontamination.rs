@@ -11,7 +11,7 @@ const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Creates two halves of a corpus. The second half has copies and edited copies of documents in the first half.
+    /// Creates two halves of a corpus. The second half contains copies and edited copies of documents from the first half.
     fn new() -> (Place, Vec<Doc>, Vec<Doc>) {
         let place = Place(tempfile::tempdir().unwrap());
         let mut docs = sample_docs();

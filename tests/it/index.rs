@@ -80,7 +80,7 @@ fn a_document_that_only_shares_a_key_takes_no_part() {
     }
 }
 
-/// Returns documents with two common terms: in a window with more than 64 rows, only documents that share a third heavy term are compared.
+/// Returns documents that share two terms: in a window with more than 64 rows, only documents that share a third heavy term are compared.
 fn of_two_terms(name: char, count: u8, times: usize, own: u32) -> Vec<Doc> {
     let text = |number: u8| {
         let own: Vec<String> =
@@ -95,8 +95,8 @@ fn spelled(number: u32) -> String {
     (0..5).map(|digit| char::from(b'a' + (number / 26u32.pow(digit) % 26) as u8)).collect()
 }
 
-/// Checks that if the pairs of a window depend on all of its rows, all indexed documents in the window take part, including documents in no
-/// pair.
+/// Checks that if the pairs of a window depend on all of its rows, all indexed documents in the window take part, including documents that
+/// are in no pair.
 #[test]
 fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     let others = || {
@@ -121,7 +121,7 @@ fn a_large_window_of_two_batches_is_the_window_of_one_run() {
 fn a_third_term_in_common_is_found_over_two_batches() {
     let pages = |name: &'static str, count: u32| -> Vec<Doc> {
         let text = |number: u32| {
-            // Both batches have the same third terms; the last words are unique to a page.
+            // Both batches have the same third terms; the last words are unique to each page.
             let third = spelled(7 * (number % 30) + 1);
             let own: Vec<String> = (0..3).map(|word| format!("{name}{}", spelled(90 * number + word))).collect();
             format!("{} {} {}", "Zyzzyva quixotry ".repeat(6), format!("q{third} ").repeat(6), own.join(" "))
@@ -137,7 +137,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     let place = law("versions:relate=false", vec![others.chain(old).collect(), new]);
     let begins = place.begins(1);
     let found = pairs(&place.out(1), "versions");
-    // Pages whose numbers are equal modulo 30 are pairs: 1 or 2 indexed pages for each of the 40 new pages, and 10 pairs of two new pages.
+    // Pages whose numbers are equal modulo 30 form pairs: 1 or 2 indexed pages for each of the 40 new pages, and 10 pairs of two new pages.
     let met = found.iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
     // All indexed documents in the window take part.
@@ -149,7 +149,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
     let page = |name: &str, at: u32| {
-        // One word in 300 differs, so only a few of the 64 bits differ, and most blocks are equal.
+        // One word in 300 differs, so only a few of the 64 bits differ, and most blocks are identical.
         let word = |word: u32| spelled(if word == at { 900 + at } else { word });
         Doc { id: format!("{name}-{at}"), text: (0..300).map(word).collect::<Vec<_>>().join(" "), title: None }
     };

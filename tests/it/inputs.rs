@@ -108,7 +108,7 @@ fn tables_of_every_form_hold_one_corpus() {
         run(&[&of(name)], &out, &[]).ends_with(0);
         assert_eq!(doc_pairs(&out, "exact"), [(0, 2)], "{name}");
     }
-    // All files together have nine rows; the texts are equal across the three files.
+    // All files together have nine rows; the three files contain the same texts.
     let out = folder.path().join("out of all");
     let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv"].map(of).to_vec();
     run(&files.iter().map(|file| file.as_path()).collect::<Vec<_>>(), &out, &[]).ends_with(0);

@@ -42,7 +42,7 @@ impl Ran {
         self
     }
 
-    /// Fails unless stderr contains each of these texts. An error and its help line count as one line.
+    /// Fails unless stderr contains each of these strings. An error and its help line count as one line.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Ran {
         let said = self.stderr.replace("\nhelp: ", "; ");
@@ -103,13 +103,13 @@ impl Done {
     }
 }
 
-/// Runs over one input in a new temporary folder, and expects exit code 0.
+/// Runs the program on one input in a new temporary folder, and expects exit code 0.
 #[track_caller]
 pub fn done(input: &Path, more: &[&str]) -> Done {
     ended(input, more, 0)
 }
 
-/// Runs over one input in a new temporary folder, and expects this exit code.
+/// Runs the program on one input in a new temporary folder, and expects this exit code.
 #[track_caller]
 pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     let folder = tempfile::tempdir().unwrap();
@@ -322,8 +322,8 @@ pub fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
-/// Returns the algorithms that signed every used document of a run. Fails unless these are at least half of the algorithms, because the
-/// test would otherwise be meaningless.
+/// Returns the algorithms that signed every used document of a run. Fails if these are fewer than half of the algorithms, because the test
+/// would then be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
