@@ -59,7 +59,7 @@ pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
     text
 }
 
-/// Returns the output of a dry run over a sample: the counts of the sample, and estimates of the removed share and the time for the
+/// Returns the output of a dry run on a sample: the counts of the sample, and estimates of the removed share and the time for the
 /// complete corpus. The estimated time is proportional to the number of documents. It does not include the report and the cleaned corpus,
 /// which a dry run does not write.
 pub fn estimated(report: &RunReport) -> String {
@@ -162,7 +162,7 @@ impl WholeCorpus {
     }
 }
 
-/// Returns the estimate for the complete corpus from the record of a run over a sample.
+/// Returns the estimate for the complete corpus from the record of a run on a sample.
 pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
     let sampled = report.documents.rows;
     let all = report.documents.sampled_from.unwrap_or(sampled);

@@ -48,7 +48,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Checks that an index, the indexed files, and the output of a run over these files are equivalent as references, and that the result
+/// Checks that an index, the indexed files, and the output of a run on these files are equivalent as references, and that the result
 /// equals the result of an incremental run.
 #[test]
 fn a_reference_is_an_index_an_output_or_files() {

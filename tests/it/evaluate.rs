@@ -236,7 +236,7 @@ fn the_samples_against_their_pairs() {
     assert!(!done.out().join("evaluation").exists(), "an evaluation of other pairs");
 }
 
-/// Returns generated documents with clusters, and a run over these documents whose pairs differ from the clusters.
+/// Returns generated documents with clusters, and a run on these documents whose pairs differ from the clusters.
 fn made(folder: &Path) -> (Vec<Doc>, Vec<usize>, PathBuf, Done) {
     let docs = made_docs(400);
     let mut numbers = Numbers(5);

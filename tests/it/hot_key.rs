@@ -45,7 +45,7 @@ fn a_hot_key_costs_time_in_proportion_to_its_size() {
             let expected = match label.as_str() {
                 // These algorithms form classes: nothing is compared, and the best document represents all documents.
                 "exact" | "tf" | "simhash" => (0, 0, all, documents - 1),
-                // This algorithm forms chains within a single window, because one sentence makes one key.
+                // This algorithm forms chains within a single window, because each text consists of one sentence and therefore has one key.
                 "three_plus_five" => (compared, all - compared, compared, compared),
                 // All bands contain the same documents, which are compared only once.
                 _ => (compared, all - compared, compared, compared),
@@ -67,7 +67,7 @@ fn pages(count: usize) -> Vec<String> {
     (0..count).map(page).collect()
 }
 
-/// Returns the cost of a run over these texts: the comparisons, candidates and pairs of each algorithm, and the size of the temporary
+/// Returns the cost of a run on these texts: the comparisons, candidates and pairs of each algorithm, and the size of the temporary
 /// files.
 fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     let folder = tempfile::tempdir().unwrap();

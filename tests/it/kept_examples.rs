@@ -28,7 +28,7 @@ fn others(batch: usize) -> Vec<Doc> {
         .collect()
 }
 
-/// Creates a place whose batches remove documents by pairs, with this value of `--chain`.
+/// Creates a place whose batches use `--remove-if pair` and this value of `--chain`.
 fn place(chain: &str) -> IndexPlace {
     let mut place = IndexPlace::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();

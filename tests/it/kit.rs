@@ -91,7 +91,7 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Holds the output of a run over one input, in a temporary folder.
+/// Holds the output of a run on one input, in a temporary folder.
 pub struct Done {
     folder: TempDir,
 }

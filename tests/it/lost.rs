@@ -1,11 +1,11 @@
-//! Tests inputs in which much data is missing although no row is invalid. The previous output is kept.
+//! Tests inputs in which a lot of data is missing although no row is invalid. The previous output is kept.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::kit::{Ran, record, run};
 
-/// Returns this many lines, which are different for each file.
+/// Returns this many lines, which differ from file to file.
 fn lines(file: usize, rows: usize) -> Vec<u8> {
     let line = |row: usize| format!("{{\"id\":\"{file}-{row}\",\"text\":\"text {row} of the file {file}\"}}\n");
     (0..rows).map(line).collect::<String>().into_bytes()

@@ -1,5 +1,5 @@
-//! Tests the printed output for any input: all log lines have one format, nothing is printed that a terminal would interpret, and the exit
-//! code depends on the result and not on whether it could be printed.
+//! Tests the printed output for any input: all log lines have the same format, nothing is printed that a terminal would interpret, and the
+//! exit code depends on the result and not on whether it could be printed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Runs over two near-copies of a hostile text and an unrelated text.
+/// Runs the program on two near-copies of a hostile text and an unrelated text.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
@@ -222,7 +222,8 @@ fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
 fn the_figures_of_the_page_are_those_of_the_tables() {
     let run = done(samples(), &[]);
     let page = page(&run.out());
-    // Compares removed documents, characters and bytes by length, removals by similarity, and removed documents by file.
+    // Compares the page with the tables: removed documents, characters and bytes by length, removals by similarity, and removed documents
+    // by file.
     let told = python(
         "import sys, polars as pl\n\
          from pathlib import Path\n\

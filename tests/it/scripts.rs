@@ -1,4 +1,4 @@
-//! Runs the scripts for output folders on a run over the samples, and compares their output with the tables of this run.
+//! Runs the scripts for output folders on a run on the samples, and compares their output with the tables of this run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

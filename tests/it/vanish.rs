@@ -1,5 +1,5 @@
 //! Tests a corpus that changes during a run. The files of the corpus are listed once. A file that disappears is skipped and reported; a new
-//! file is not read, and a note reports it.
+//! file is not read, but a note reports it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
