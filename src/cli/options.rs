@@ -1,5 +1,5 @@
-//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command. It is combined with the file given
-//! by `--config` to form [`Settings`]. A switch may be typed as `--strict=false` to override the file.
+//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command. These options are combined with the
+//! file given by `--config` to form [`Settings`]. A switch may be typed as `--strict=false` to override the file.
 
 use std::path::{Path, PathBuf};
 

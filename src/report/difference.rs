@@ -120,7 +120,8 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| bag(line)).collect() };
     let (old_bags, new_bags) = (bags(old), bags(new));
     let width = new.len() + 1;
-    // best[i][j] is the maximum total similarity of the lines from i on and from j on. Shares that are too small count as 0.
+    // best[i][j] is the maximum total similarity of the old lines from i on and the new lines from j on. Shares that are too small count as
+    // 0.
     let mut best = vec![0.0; (old.len() + 1) * width];
     let alike = |i: usize, j: usize| {
         let share = dice(&old_bags[i], &new_bags[j]);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
 
-/// Holds a folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
+/// Holds a folder that contains a two-file corpus, word lists, labels, a second corpus, and outputs.
 struct Place {
     folder: tempfile::TempDir,
 }

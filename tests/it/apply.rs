@@ -1,4 +1,4 @@
-//! Tests `dupsift apply`, which writes the same corpus for a finished run as a run with `--corpus`.
+//! Tests `dupsift apply`, which writes the same corpus for a finished run as a run with `--corpus` would.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -253,7 +253,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     fs::create_dir(out.join("deduped")).unwrap();
     refused(&out, &[], &["deduped already exists; pass `--overwrite` to replace it"]);
     fs::remove_dir(out.join("deduped")).unwrap();
-    // Replaces the content with different content of the same length and with the same number of rows.
+    // Replaces the content with different content that has the same length and the same number of rows.
     let mut others = docs(40);
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;

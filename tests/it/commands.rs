@@ -1,6 +1,6 @@
-//! Tests every command shown in README.md, the manual and the Makefile's help. A command runs as printed, in the order of its page and in a
-//! folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. `python/tests/test_pages.py` runs the
-//! Python blocks with the wheel, as part of `make python` and `make python-spark`.
+//! Tests every command shown in README.md, the manual and the Makefile's help. Commands are run as printed, in the order in which they
+//! appear on the page and in a folder with the files that the page mentions, unless they are listed in [`LEFT_OUT`] with the reason.
+//! `python/tests/test_pages.py` runs the Python blocks with the wheel, as part of `make python` and `make python-spark`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,7 +56,7 @@ const BOUND: &[(&str, &str)] = &[
     ("OUT/NAME.held", "held/night.held"),
     ("OUT.held", "held.held"),
     ("CORPUS", "corpus"),
-    // Numbers for a machine that is larger than the test machine.
+    // Numbers that are meant for a larger machine than the test machine.
     ("--keys 100000000", "--keys 100000"),
 ];
 
@@ -381,7 +381,7 @@ impl Desk {
                 bound = bound.replace(&format!("{begin}{root}"), &format!("{begin}{below}"));
             }
         }
-        // Each run into OUT gets its own output; commands that read OUT use the last output.
+        // Each run that writes to OUT gets its own output; commands that read OUT use the latest output.
         if bound.contains(" --out OUT ") {
             self.outputs += 1;
         } else if bound.contains(" OUT ") && self.outputs == 0 {

@@ -1,5 +1,5 @@
-//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and a simple implementation of the judge. Also
-//! compares sampling with complete judging, and the exact join with all pairs.
+//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and with a simple implementation of the judge. Also
+//! compares the results of sampling with the results of complete judging, and the exact join with a comparison of all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ fn study(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
 }
 
-/// Returns the study without its seconds, which differ from run to run.
+/// Returns the study without its times, which differ from run to run.
 fn lasting(mut study: Value) -> Value {
     study["judge"]["cpu_seconds"] = Value::Null;
     for list in ["algorithms", "combinations"] {
@@ -408,7 +408,7 @@ fn every_preset_is_compared_where_nothing_is_typed() {
 }
 
 /// Checks that identical texts are duplicates according to every judge, even if they contain no words, and that the exact join finds them
-/// even if few of their pairs are written.
+/// even if only a few of their pairs are written.
 #[test]
 fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
     let folder = tempfile::tempdir().unwrap();

@@ -145,7 +145,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             assert!(found as f64 >= share * ITEMS as f64, "{language}, {kind}: {found} of {ITEMS} at {least}");
         }
     }
-    // No sample contains an item, and no document contains the item of another document.
+    // No sample contains an item, and no document contains an item that belongs to a different document.
     assert!(scores.keys().all(|(doc, item)| doc.split(' ').next() == Some(item)), "{scores:?}");
     // The reported position is the position of the item in the original text.
     let table = Table::read(&place.at("out/contaminated"));

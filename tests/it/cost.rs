@@ -1,4 +1,4 @@
-//! Tests the cost of a run in counts: rows, comparisons, texts read, bytes written to disk.
+//! Tests the cost of a run, measured in counts: rows, comparisons, texts read, and bytes written to disk.
 //!
 //! Counts are the same on every machine, so these tests do not have to measure time to detect a change that increases the work. Numbers
 //! that follow from the algorithm are exact; all other numbers have an upper bound. To guard a new count, first add it to run.json, then
@@ -91,8 +91,8 @@ fn rows_comparisons_and_candidates() {
 }
 
 /// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and uses more of a text than its words, requires
-/// a second pass. A model that is learned from the statistics requires a third pass. If pairs are verified on the texts, there is one more
-/// pass, over documents in candidate pairs. Nothing else reads texts.
+/// a second pass. A model that is learned from the statistics requires a third pass. If pairs are verified by comparing texts, there is one
+/// more pass, which reads the documents in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -149,7 +149,7 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
 }
 
 /// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read their
-/// texts again. If candidates are not verified on the texts, removal has to read the texts.
+/// texts again. If candidates are not verified by comparing texts, removal has to read the texts.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
     for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {

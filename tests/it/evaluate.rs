@@ -49,7 +49,7 @@ fn components(docs: &[Doc], pairs: &BTreeSet<(String, String)>) -> Vec<usize> {
     }
 }
 
-/// Computes B-cubed precision and recall, and the adjusted Rand index, by definition over all pairs of documents.
+/// Computes B-cubed precision and recall, and the adjusted Rand index, directly from their definitions over all pairs of documents.
 fn partition_measures(truth: &[usize], predicted: &[usize]) -> [f64; 3] {
     let n = truth.len();
     let (mut precision, mut recall) = (0.0, 0.0);

@@ -137,7 +137,7 @@ fn documents_that_signs_keep_apart_are_explained() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
-/// Checks two texts that occur in three copies each. Words that occur in only one of these texts form no keys in the run, although the
+/// Checks two texts, each of which occurs three times. Words that occur in only one of these texts form no keys in the run, although the
 /// counts of the run include the copies.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {

@@ -155,7 +155,7 @@ fn what_is_reported_follows_from_the_texts() {
         "version, unique",
     ];
     assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
-    // The samples include both Han words that distinguish two texts and words that do not.
+    // The samples include Han words that distinguish two texts as well as Han words that do not.
     assert!(
         ["template, one word differs, Han: ", "version, unique, Han: "].iter().all(|kind| said.contains(kind)),
         "{said}"
@@ -290,8 +290,8 @@ fn explain_says_why_with_figures() {
     );
 }
 
-/// Checks the reason if there is a verification after the rule: the table contains the similarity from the verification, but the rule used
-/// the cosine.
+/// Checks the reason that is given if a verification follows the rule: the table contains the similarity from the verification, but the
+/// rule used the cosine.
 #[test]
 fn explain_goes_by_the_methods_own_score() {
     let folder = tempfile::tempdir().unwrap();

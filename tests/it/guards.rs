@@ -13,7 +13,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Writes a corpus of this many documents, the first of which are copies of the same text.
+    /// Writes a corpus of `rows` documents, the first `copies` of which are copies of the same text.
     fn corpus(&self, rows: usize, copies: usize) {
         let text = |row: usize| if row < copies { "one text".to_owned() } else { format!("a text of its own {row}") };
         write_docs(&self.at("corpus/a.parquet"), &numbered((0..rows).map(text)), 1000);

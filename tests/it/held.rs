@@ -181,7 +181,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     place.broken(500, 400);
     place.held(&[]);
     let tables = tree(&place.at("out.held/removed"));
-    // The held result can be inspected. When it is accepted, its page is updated without the corpus.
+    // The held result can be inspected. When the held result is accepted, its page is updated without the corpus.
     Ran::of(program().arg("report").arg(place.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(before.contains("(held back)") && !before.contains("accepted at "));
@@ -254,8 +254,8 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     }
 }
 
-/// Kills the process that accepts a result at each of its system calls in turn. During an acceptance, two files, the mark, both folders and
-/// the complete earlier result change.
+/// Kills the process that accepts a result at each of its system calls in turn. While a result is accepted, two files, the mark, both
+/// folders and the complete earlier result change.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {

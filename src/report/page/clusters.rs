@@ -14,7 +14,7 @@ use dupsift_study::study::Review;
 
 /// Returns the charts of all algorithms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
-    // All charts have the same scale, so that they can be compared.
+    // All charts use the same scale, so that they can be compared.
     let largest = report.algorithms.iter().map(|one| one.largest_cluster).max().unwrap_or(0);
     let bars: Vec<Vec<(u64, u64, u64)>> = review.algorithms.iter().map(|one| doubling(&one.clusters.sizes)).collect();
     let most = bars.iter().flatten().map(|bar| bar.2).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Renders the repeated passages with the most characters, such as templates, notices and quotations.
+//! Renders the repeated passages that take up the most text, such as templates, notices and quotations.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! Tests the page of a sample record: checks its content, and that nothing can be injected into it.
+//! Tests the page of a sample record: its content is correct, and nothing can be injected into it.
 
 use std::collections::BTreeMap;
 
