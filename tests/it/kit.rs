@@ -389,7 +389,8 @@ pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> B
     pairs.into_iter().filter(|&(a, b)| firsts[a] == a && (firsts[b] == b || firsts[b] == a)).collect()
 }
 
-/// Returns the pairs of documents that written pairs imply, by combining all documents with the two texts, or with the same text.
+/// Expands written pairs to all pairs of documents that they imply: each document with the first text is paired with each document with the
+/// second text.
 pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut copies: BTreeMap<(&String, &Option<String>), Vec<usize>> = BTreeMap::new();
     docs.iter().enumerate().for_each(|(at, doc)| copies.entry((&doc.text, &doc.title)).or_default().push(at));
@@ -427,8 +428,8 @@ impl Numbers {
     }
 }
 
-/// Returns short documents of generated words. Many of them are copies of other documents, with changed words, moved sentences or no
-/// changes.
+/// Returns short documents of generated words. Many of the documents are copies of other documents, with changed words, moved sentences or
+/// no changes.
 pub fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);

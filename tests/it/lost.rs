@@ -32,7 +32,7 @@ fn again(folder: &Path) -> Ran {
     run(&[&folder.join("corpus")], &folder.join("out"), &["--overwrite", "--algorithms", "exact"])
 }
 
-/// Checks that the result is held because of this many files.
+/// Checks that the result is held and that its record lists this many bad files.
 #[track_caller]
 fn held(folder: &Path, bad: usize) {
     let ran = again(folder).ends_with(4);

@@ -156,7 +156,7 @@ fn minhash_similarities_are_exact_and_pairs_above_the_threshold_are_found() {
         if union == 0 { 0.0 } else { common as f64 / union as f64 }
     };
     for threshold in [0.7, 0.4] {
-        // 60 bands of 3 rows miss one in 50 pairs with a similarity of 0.4, and no pairs with a similarity of 0.7.
+        // 60 bands of 3 rows miss about one in 50 pairs with a similarity of 0.4, and practically no pairs with a similarity of 0.7.
         let algorithm = format!("minhash:bands=60,rows=3,verify=jaccard:{threshold},as=x");
         let done = done(made.folder.path(), &["--algorithms", &algorithm]);
         let found = pairs(&done.out(), "x");

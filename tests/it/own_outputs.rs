@@ -1,5 +1,5 @@
-//! Tests that results and indexes of dupsift inside a corpus are not treated as part of the corpus. They are skipped wherever the corpus is
-//! listed, and the run reports them.
+//! Tests that results and indexes of dupsift inside a corpus are not treated as part of the corpus. These results and indexes are skipped
+//! wherever the corpus is listed, and the run reports them.
 
 use std::path::{Path, PathBuf};
 

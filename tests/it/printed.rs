@@ -198,7 +198,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
                 _ => Err(std::io::Error::last_os_error()),
             }
         };
-        // SAFETY: only that call is made between fork and exec.
+        // SAFETY: only `setrlimit` is called between fork and exec.
         unsafe { command.pre_exec(limited) };
         let ran = Ran::of(command.output().unwrap());
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);

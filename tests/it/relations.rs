@@ -1,5 +1,5 @@
 //! Tests, on the sample corpus, relations between the results of two settings, such as a stricter rule or an equivalent setting. These
-//! relations follow from the definitions of the algorithms and hold for any texts.
+//! relations follow from the definitions of the algorithms and hold for any corpus.
 
 use std::collections::BTreeSet;
 

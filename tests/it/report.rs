@@ -58,7 +58,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     assert_eq!(names_in(run.out().parent().unwrap()), ["out"]);
 }
 
-/// Sets values that differ from run to run to a constant.
+/// Replaces values that differ from run to run with a constant.
 fn timeless(out: &Path) {
     fn clear(value: &mut serde_json::Value) {
         match value {
@@ -208,7 +208,7 @@ fn the_policy_lets_the_script_of_the_page_run_and_no_other() {
     assert!(page(&run.out()).contains(&format!("script-src 'sha256-{hash}';")), "{hash}");
 }
 
-/// Returns the cells in the rows of the table with this label, by heading.
+/// Returns the cells of each row in the table with this label.
 fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
     let (_, rest) = page.split_once(&format!("aria-label=\"{label}\"")).expect("the table");
     let (table, _) = rest.split_once("</table>").expect("its end");

@@ -73,8 +73,8 @@ fn a_sample_is_a_corpus_of_its_documents() {
     assert!(!at("no").exists());
 }
 
-/// Checks that a dry run on a sample removes the same number of documents as a run on the sample, estimates the share and the time for
-/// the complete corpus, and leaves no files behind.
+/// Checks that a dry run on a sample reports the same number of removed documents as a run on the sample, estimates the share and the time
+/// for the complete corpus, and leaves no files behind.
 #[test]
 fn a_dry_run_estimates_on_a_sample() {
     let folder = tempfile::tempdir().unwrap();

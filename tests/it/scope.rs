@@ -56,8 +56,8 @@ fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     pairs(out, label).into_iter().map(line).collect()
 }
 
-/// Checks for all algorithms that the two documents of each pair have the same value. The pairs must be the same as in separate runs over
-/// the rows with each value; these runs use the counts, the models and the planned size of the complete corpus.
+/// Checks for all algorithms that the two documents of each pair have the same value. The pairs must be the same as in separate runs on the
+/// rows with each value; these runs use the counts, the models and the planned size of the complete corpus.
 #[test]
 fn pairs_are_those_of_each_value_alone() {
     let place = tempfile::tempdir().unwrap();

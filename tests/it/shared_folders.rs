@@ -1,4 +1,4 @@
-//! Tests folders to which other users may write. Files that they prepare in these folders are refused, and no file of this user is
+//! Tests folders to which other users may write. Files that other users prepare in these folders are refused, and no file of this user is
 //! overwritten or removed.
 
 use std::fs::{self, Permissions};
@@ -127,8 +127,8 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
     }
 }
 
-/// Checks folders to which other users may write. They may have prepared such a folder regardless of who created it. This test needs no
-/// second user.
+/// Checks folders to which other users may write. Such users may have prepared files in the folder regardless of who created it. This test
+/// needs no second user.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {

@@ -1,4 +1,4 @@
-//! Tests `--keep-texts`, which stores texts so that removals can be explained and shown after the corpus was overwritten.
+//! Tests `--keep-texts`, which stores texts so that removals can be explained and shown after the corpus has been overwritten.
 
 use std::path::{Path, PathBuf};
 

@@ -41,7 +41,7 @@ enum Step {
     ForgetBatch,
     ForgetIds,
     Compact,
-    /// A batch that a guard holds back. It is accepted, or the index changes first and the batch is run again.
+    /// A batch that a guard holds back. The batch is then accepted, or the index changes first and the batch is run again.
     Hold,
     /// A new batch whose process is killed, and its recovery.
     Kill,
