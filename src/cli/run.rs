@@ -68,7 +68,7 @@ pub fn called(settings: &Settings, options: &RunOptions) -> String {
 }
 
 /// Logs the task, the number of documents and the required resources. With `-v`, also logs the algorithms with all their parameters, as a
-/// value of `--algorithms`. Returns the passes and the legs of the job.
+/// value of `--algorithms`. Returns the passes and the legs (consecutive parts) of the job.
 pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,

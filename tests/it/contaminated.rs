@@ -119,7 +119,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             let item = made(language, words, &mut numbers);
             for kind in KINDS {
                 let host = &hosts[numbers.below(hosts.len())].text;
-                // One item is planted in a document of 1 MB.
+                // One item is planted in a 1 MB document.
                 let times = if number == 7 { 1_000_000 / host.len() + 1 } else { 1 };
                 let planted = planted(kind, language, &item, &mut numbers);
                 let text = format!("{}\n{planted}\n{host}", format!("{host}\n").repeat(times));

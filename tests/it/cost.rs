@@ -233,8 +233,8 @@ fn minhash_spills_at_most_360_bytes_a_document() {
     assert!(all <= COUNT * 360, "{all} bytes were spilled, {} a document", all / COUNT);
 }
 
-/// Guards the size of the output. The rows of the tables repeat ids in order, which compresses well. The ids of the samples have 62
-/// characters.
+/// Guards the size of the output. The rows of the tables repeat ids in order, which compresses well. The ids of the samples are 62
+/// characters long.
 #[test]
 fn a_written_row_takes_few_bytes() {
     let (done, record) = run(ALL, &[]);

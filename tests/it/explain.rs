@@ -13,7 +13,7 @@ use crate::kit::{
     ALL, Doc, Done, PairLine, Ran, Table, done, labels, numbered, pairs, program, record, samples, write_docs,
 };
 
-/// A run of all algorithms over the samples.
+/// A run of all algorithms on the samples.
 static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", ALL]));
 
 fn explain(out: &Path, a: i64, b: i64) -> Explanation {

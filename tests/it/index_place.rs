@@ -82,7 +82,7 @@ impl IndexPlace {
         out
     }
 
-    /// Returns the first document number of a batch.
+    /// Returns the number of the first document in a batch.
     pub fn begins(&self, batch: usize) -> i64 {
         self.docs[..batch].iter().map(|docs| docs.len() as i64).sum()
     }

@@ -227,7 +227,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             let representative = *cluster.iter().min_by_key(|doc| rank[**doc]).unwrap();
             assert_eq!((sizes[row] as usize, best[row]), (cluster.len(), doc == representative), "{label}");
             assert_eq!((&ids[row], &cluster_ids[row]), (&docs[doc].id, &docs[representative].id), "{label}");
-            // A copy has the same pairs as the best document with the same text.
+            // A copy has the same pairs as the best document that has the same text.
             let text_of = |doc: usize| {
                 let copies = lines.iter().filter(|line| line.matched_by == "copy");
                 let of = |line: &crate::kit::PairLine| [line.doc_a as usize, line.doc_b as usize];
@@ -253,7 +253,7 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
             equal.extend(group[at + 1..].iter().map(|&b| (a, b)));
         }
     }
-    // Each copy is in a pair with the best document with the same text, which is the first document because lengths are equal.
+    // Each copy is in a pair with the best document that has the same text; this is the first document, because lengths are equal.
     equal.retain(|&(a, b)| a == by_text[docs[b].text.as_str()][0]);
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
     // Copies are identical in everything that the algorithms of the run read, and some of these algorithms read titles.

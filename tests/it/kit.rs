@@ -380,7 +380,7 @@ pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// Reduces pairs of documents to the pairs that a run writes. Each copy is in a pair with the first document with the same text, and
+/// Reduces pairs of documents to the pairs that a run writes. Each copy is in a pair with the first document that has the same text, and
 /// different texts are represented by their first documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();

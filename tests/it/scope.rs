@@ -180,7 +180,7 @@ const ACROSS: [&str; 2] = ["--scope", "across:site"];
 /// Algorithms that cover pairs of copies, classes of different texts, and pairs with and without a check.
 const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
 
-/// Returns edited and identical texts on a few sites. Some texts have more copies.
+/// Returns edited and identical texts on a few sites. Some of these texts have additional copies.
 fn crossing() -> Vec<Placed> {
     let (sites, mut numbers) = ([Some("a"), Some("b"), Some("c"), None], Numbers(7));
     let docs = made_docs(240);

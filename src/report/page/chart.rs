@@ -97,7 +97,7 @@ pub fn top(most: u64) -> f64 {
     (most.max(1) as f64 * 2.0).max(12.0)
 }
 
-/// The base of bars on a logarithmic axis. It is so low that a bar of height 1 is visible.
+/// The base of bars on a logarithmic axis. The base is so low that a bar of height 1 is visible.
 pub const FLOOR: f64 = 0.6;
 
 #[cfg(test)]

@@ -484,7 +484,7 @@ impl<'d> Driver<'d> {
             docs.iter().for_each(|&doc| texts.entry(text(doc)).or_default().push(doc));
             texts
         };
-        // The best document with each text; above the limit, only the best document overall.
+        // The best document for each distinct text; above the limit, only the best document overall.
         let texts = |docs: &[u64]| -> Vec<u64> { by_text(docs).values().map(|docs| best(docs)).collect() };
         let mut equal = |a: u64, b: u64| found.push(of_class(scheme, same, a, b, are_copies));
         for docs in classes.members.values() {
