@@ -33,7 +33,7 @@ pub fn start(
     start_with(options, inputs, cluster, progress, cancel)
 }
 
-/// Runs over opened inputs, and writes `report.html` if the program was built with the page.
+/// Runs the job on inputs that are already open, and writes `report.html` if the program was built with support for this page.
 ///
 /// # Errors
 /// Returns the errors of [`crate::Job::run`].
@@ -65,7 +65,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     job::estimate(options, inputs)
 }
 
-/// Runs over the sample for an estimate, in a temporary folder that is deleted afterwards.
+/// Runs the job on the sample for an estimate, in a temporary folder that is deleted afterwards.
 ///
 /// # Errors
 /// Returns the errors of [`start`].

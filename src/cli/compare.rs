@@ -62,7 +62,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     Ok(print_result(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
 }
 
-/// Returns a description of the contestants.
+/// Returns a description of the algorithms and presets that are compared.
 fn called(options: &CompareOptions) -> String {
     let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
     if labels.len() > MOST_NAMED {

@@ -19,7 +19,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes the same characters as [`escaped`], and line feeds as well, for text on a single line.
+/// Escapes the same characters as [`escaped`] and also line feeds, for text that must fit on a single line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match escaped(text) {
         shown if shown.contains('\n') => Cow::Owned(shown.replace('\n', "\\n")),
@@ -45,7 +45,7 @@ mod tests {
         );
         assert!(matches!(escaped("猫 cat\n"), Cow::Borrowed("猫 cat\n")));
         assert_eq!(one_line("a\nb\u{7f}"), "a\\nb\\u007f");
-        // Checks that the value of JSON text does not change.
+        // Checks that escaping does not change the value of JSON text.
         let json = serde_json::to_string("\u{1b}\u{7f}\u{85}\n").unwrap();
         assert_eq!(serde_json::from_str::<String>(&escaped(&json)).unwrap(), "\u{1b}\u{7f}\u{85}\n");
     }

@@ -6,7 +6,7 @@
 //! | 1 | failed: no new output was written |
 //! | 2 | wrong usage: a different command line would work |
 //! | 3 | done, but rows or files were rejected or a guard fired |
-//! | 4 | finished, but held back: a guard fired, and an earlier output under the final name is unchanged |
+//! | 4 | finished, but not published: a guard fired, so the earlier output under the final name is unchanged |
 //! | 129, 130, 143 | stopped by SIGHUP, SIGINT (Ctrl-C), SIGTERM: 128 plus the signal number, as in shells |
 
 use std::process::ExitCode;

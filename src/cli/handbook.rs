@@ -14,7 +14,7 @@ parameters and cost; `dupsift algorithms NAME` prints the parameters. All algori
 * `as=NAME` sets the name of the output folder.
 ";
 
-/// The beginning of every summary, which the table has in its header instead.
+/// The beginning of every summary; the table states it once, in its header.
 const SUMMARY_START: &str = "Two documents are duplicates if ";
 
 /// Returns the page that lists all algorithms in a table, with a link to the page of each algorithm.
@@ -64,7 +64,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
     section
 }
 
-/// Returns the options of `run`, followed by the options of other commands, in the form of docs/options.md.
+/// Returns the options of `run`, followed by the options of other commands, in the format of docs/options.md.
 #[cfg(test)]
 fn options() -> String {
     use dupsift_engine::options::{OptionSpec, Spelling, Verb, in_groups};

@@ -38,7 +38,7 @@ fn listed() -> Vec<String> {
     ALGORITHMS.iter().flat_map(of_one).chain(["all".to_owned()]).collect()
 }
 
-/// Returns a parser that accepts any text. Its known values are the words that [`BEGINNINGS`] lists for this option.
+/// Returns a parser that accepts any text. For completion, the parser offers the values that [`BEGINNINGS`] lists for this option.
 pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
     Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
 }

@@ -27,7 +27,7 @@ use dupsift_engine::options::{Settings, Spelling};
 /// Selects the format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// Text for people.
+    /// Human-readable text.
     Text,
     /// One JSON object per line.
     Json,

@@ -13,14 +13,14 @@ use dupsift_core::error::Error;
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs;
 
-/// Lists pages, each with its name below docs/ and its text.
+/// Lists pages, each with its path below docs/ and its text.
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/", $name)))),*]
     };
 }
 
-/// All pages except the benchmarks, the pictures, and the pages for contributors in docs/dev.
+/// All pages in docs/ except the benchmarks and the pages for contributors in docs/dev.
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
@@ -115,7 +115,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     ))
 }
 
-/// Returns the text of a page without pictures, in which links to pages that are not written become plain text.
+/// Returns the text of a page without its pictures. Links to pages that are not written become plain text.
 fn without_dead_links(page: &str, text: &str) -> String {
     let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut out = String::with_capacity(text.len());

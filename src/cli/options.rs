@@ -1,5 +1,5 @@
-//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command. It is combined with the file given
-//! by `--config` to form [`Settings`]. A switch may be typed as `--strict=false` to override the file.
+//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command. These options are combined with the
+//! file given by `--config` to form [`Settings`]. A switch may be typed as `--strict=false` to override the file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::known::completed;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Spelling, Value, Verb, in_groups, options_of};
 
-/// Commands that write an output from a corpus and read a configuration file.
+/// Commands that produce output from a corpus and can read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
 /// Options that also have a short form.

@@ -15,7 +15,7 @@ use dupsift_engine::options::Spelling;
 /// Prints to stdout. A closed pipe (`dupsift algorithms | head -1`) counts as success.
 ///
 /// # Errors
-/// Returns any other error of stdout, such as a full disk.
+/// Returns any other error from stdout, such as a full disk.
 pub fn say(text: &str) -> io::Result<()> {
     say_styled(&escaped(text))
 }
@@ -32,7 +32,7 @@ pub fn say_styled(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints the summary of a complete result and returns the exit code. An error of stdout causes only a warning, because the exit code
+/// Prints the summary of a complete result and returns the exit code. An error from stdout causes only a warning, because the exit code
 /// describes the result. With `--quiet`, nothing is printed unless the result requires attention.
 pub fn print_result(text: &str, exit: Exit) -> Exit {
     ends_with(exit);

@@ -38,7 +38,7 @@ pub fn program(typed: Vec<OsString>) -> Exit {
     ended.unwrap_or_else(|error| fail(&error))
 }
 
-/// Prints the help text, or the error in the command line. Ignores errors of a closed terminal.
+/// Prints the help text, or the error in the command line. Ignores errors from a closed terminal.
 fn answer(told: &clap::Error, words: &[String]) {
     let command = Arguments::command();
     let verb = words.iter().find_map(|word| command.find_subcommand(word)).map(|verb| verb.get_name());

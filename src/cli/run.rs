@@ -54,7 +54,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     Ok(print_result(&summary(&report, &options.out, detail), exit))
 }
 
-/// Returns a description of the recipe: a preset, or algorithms.
+/// Returns a description of the recipe: a preset or a list of algorithms.
 pub fn called(settings: &Settings, options: &RunOptions) -> String {
     let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
     let by_default = (!settings.is_typed("algorithms")).then_some(DEFAULT_PRESET.name);
@@ -68,7 +68,7 @@ pub fn called(settings: &Settings, options: &RunOptions) -> String {
 }
 
 /// Logs the task, the number of documents and the required resources. With `-v`, also logs the algorithms with all their parameters, as a
-/// value of `--algorithms`. Returns the passes and the legs of the job.
+/// value of `--algorithms`. Returns the passes and the legs (consecutive parts) of the job.
 pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,

@@ -21,7 +21,7 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// The time within which the work may stop on its own. If a step takes longer, the process is ended during the step.
+/// How long the work may take to stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum time for writing a message. The time is limited because the reader of the pipe may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
@@ -58,7 +58,7 @@ fn heard(signal: i32, flag: &AtomicBool) {
 /// Returns whether the process was started with this signal ignored.
 #[allow(unsafe_code)]
 fn is_ignored(signal: i32) -> bool {
-    // SAFETY: this is a struct of numbers, for which all zeros is a valid value.
+    // SAFETY: all fields of this struct are numbers, so all zeros is a valid value.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: without a new action, the call only writes the current action to the given struct.
     let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };

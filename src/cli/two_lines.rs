@@ -3,7 +3,7 @@
 //! A message from the library is a single line, `PROBLEM; SOLUTION`, so it can be used as a warning, a Python exception or a JSON value. A
 //! solution begins with one of [`LEADS`].
 
-/// The possible beginnings of a solution.
+/// The words with which the solution in a message can begin.
 const LEADS: &[&str] = &[
     "add ",
     "accept ",

@@ -1,7 +1,7 @@
-//! Shows two texts side by side in a terminal. They are wrapped to columns of a fixed width, and differences are marked by colors, or by
-//! `[-...-]` and `{+...+}` without colors.
+//! Shows two texts side by side in a terminal. The texts are wrapped to columns of a fixed width, and differences are marked by colors, or
+//! by `[-...-]` and `{+...+}` without colors.
 //!
-//! Texts are untrusted, so their control characters are shown as symbols or numbers and never reach the terminal.
+//! Because texts are untrusted, their control characters are shown as symbols or numbers and never reach the terminal.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -15,15 +15,15 @@ pub struct Screen {
     pub width: usize,
     /// Whether the terminal shows colors.
     pub colours: bool,
-    /// Whether everything is shown, including equal lines and all signature rows.
+    /// Whether everything is shown, including unchanged lines and all signature rows.
     pub full: bool,
 }
 
 /// The minimum width for two texts side by side.
 pub const LEAST_WIDTH: usize = 40;
-/// The number of equal lines that are shown around a change.
+/// The number of unchanged lines that are shown around a change.
 const AROUND: usize = 1;
-/// The minimum number of equal lines that are folded.
+/// The minimum number of consecutive unchanged lines that are folded.
 const FOLDED: usize = 2;
 
 const RED: &str = "\x1b[31m";
@@ -112,8 +112,8 @@ fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut Str
     }
 }
 
-/// Wraps pieces into rows of at most `width` columns. Rows break after spaces and next to wide characters. They break within a word only
-/// if it is longer than a row.
+/// Wraps pieces into rows of at most `width` columns. Rows break after spaces and next to wide characters. A word is broken only if it is
+/// longer than a row.
 fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cell> {
     let (begin, end) = match (side, colours) {
         (Side::Left, true) => (RED, PLAIN),

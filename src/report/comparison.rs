@@ -1,5 +1,5 @@
-//! Formats the tables of `compare` for a terminal: the quality and the agreement of the contestants, the combinations that are better, the
-//! basis of the figures, and the recommendation.
+//! Formats the tables of `compare` for a terminal: the quality and the agreement of the compared settings, the best combinations, the basis
+//! of the figures, and the recommendation.
 //!
 //! The same record gives the same text; only CPU seconds differ between two identical comparisons.
 
@@ -11,7 +11,7 @@ use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
 use dupsift_engine::job::{RunReport, stands_in};
 use dupsift_study::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
-/// The maximum number of contestants in the agreement table, so that the table fits in a terminal.
+/// The maximum number of settings in the agreement table, so that the table fits in a terminal.
 const MOST_AGREEING: usize = 8;
 /// The number of combinations that are shown for each size.
 const MOST_SHOWN: usize = 3;
@@ -91,7 +91,7 @@ fn headline(report: &ComparisonReport) -> String {
     text
 }
 
-/// Formats the number of contestants, as in `31 algorithms and 4 presets`.
+/// Formats the number of compared settings, as in `31 algorithms and 4 presets`.
 pub(super) fn contestants(report: &ComparisonReport) -> String {
     let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
     let algorithms = report.algorithms.len() as u64 - presets;
@@ -102,12 +102,12 @@ pub(super) fn contestants(report: &ComparisonReport) -> String {
     }
 }
 
-/// Returns the name of a contestant; presets are marked.
+/// Returns the name of a compared setting; presets are marked.
 pub(super) fn name_of(one: &ComparedReport) -> String {
     if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
 }
 
-/// Returns the table of contestants, ordered by F with the best first.
+/// Returns the table of compared settings, ordered by F, best first.
 fn study(report: &ComparisonReport) -> String {
     let order = report.shown();
     let row = |one: &&ComparedReport| {
@@ -153,7 +153,7 @@ fn agreement(report: &ComparisonReport) -> String {
     text
 }
 
-/// Returns the best combinations of two and three contestants, compared with the best single contestant.
+/// Returns the best combinations of two and three settings, and how they compare with the best single setting.
 fn together(report: &ComparisonReport) -> String {
     let Some(best) = report.ranked().first().copied().filter(|best| best.f.is_some()) else { return String::new() };
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_study_in_full() {
-        // The interval of the third contestant is too narrow to be shown.
+        // The interval of the third setting is too narrow to be shown.
         let strict = compared("strict", 0.5, 0.95, 0.001);
         let mut study =
             study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123), strict]);

@@ -1,8 +1,8 @@
 //! Computes the difference between two texts: aligns their lines and sentences, and compares changed lines word by word (in Chinese,
 //! character by character).
 //!
-//! Lines are split after sentences, so that a page with a single line is compared sentence by sentence. Empty lines, and white space at the
-//! beginning and end of a line, are ignored. All limits are limits on size rather than time, so the same texts always give the same
+//! Lines are split after sentences, so that a page that consists of a single line is compared sentence by sentence. Empty lines, and white
+//! space at the beginning and end of a line, are ignored. Every limit is on size rather than time, so the same texts always give the same
 //! difference.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -16,7 +16,7 @@ const MOST_WEIGHED: usize = 10_000;
 /// The maximum total number of words in two lines that are compared word by word; spaces and punctuation count as words. If there are more,
 /// the complete lines are shown as different.
 const MOST_WORDS: usize = 40_000;
-/// The minimum share of common words for two changed lines to be shown side by side.
+/// The minimum share of words that two changed lines must have in common to be shown side by side.
 const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.
@@ -48,7 +48,7 @@ pub enum Line {
 pub struct Difference {
     /// The lines, in text order.
     pub lines: Vec<Line>,
-    /// The number of characters that are not compared at the end of each text because it is too long.
+    /// The number of characters that are not compared at the end of each text because the text is too long.
     pub cut: [usize; 2],
 }
 
@@ -87,7 +87,7 @@ fn lines(text: &str) -> (Vec<&str>, usize) {
     (lines, text[end..].chars().count())
 }
 
-/// Returns the ends of sentences in a line: after Chinese punctuation, or after punctuation that is followed by a space.
+/// Returns the positions in a line where sentences end: after Chinese punctuation, or after punctuation that is followed by a space.
 fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
     let mut characters = line.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -120,7 +120,8 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| bag(line)).collect() };
     let (old_bags, new_bags) = (bags(old), bags(new));
     let width = new.len() + 1;
-    // best[i][j] is the maximum total similarity of the lines from i on and from j on. Shares that are too small count as 0.
+    // best[i][j] is the maximum total similarity of the old lines from i on and the new lines from j on. Shares that are too small count as
+    // 0.
     let mut best = vec![0.0; (old.len() + 1) * width];
     let alike = |i: usize, j: usize| {
         let share = dice(&old_bags[i], &new_bags[j]);
@@ -160,7 +161,7 @@ fn bag(line: &str) -> Vec<String> {
     words
 }
 
-/// Returns twice the number of common words, divided by the number of all words.
+/// Returns twice the number of shared words, divided by the total number of words in both lines.
 fn dice(a: &[String], b: &[String]) -> f64 {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -171,7 +172,7 @@ fn dice(a: &[String], b: &[String]) -> f64 {
     if a.is_empty() && b.is_empty() { 0.0 } else { 2.0 * common as f64 / (a.len() + b.len()) as f64 }
 }
 
-/// Returns two lines side by side, with marked differences.
+/// Returns two lines side by side, with their differences marked.
 fn changed(a: &str, b: &str) -> Line {
     let (old, new) = (words(a), words(b));
     if old.len() + new.len() > MOST_WORDS {
@@ -221,7 +222,7 @@ enum Kind {
 }
 
 fn kind(character: char) -> Kind {
-    // Each Han, kana or Thai character counts as a word; combining marks belong to their letter.
+    // Each Han, kana or Thai character counts as a word; a combining mark belongs to the preceding letter.
     let unspaced = matches!(character,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');

@@ -6,10 +6,10 @@ use super::{estimated, plan, whole_corpus};
 use dupsift_engine::job::{Estimate, RunReport};
 use dupsift_engine::options::RunOptions;
 
-/// Holds the estimate for a run over a complete corpus. Field names are part of the interface.
+/// Holds the estimate for a run on a complete corpus. Field names are part of the interface.
 #[derive(Clone, Debug, Serialize)]
 pub struct DryRun {
-    /// The number of rows in all files, or within `limit`.
+    /// The number of rows in all files, up to `limit`.
     pub documents: u64,
     /// The size of the input files on disk, in bytes.
     pub input_bytes: u64,
@@ -38,16 +38,16 @@ pub struct PlannedPass {
     pub disk_bytes: u64,
 }
 
-/// Estimates the result for the complete corpus from a run over a sample.
+/// Estimates the result for the complete corpus from a run on a sample.
 #[derive(Clone, Debug, Serialize)]
 pub struct SampleEstimate {
     /// The number of rows in the sample.
     pub documents: u64,
-    /// The number of rows in the sample that have a text.
+    /// The number of rows in the sample that contain text.
     pub used: u64,
     /// The number of removed documents in the sample.
     pub removed: u64,
-    /// The time for the run over the sample, in seconds.
+    /// The time for the run on the sample, in seconds.
     pub seconds: f64,
     /// The lowest and highest estimate of the share of documents in the complete corpus that would be removed, 0 to 1.
     pub removed_share: [f64; 2],
@@ -56,7 +56,7 @@ pub struct SampleEstimate {
 }
 
 impl DryRun {
-    /// Returns the estimate for `run`, whose options specify no sample. `sample` is the record of a run over a sample
+    /// Returns the estimate for `run`, whose options specify no sample. `sample` is the record of a run on a sample
     /// of the same corpus, if there is one.
     pub fn new(run: &RunOptions, estimate: &Estimate, sample: Option<&RunReport>) -> DryRun {
         let pass = |pass: &dupsift_engine::job::Pass| PlannedPass {
@@ -92,7 +92,7 @@ impl SampleEstimate {
 }
 
 /// Returns the text of a dry run: the lines of the estimate, a table of the passes, and the result on the sample. `sample` holds the
-/// estimate for the run over the sample and the record of that run; if it is given, the table shows the passes of that run. `called`
+/// estimate for the run on the sample and the record of that run; if it is given, the table shows the passes of that run. `called`
 /// describes the recipe. The text ends with a line break.
 pub fn dry_run(called: &str, estimate: &Estimate, sample: Option<(&Estimate, &RunReport)>) -> String {
     let passes = plan(&sample.map_or(estimate, |(sampled, _)| sampled).passes, sample.is_some());

@@ -54,9 +54,9 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text
 }
 
-/// The maximum number of common keys whose words are shown.
+/// The maximum number of shared keys whose words are shown.
 const MOST_SAID: usize = 6;
-/// The maximum number of characters shown for the words of a common key. The words may be whole sentences.
+/// The maximum number of characters shown for the words of a shared key. The words may be whole sentences.
 const LONGEST_SAID: usize = 80;
 
 /// Returns the words of a key, truncated if they are long.
@@ -97,7 +97,7 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
 /// The number of characters of kept text that are shown on either side of a passage, unless everything is shown.
 const AROUND: usize = 120;
 
-/// Returns the text of a document with its repeated passages struck out; empty if it has none.
+/// Returns the text of a document with its repeated passages struck out; empty if there are no repeated passages.
 fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
     if document.passages.is_empty() {
         return String::new();
@@ -123,7 +123,7 @@ fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
     text
 }
 
-/// Returns a kept part of a text. If the part is long, only the text next to the passages before and after it is shown.
+/// Returns a part of the text that is kept. If the part is long, only the text next to the passages before and after it is shown.
 fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> String {
     let characters = part.chars().count();
     let (first, last) = (if has_before { AROUND } else { 0 }, if has_after { AROUND } else { 0 });
@@ -162,7 +162,7 @@ fn why(one: &ExplainedAlgorithm) -> String {
     format!("{}{distance}{matched}", one.why)
 }
 
-/// Formats a distance: bits as whole numbers, all other distances with four decimals.
+/// Formats a distance: bits as whole numbers, all other distances to four decimal places.
 fn short(distance: f32) -> String {
     if distance.fract() == 0.0 { format!("{distance}") } else { format!("{distance:.4}") }
 }
@@ -237,7 +237,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
             text += &format!("  {name} has no keys: {reason}\n");
         }
     }
-    // Equal keys come first, because they are the reason why the documents are compared.
+    // Identical keys come first, because they are the reason why the documents are compared.
     let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
     let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);

@@ -32,7 +32,8 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     )
 }
 
-/// Returns a suffix for the next step. The step uses the final name of the result, so a held result has to be accepted first.
+/// Returns a suffix for the line that suggests the next step. That step uses the final name of the result, so a held result has to be
+/// accepted first.
 pub fn once_accepted(report: &impl Guarded) -> &'static str {
     if report.is_held() { ", once it is accepted" } else { "" }
 }

@@ -1,4 +1,4 @@
-//! Formats human-readable reports of finished runs; `run.json` has the same facts for machines.
+//! Formats human-readable reports of finished runs; `run.json` contains the same facts in machine-readable form.
 //!
 //! The summary and its tables are text without colors, because they are read in terminals, cron emails and logs. Only differences between
 //! texts are colored on a terminal. [`page()`] is a longer report for a browser.

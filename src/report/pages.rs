@@ -1,4 +1,4 @@
-//! Formats the summary at the end of `purify`: the kinds of pages, their charsets, what was cut, and how to continue.
+//! Formats the summary at the end of `purify`: the kinds of pages, their charsets, what was truncated, and how to continue.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -59,7 +59,7 @@ pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
     text
 }
 
-/// Returns the output of a dry run over a sample: the counts of the sample, and estimates of the removed share and the time for the
+/// Returns the output of a dry run on a sample: the counts of the sample, and estimates of the removed share and the time for the
 /// complete corpus. The estimated time is proportional to the number of documents. It does not include the report and the cleaned corpus,
 /// which a dry run does not write.
 pub fn estimated(report: &RunReport) -> String {
@@ -162,7 +162,7 @@ impl WholeCorpus {
     }
 }
 
-/// Returns the estimate for the complete corpus from the record of a run over a sample.
+/// Returns the estimate for the complete corpus from the record of a run on a sample.
 pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
     let sampled = report.documents.rows;
     let all = report.documents.sampled_from.unwrap_or(sampled);
@@ -242,7 +242,7 @@ fn removed_as(reason: &str, count: u64) -> String {
 /// The maximum number of skipped files that are listed.
 const MOST_SKIPPED: usize = 3;
 
-/// Returns a line for each kind of loss: rejected rows, generated ids, skipped files, losses of other inputs, guards that fired.
+/// Returns a line for each kind of loss: rejected rows, generated ids, skipped files, losses in other inputs, and guards that fired.
 fn losses(report: &RunReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.documents.rejections.rows > 0 || report.lost_of_others() {
@@ -279,7 +279,7 @@ fn cost(report: &RunReport) -> String {
     )
 }
 
-/// Returns counts of the repeated passages that were found. These passages are cut only from the corpus in `deduped/`.
+/// Returns counts of the repeated passages that were found. These passages are removed only from the corpus in `deduped/`.
 fn cut(found: &CutReport) -> String {
     let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
@@ -419,13 +419,13 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     remarks
 }
 
-/// Returns a line on the comparisons that `--max-candidates` skipped, and on the consequences.
+/// Returns a line about the comparisons that `--max-candidates` skipped and the consequences of skipping them.
 pub(super) fn left_out(comparisons: u64) -> String {
     let comparisons = counted(comparisons, "comparison");
     format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
 }
 
-/// Formats reasons as ` (no words 10, too short 2)`. The text is empty if there are no reasons.
+/// Formats reasons as ` (no words 10, too short 2)`. Returns an empty string if there are no reasons.
 pub(super) fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
     let reasons: Vec<String> =
         reasons.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();
@@ -442,8 +442,8 @@ mod tests {
     };
     use dupsift_index::IndexReport;
 
-    /// Checks that the bounds computed from the expected numbers enclose the share in the complete corpus. The corpus consists of groups
-    /// of `size` equal documents, and a share p of the documents is sampled.
+    /// Checks that the bounds computed from the expected numbers enclose the share in the complete corpus. The corpus consists of groups of
+    /// `size` identical documents, and a share p of the documents is sampled.
     #[test]
     fn a_sample_encloses_the_share_of_the_whole_corpus() {
         let bounds = |sampled, all, removed| removed_share(sampled, all, removed, sampled);

@@ -20,8 +20,8 @@ fn removed(done: &Done) -> Vec<(i64, i64)> {
 fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
     let (_folder, done) = run(&[
         "http://example.org/a?a=1&b=2",
-        // Addresses that differ in the scheme, `www.`, default ports, the fragment, tracking parameters, the order of the query, the case
-        // of the host, or in all of these.
+        // Addresses that differ in the scheme, `www.`, default ports, the fragment, tracking parameters, the order of the query parameters,
+        // the case of the host, or in all of these.
         "https://example.org/a?a=1&b=2",
         "http://www.example.org/a?a=1&b=2",
         "http://example.org:80/a?a=1&b=2",
@@ -35,8 +35,8 @@ fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
     assert_eq!(removed(&done), (1..10).map(|doc| (doc, 0)).collect::<Vec<_>>());
 }
 
-/// Different addresses of a page do not contain each other, so the usual removal rule does not apply. If this rule is requested, the run
-/// prints a warning.
+/// Different addresses of the same page do not contain each other, so the usual removal rule does not apply. If this rule is requested, the
+/// run prints a warning.
 #[test]
 fn addresses_are_removed_by_default_and_a_rule_that_keeps_them_is_reported() {
     let folder = tempfile::tempdir().unwrap();

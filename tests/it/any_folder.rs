@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
 
-/// Holds a folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
+/// Holds a folder that contains a two-file corpus, word lists, labels, a second corpus, and outputs.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -22,7 +22,7 @@ impl Place {
         }
         let write = |name: &str, bytes: &[u8]| std::fs::write(home.join(name), bytes).unwrap();
         let docs = made_docs(60);
-        // Adds a version of every fourth document, so that pages have two texts to show.
+        // Adds a version of every fourth document, so that the report pages have two texts to show.
         let version =
             |doc: &Doc| Doc { id: format!("{}v", doc.id), text: format!("{} And more of it.", doc.text), title: None };
         let versions: Vec<Doc> = docs.iter().step_by(4).map(version).collect();
@@ -50,7 +50,7 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs the program in this subfolder of the place. `/` is the root folder of the machine.
+    /// Runs the program in this subfolder of the place. `/` stands for the root folder of the machine.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)
@@ -78,7 +78,7 @@ impl Place {
         for verb in ["info", "verify"] {
             self.typed(folder, &["index", verb, &at("seen")]);
         }
-        // These runs use a result as a reference, as statistics, and as the previous run for guards.
+        // These runs use a result as a reference, as a source of statistics, and as the previous run for guards.
         let algorithms = ["--algorithms", "exact,minhash", "--overwrite"];
         let by = |option: &str, name: &str| {
             let line = ["run", &at("later.jsonl"), "--out", &at("next"), option, &at(name)];

@@ -1,4 +1,4 @@
-//! Tests `dupsift apply`, which writes the same corpus for a finished run as a run with `--corpus`.
+//! Tests `dupsift apply`, which writes the same corpus for a finished run as a run with `--corpus` would.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use crate::kit::{Doc, Ran, Table, files_below, json_lines, names_in, numbered, p
 
 const ALL: &str = "annotate,keep,drop";
 
-/// Returns texts, some of which are equal or nearly equal, or have lines in common.
+/// Returns texts, some of which are identical or nearly identical, or have lines in common.
 fn docs(count: usize) -> Vec<Doc> {
     let words = |seed: usize, count: usize| {
         (0..count).map(|word| format!("w{:05}", (seed * 7919 + word * 104_729) % 99_991)).collect::<Vec<_>>().join(" ")
@@ -253,7 +253,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     fs::create_dir(out.join("deduped")).unwrap();
     refused(&out, &[], &["deduped already exists; pass `--overwrite` to replace it"]);
     fs::remove_dir(out.join("deduped")).unwrap();
-    // Replaces the content with different content of the same length and with the same number of rows.
+    // Replaces the content with different content that has the same length and the same number of rows.
     let mut others = docs(40);
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
@@ -499,7 +499,7 @@ fn what_was_written_before_is_replaced_and_nothing_else() {
     run(&[&input], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(0);
 }
 
-/// Other columns may change; texts, ids and the number of rows may not.
+/// The texts, ids and number of rows must not change; other columns may.
 #[test]
 fn columns_that_the_run_did_not_use_are_copied_as_they_are_now() {
     let folder = tempfile::tempdir().unwrap();
@@ -530,7 +530,7 @@ fn columns_that_the_run_did_not_use_are_copied_as_they_are_now() {
     apply(&at("other"), &[])
         .ends_with(2)
         .says(&["a.jsonl has different contents", "help: run again with `--overwrite`"]);
-    // The column for `--keep` is used, so it must not change.
+    // The run uses the column for `--keep`, so it must not change.
     with("\"score\": 1, ", &docs);
     run(&[&input], &at("kept"), &["--algorithms", "exact", "--keep", "score desc"]).ends_with(0);
     with("\"score\": 123, ", &docs);

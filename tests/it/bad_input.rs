@@ -20,7 +20,7 @@ fn texts(texts: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(texts))
 }
 
-/// A text with more than six words, so that every algorithm signs it.
+/// A text with more than six words, so that every algorithm computes a signature for it.
 const LONG: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long, \
     while seven other animals watch from behind some trees.";
 
@@ -208,7 +208,7 @@ fn tiny_documents_merge_with_their_equals_alone_and_are_counted_by_reason() {
             assert_eq!(all[a], all[b], "{label} merged what is not equal");
         }
     }
-    // Blank texts are not even exact copies, because there is nothing to compare.
+    // Blank documents are not even exact copies, because there is nothing to compare.
     let blank = all.iter().filter(|text| text.trim().is_empty()).count();
     assert_eq!(doc_pairs(&done.out(), "exact").len(), (all.len() - blank) / 2);
     for one in record(&done.out())["algorithms"].as_array().unwrap() {

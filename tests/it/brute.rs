@@ -72,7 +72,7 @@ fn check(found: Pairs, expected: Pairs, least: usize) {
     assert!(missed.is_empty() && wrong.is_empty(), "of {}: missed {missed:?}, wrong {wrong:?}", expected.len());
 }
 
-/// Returns the number of common elements of two sorted lists.
+/// Returns the number of elements that two sorted lists have in common.
 fn common<T: Ord>(a: &[T], b: &[T]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -85,7 +85,7 @@ fn common<T: Ord>(a: &[T], b: &[T]) -> usize {
     common
 }
 
-/// Returns the dot product of two sparse vectors sorted by term. For vectors of length 1, this is the cosine similarity.
+/// Returns the dot product of two sparse vectors sorted by term. For unit vectors, this is the cosine similarity.
 fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let (mut i, mut j, mut sum) = (0, 0, 0.0);
     while i < a.len() && j < b.len() {
@@ -137,7 +137,7 @@ fn decomposition() {
     check(found("decomposition:"), all(bags.len(), same), 800);
 }
 
-/// Returns the length of the longest common subsequence, computed with the complete table.
+/// Returns the length of the longest common subsequence, computed by dynamic programming.
 fn longest_common(a: &[u32], b: &[u32]) -> usize {
     let mut row = vec![0u32; b.len() + 1];
     for x in a {
@@ -168,8 +168,7 @@ fn shingles() {
             set.into_iter().collect()
         })
         .collect();
-    // Counts the common elements of all pairs: for each shingle of a document, visits all documents that contain the
-    // shingle.
+    // Counts the shared elements of all pairs: for each shingle of a document, visits all documents that contain the shingle.
     let mut documents_of: Vec<Vec<u32>> = vec![Vec::new(); numbers.len()];
     sets.iter()
         .enumerate()

@@ -1,4 +1,4 @@
-//! Compares the category of a text with scikit-learn's multinomial naive Bayes on random documents.
+//! Compares the predicted categories of random documents with the predictions of scikit-learn's multinomial naive Bayes.
 
 use dupsift::pages::{Model, Trainer, TrainingOptions};
 use dupsift::text::{Pipeline, TextOptions};
@@ -15,7 +15,7 @@ fn posteriors_agree_with_scikit_learn() {
     // classes, and a single class.
     for (classes, words, most) in [(2, 30, 12), (7, 400, 60), (40, 150, 25), (1, 20, 9)] {
         let mut text = |class: usize, more: usize| {
-            // Half of the words are specific to the class, so that posteriors differ.
+            // Half of the words are specific to one class, so that the posterior probabilities differ.
             let count = numbers.below(most);
             let word = |_| match numbers.below(2) {
                 0 => format!("w{}", (class * 5 + numbers.below(5)) % words),

@@ -1,5 +1,5 @@
-//! Tests runs whose passes are performed by a cluster, which these tests simulate within the process. The tables equal the tables of a
-//! run on one machine, and if a row is lost or read twice, the run fails.
+//! Tests runs whose passes are performed by a cluster, which these tests simulate within the process. The tables must equal the tables of a
+//! run on one machine, and if a row is lost or read twice, the run must fail.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
 const BUCKETS: u32 = 5;
 const TASK_BYTES: u64 = 300_000;
 
-/// Selects the error in the first pass.
+/// Selects the error to simulate in the first pass.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -183,7 +183,8 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
     }
 }
 
-/// Writes four files of texts. Each text has three unique words and one word that all texts have in common; some texts have exact copies.
+/// Writes four files of documents. Each document has three unique words and one word that all documents share; some documents have exact
+/// copies.
 fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
     fs::create_dir_all(folder).unwrap();
     let mut files: [String; 4] = Default::default();
@@ -205,8 +206,8 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
         let (name, algorithms) = cosine(threshold);
         over(&input, &out, &[(name, &algorithms), ("max-removed-share", "1")], Fault::None)
     };
-    // The common word weighs ln 2, and each of the three other words weighs ln 22,001. The common word contributes 0.04 of the vector's
-    // length, so it is a key at threshold 0.03 but not at 0.1.
+    // The shared word has the weight ln 2, and each of the three other words has the weight ln 22,001. The shared word contributes 0.04 of
+    // the vector's length, so it is a key at threshold 0.03 but not at 0.1.
     one_word_in_common(&input, 21_500, 500);
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");

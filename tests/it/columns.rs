@@ -162,7 +162,7 @@ fn paths_stand_in_messages_and_lists_are_refused() {
     run(&[&file], &out, &["--text-column", "tags"])
         .ends_with(2)
         .says(&["\"tags\" is a list", "try `--text-column doc.text`"]);
-    // A column whose name contains the dot takes precedence.
+    // A column whose own name contains a dot takes precedence over a column in a struct.
     let mut columns = nested(&docs);
     columns.push(("doc.text", Arc::new(StringArray::from(vec!["all the same words"; 10]))));
     write_columns(&file, &columns, 10);

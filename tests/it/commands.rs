@@ -1,6 +1,6 @@
-//! Tests every command shown in README.md, the manual and the Makefile's help. A command runs as printed, in the order of its page and in a
-//! folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. `python/tests/test_pages.py` runs the
-//! Python blocks with the wheel, as part of `make python` and `make python-spark`.
+//! Tests every command shown in README.md, the manual and the Makefile's help. Commands are run as printed, in the order in which they
+//! appear on the page and in a folder with the files that the page mentions, unless they are listed in [`LEFT_OUT`] with the reason.
+//! `python/tests/test_pages.py` runs the Python blocks with the wheel, as part of `make python` and `make python-spark`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,7 +55,7 @@ const BOUND: &[(&str, &str)] = &[
     ("OUT/NAME.held", "held/night.held"),
     ("OUT.held", "held.held"),
     ("CORPUS", "corpus"),
-    // Numbers for a machine that is larger than the test machine.
+    // Numbers that are meant for a larger machine than the test machine.
     ("--keys 100000000", "--keys 100000"),
 ];
 
@@ -182,7 +182,7 @@ fn commands(page: &str, text: &str) -> Vec<Printed> {
     found
 }
 
-/// Adds the commands within sentences and returns the sentences as one text.
+/// Adds the commands within sentences and returns the sentences as one string.
 fn inline(page: &str, prose: &[(usize, &str)], found: &mut Vec<Printed>) -> String {
     let joined: String = prose.iter().map(|(_, line)| format!("{line}\n")).collect();
     let mut read = 0;
@@ -380,7 +380,7 @@ impl Desk {
                 bound = bound.replace(&format!("{begin}{root}"), &format!("{begin}{below}"));
             }
         }
-        // Each run into OUT gets its own output; commands that read OUT use the last output.
+        // Each run that writes to OUT gets its own output; commands that read OUT use the latest output.
         if bound.contains(" --out OUT ") {
             self.outputs += 1;
         } else if bound.contains(" OUT ") && self.outputs == 0 {
@@ -450,7 +450,7 @@ fn copy(from: &Path, folder: &Path) {
     }
 }
 
-/// Returns the lines in the Makefile's help that begin with make, without their descriptions.
+/// Returns the lines in the Makefile's help that begin with `make`, without their descriptions.
 fn helped() -> Vec<String> {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let lines = makefile.lines().take_while(|line| line.starts_with('#'));

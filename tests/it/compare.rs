@@ -1,5 +1,5 @@
-//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and a simple implementation of the judge. Also
-//! compares sampling with complete judging, and the exact join with all pairs.
+//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and with a simple implementation of the judge. Also
+//! compares the results of sampling with the results of complete judging, and the exact join with a comparison of all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ fn study(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
 }
 
-/// Returns the study without its seconds, which differ from run to run.
+/// Returns the study without its times, which differ from run to run.
 fn lasting(mut study: Value) -> Value {
     study["judge"]["cpu_seconds"] = Value::Null;
     for list in ["algorithms", "combinations"] {
@@ -53,7 +53,7 @@ fn eight(bands: &str) -> String {
     format!("{SEVEN},minhash:{bands},verify=none,as=loose")
 }
 
-/// Computes 2 LCS / (a + b) of canonical texts with the textbook table.
+/// Computes 2 LCS / (a + b) of canonical texts with the textbook dynamic-programming table.
 fn similarity(a: &[char], b: &[char]) -> f64 {
     let mut row = vec![0usize; b.len() + 1];
     for x in a {
@@ -80,7 +80,7 @@ fn near(value: &Value, expected: f64) {
 fn the_study_is_what_a_plain_count_gives() {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (samples().join("zh.parquet"), folder.path().join("out"));
-    // One band with one row makes a loose algorithm that misses some pairs.
+    // One band with one row gives a loose algorithm that misses some pairs.
     let algorithms = "exact,long_sent,tf,tf_idf,simhash,minhash:bands=1,rows=1,verify=none,as=loose";
     let more = ["--limit", "300", "--algorithms", algorithms, "--oracle-sample", "100000", "--judge", "lcs:0.85"];
     let told = compare(&input, &out, &more).ends_with(0);
@@ -220,7 +220,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert!(whole["judge"]["sampled"] == false && !told.contains("(0."), "{told}");
     assert_eq!(whole["judge"]["judged"], whole["pooled"]);
 
-    // If the sample size is the largest number of pairs of any algorithm, all pairs are judged.
+    // If the sample size equals the largest number of pairs found by any algorithm, all pairs are judged.
     let most = whole["algorithms"].as_array().unwrap().iter().map(|one| one["pairs"].as_u64().unwrap()).max().unwrap();
     let (mut all, _) = judged("all", &most.to_string());
     all["judge"]["sample"] = whole["judge"]["sample"].clone();
@@ -407,8 +407,8 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     );
 }
 
-/// Checks that equal texts are duplicates according to every judge, even if they contain no words, and that the exact join finds them even
-/// if few of their pairs are written.
+/// Checks that identical texts are duplicates according to every judge, even if they contain no words, and that the exact join finds them
+/// even if only a few of their pairs are written.
 #[test]
 fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,7 +438,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
         }
         assert_eq!(studies[0]["oracle"], studies[1]["oracle"]);
     }
-    // A comparison makes no decisions on removals.
+    // A comparison makes no decisions about removals.
     let explained = program().arg("explain").arg(folder.path().join("versions-3")).args(["d0", "d8"]).output().unwrap();
     let said = Ran::of(explained).ends_with(0).stdout;
     assert!(!said.contains("kept") && !said.contains("may go") && said.contains("3-grams"), "{said}");

@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, BinaryArray, Int32Array, Int64Array, StringArray};
 
 use crate::kit::{ALL, Done, Ran, Table, done, ended, program, python, sample_docs, samples, write_columns};
 
-/// Runs over the first samples with ids of a different type; one text is null, so that `rejected/` has a row.
+/// Runs on the first samples with ids of a different type; one text is null, so that `rejected/` has a row.
 fn with_ids(folder: &Path, name: &str, ids: ArrayRef) -> Done {
     let file = folder.join(format!("{name}.parquet"));
     let texts = sample_docs().into_iter().take(ids.len()).enumerate().map(|(at, doc)| (at != 5).then_some(doc.text));

@@ -24,8 +24,8 @@ fn of_texts(folder: &Path, texts: &[String], more: &[&str]) -> Done {
     done(&file, more)
 }
 
-/// Checks the removals with Python, which segments the texts independently and counts how much of each removed document is contained in the
-/// kept document.
+/// Checks the removals with a Python script, which segments the texts independently and counts how much of each removed document is
+/// contained in the kept document.
 #[test]
 fn every_removal_of_every_algorithm_satisfies_the_rule() {
     let names = Ran::of(program().args(["algorithms", "--json"]).output().unwrap()).ends_with(0).stdout;
@@ -63,8 +63,8 @@ fn the_smaller_of_two_goes_and_the_larger_never() {
         let pairs: Vec<(String, String)> = table.texts("id").into_iter().zip(kept).collect();
         (pairs.iter().map(|(id, kept)| format!("{id}>{kept}")).collect::<Vec<_>>().join(" "), removal["stays"].clone())
     };
-    // The texts of a hundred words have forty unique words each. The first text is contained in both of them and is removed in favor of the
-    // longer text.
+    // The two texts of a hundred words have forty unique words each. The first text is contained in both of these texts and is removed in
+    // favor of the longer text.
     assert_eq!(fate(&[]), ("d0>d2".into(), json!({"unique text": 1})));
     // If the shortest text is preferred, the texts that contain it are also kept.
     assert_eq!(fate(&["--keep", "length asc"]), (String::new(), json!({"contains the kept one": 2})));
@@ -101,7 +101,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(pairs.floats("contained_a").iter().all(Option::is_none));
 }
 
-/// Checks sixty pages from the same template that look equal to an algorithm based on frequent words but all have different content.
+/// Checks sixty pages from the same template that look identical to an algorithm based on frequent words but all have different content.
 #[test]
 fn what_a_document_was_not_held_against_is_counted() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::kit::{Numbers, Table, assert_same_bytes, done, numbered, record, result_bytes, samples, write_docs};
 
-/// Returns (id, id, similarity, rules) of each pair, with the report of the algorithm.
+/// Returns (id, id, similarity, rules) for each pair, and the report of the algorithm.
 fn found(input: &Path, settings: &str, more: &[&str]) -> (Vec<(i64, i64, String)>, serde_json::Value) {
     let algorithm = format!("shingles:measure=containment,{settings},as=x");
     let done = done(input, &[&["--algorithms", &algorithm], more].concat());
@@ -51,7 +51,7 @@ fn threads_and_memory_do_not_show_in_the_rarest() {
     }
 }
 
-/// Returns a text with this many words of eight letters.
+/// Returns a text that consists of this many eight-letter words.
 fn words(count: usize, numbers: &mut Numbers) -> String {
     let mut word = || (0..8).map(|_| char::from(b'a' + numbers.below(26) as u8)).chain([' ']).collect::<String>();
     (0..count).map(|_| word()).collect()
@@ -89,8 +89,8 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// Checks that short texts with different words are not candidates of texts with many words. Judging only by its bitmap, which is full, a
-/// text with many words could contain any short text.
+/// Checks that short texts with different words do not form candidate pairs with texts that have many words. Judging only by its bitmap,
+/// which is full, a text with many words could contain any short text.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {
     let folder = tempfile::tempdir().unwrap();

@@ -119,7 +119,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             let item = made(language, words, &mut numbers);
             for kind in KINDS {
                 let host = &hosts[numbers.below(hosts.len())].text;
-                // One item is planted in a document of 1 MB.
+                // One item is planted in a 1 MB document.
                 let times = if number == 7 { 1_000_000 / host.len() + 1 } else { 1 };
                 let planted = planted(kind, language, &item, &mut numbers);
                 let text = format!("{}\n{planted}\n{host}", format!("{host}\n").repeat(times));
@@ -145,7 +145,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             assert!(found as f64 >= share * ITEMS as f64, "{language}, {kind}: {found} of {ITEMS} at {least}");
         }
     }
-    // No sample contains an item, and no document contains the item of another document.
+    // No sample contains an item, and no document contains an item that belongs to a different document.
     assert!(scores.keys().all(|(doc, item)| doc.split(' ').next() == Some(item)), "{scores:?}");
     // The reported position is the position of the item in the original text.
     let table = Table::read(&place.at("out/contaminated"));
@@ -593,7 +593,7 @@ fn columns_of_choices_are_checked() {
     refused(&["--choices-column", "choises"], &["`--choices-column`", "choises", "did you mean \"choices\"?"]);
     refused(&["--choices-column", "choices,options"], &["`--choices-column`", "\"options\""]);
     refused(&["--suite-column", "choices"], &["`--suite-column`", "\"choices\"", "a list"]);
-    // A list of numbers is not a text.
+    // A list of numbers is not text.
     std::fs::remove_dir_all(place.at("items")).unwrap();
     std::fs::create_dir(place.at("items")).unwrap();
     let lines =

@@ -1,4 +1,4 @@
-//! Tests the cost of a run in counts: rows, comparisons, texts read, bytes written to disk.
+//! Tests the cost of a run, measured in counts: rows, comparisons, texts read, and bytes written to disk.
 //!
 //! Counts are the same on every machine, so these tests do not have to measure time to detect a change that increases the work. Numbers
 //! that follow from the algorithm are exact; all other numbers have an upper bound. To guard a new count, first add it to run.json, then
@@ -41,7 +41,7 @@ fn run(algorithms: &str, more: &[&str]) -> (Done, Value) {
 
 /// Guards the number and the width of rows, to which the cost of sorting and spilling is proportional. Copies are not signed if a first
 /// pass found them: 2,193 of 2,455 documents are signed. Also guards the comparisons, which would be quadratic in the size of a group if
-/// documents with equal keys were needlessly compared, and the candidates, each of which costs a verification.
+/// documents with the same key were needlessly compared, and the candidates, each of which costs a verification.
 #[test]
 fn rows_comparisons_and_candidates() {
     let (_done, record) = run("all", &[]);
@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and more of a text than its words, requires a
-/// second pass. A model that is learned from the statistics requires a third pass. If pairs are verified on the texts, there is one more
-/// pass, over documents in candidate pairs. Nothing else reads texts.
+/// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and uses more of a text than its words, requires
+/// a second pass. A model that is learned from the statistics requires a third pass. If pairs are verified by comparing texts, there is one
+/// more pass, which reads the documents in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -120,7 +120,7 @@ fn a_text_is_read_as_often_as_the_method_needs() {
 }
 
 /// Guards the reading of a compressed JSON lines file: only the pass that counts its rows decompresses the file, even if many passes read
-/// texts, candidates and ids later. Its rows are the same as in the uncompressed file.
+/// texts, candidates and ids later. The compressed file has the same rows as the uncompressed file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +149,7 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
 }
 
 /// Guards the recording of contents: the contents of candidates are recorded while the candidates are read, so removal does not read their
-/// texts again. If candidates are not verified on the texts, removal has to read the texts.
+/// texts again. If candidates are not verified by comparing texts, removal has to read the texts.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
     for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {
@@ -174,7 +174,8 @@ fn chinese_is_segmented_once_for_the_whole_job() {
 }
 
 /// Guards against leaving memory unused: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word
-/// boundaries that the first pass stores for the second pass are always in a file, which is less than a hundredth of the size of the text.
+/// boundaries that the first pass stores for the second pass are always in a file whose size is less than a hundredth of the size of the
+/// text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {
@@ -232,8 +233,8 @@ fn minhash_spills_at_most_360_bytes_a_document() {
     assert!(all <= COUNT * 360, "{all} bytes were spilled, {} a document", all / COUNT);
 }
 
-/// Guards the size of the output. The rows of the tables repeat ids in order, which compresses well. The ids of the samples have 62
-/// characters.
+/// Guards the size of the output. The rows of the tables repeat ids in order, which compresses well. The ids of the samples are 62
+/// characters long.
 #[test]
 fn a_written_row_takes_few_bytes() {
     let (done, record) = run(ALL, &[]);
@@ -247,9 +248,10 @@ fn a_written_row_takes_few_bytes() {
     assert!(bytes as u64 <= rows * 26, "{bytes} bytes for {rows} rows");
 }
 
-/// Guards the growth of the cost. A corpus of ten parts, which are equal except for the letters of their words, costs ten times the rows of
-/// one part, and about ten times the comparisons, candidates and pairs. The bound of eleven allows for random variation. `simhash` is
-/// excluded: unrelated fingerprints share a block by chance, and the number of such pairs grows quadratically until the tables change.
+/// Guards the growth of the cost. A corpus of ten parts, which are identical except for the letters in their words, produces ten times as
+/// many rows as one part, and about ten times as many comparisons, candidates and pairs. The bound of eleven allows for random variation.
+/// `simhash` is excluded: unrelated fingerprints share a block by chance, and the number of such pairs grows quadratically until the tables
+/// change.
 #[test]
 fn ten_times_the_documents_cost_ten_times_the_work() {
     let folder = tempfile::tempdir().unwrap();
@@ -269,8 +271,8 @@ fn ten_times_the_documents_cost_ten_times_the_work() {
     }
 }
 
-/// Returns 4,000 texts of three sentences with ten words each. All words begin with the given letter. One in five texts is similar or equal
-/// to one of the twenty texts before it.
+/// Returns 4,000 texts of three sentences with ten words each. All words begin with the given letter. One in five texts is similar or
+/// identical to one of the twenty texts before it.
 fn texts_with_near_copies(letter: char) -> Vec<String> {
     let mut numbers = Numbers(5);
     let mut texts: Vec<Vec<String>> = Vec::new();

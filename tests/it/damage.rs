@@ -116,8 +116,8 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let start = reader.metadata().row_group(group).column(column).byte_range().0 as usize;
     let mut bytes = std::fs::read(path).unwrap();
-    // The header begins with three fields of the same type: the kind, the uncompressed size and the compressed size. They are followed by
-    // the struct for the kind, whose first field is the number of values.
+    // The header begins with three fields of the same type: the kind, the uncompressed size and the compressed size. These fields are
+    // followed by the struct for the kind, whose first field is the number of values.
     let mut at = start;
     let mut next = |bytes: &[u8]| {
         let begin = at;
@@ -160,7 +160,8 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Returns the number of bytes up to the end of the header: fields of the same type, the stop of the struct, and the stop of the header.
+/// Returns the number of bytes up to the end of the header: fields of the same type, the stop byte of the struct, and the stop byte of the
+/// header.
 fn rest_of_header(bytes: &[u8]) -> usize {
     let mut at = 0;
     while bytes[at] != 0 {
@@ -174,7 +175,8 @@ fn rest_of_header(bytes: &[u8]) -> usize {
     at + 2
 }
 
-/// Checks that impossible lengths are detected before memory is allocated for them. A corpus file is skipped, and a result is refused.
+/// Checks that impossible lengths are detected before memory is allocated for them. A damaged corpus file is skipped, and a damaged result
+/// is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in
@@ -352,7 +354,7 @@ fn json_lines_plain_and_compressed_give_the_bytes_of_parquet() {
     write_docs(&place("a.parquet"), &docs, 100);
     std::fs::write(place("a.jsonl"), &lines).unwrap();
     std::fs::write(place("a.jsonl.zst"), zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
-    // The file consists of two members in sequence, as written by tools that compress in parts.
+    // The gzip file consists of two consecutive members, as written by tools that compress in parts.
     let mut gz = Vec::new();
     for part in [&lines[..lines.len() / 2], &lines[lines.len() / 2..]] {
         let mut encoder = flate2::write::GzEncoder::new(&mut gz, flate2::Compression::default());

@@ -1,4 +1,4 @@
-//! Tests the dataset card. It lets `load_dataset("OUT", "pairs")` from Hugging Face `datasets` find each table, with one split per
+//! Tests the dataset card. The card lets `load_dataset("OUT", "pairs")` from Hugging Face `datasets` find each table, with one split per
 //! algorithm. `python/tests/test_frames.py` loads the tables with `datasets` itself.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,7 +11,7 @@ const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Creates two halves of a corpus. The second half has copies and edited copies of documents in the first half.
+    /// Creates two halves of a corpus. The second half contains copies and edited copies of documents from the first half.
     fn new() -> (Place, Vec<Doc>, Vec<Doc>) {
         let place = Place(tempfile::tempdir().unwrap());
         let mut docs = sample_docs();
@@ -48,7 +48,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Checks that an index, the indexed files, and the output of a run over these files are equivalent as references, and that the result
+/// Checks that an index, the indexed files, and the output of a run on these files are equivalent as references, and that the result
 /// equals the result of an incremental run.
 #[test]
 fn a_reference_is_an_index_an_output_or_files() {

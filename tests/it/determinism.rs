@@ -119,7 +119,7 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     }
 }
 
-/// Covers only algorithms without statistics, because statistics change with the corpus.
+/// Covers only algorithms that use no statistics, because statistics change with the corpus.
 #[test]
 fn what_is_left_after_removal_has_nothing_to_remove() {
     let folder = tempfile::tempdir().unwrap();

@@ -49,7 +49,7 @@ fn components(docs: &[Doc], pairs: &BTreeSet<(String, String)>) -> Vec<usize> {
     }
 }
 
-/// Computes B-cubed precision and recall, and the adjusted Rand index, by definition over all pairs of documents.
+/// Computes B-cubed precision and recall, and the adjusted Rand index, directly from their definitions over all pairs of documents.
 fn partition_measures(truth: &[usize], predicted: &[usize]) -> [f64; 3] {
     let n = truth.len();
     let (mut precision, mut recall) = (0.0, 0.0);
@@ -93,8 +93,8 @@ fn near(what: &str, came: &Value, expected: Option<f64>) {
     assert!(same, "{what}: {came:?} is not {expected:?}");
 }
 
-/// Returns the document that represents each text: the first document with the text that is in the truth, or else the first document with
-/// the text.
+/// Returns the document that represents each text: the first document that has the text and is in the truth, or else the first document
+/// that has the text.
 fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut first: BTreeMap<(&str, Option<&str>), &str> = BTreeMap::new();
     for doc in docs.iter().filter(|doc| named.contains(&doc.id)).chain(docs) {
@@ -119,8 +119,8 @@ fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, Strin
     found
 }
 
-/// Compares every figure of every algorithm with its tables. If the truth consists of clusters, each text is in the cluster of the document
-/// that represents it.
+/// Compares every figure of every algorithm with the algorithm's tables. If the truth consists of clusters, each text is in the cluster of
+/// the document that represents it.
 fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_labels, of_clusters): (&[usize], bool)) {
     let report = evaluation(out);
     let named: BTreeSet<String> = truth.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
@@ -236,7 +236,7 @@ fn the_samples_against_their_pairs() {
     assert!(!done.out().join("evaluation").exists(), "an evaluation of other pairs");
 }
 
-/// Returns generated documents with clusters, and a run over these documents whose pairs differ from the clusters.
+/// Returns generated documents with clusters, and a run on these documents whose pairs differ from the clusters.
 fn made(folder: &Path) -> (Vec<Doc>, Vec<usize>, PathBuf, Done) {
     let docs = made_docs(400);
     let mut numbers = Numbers(5);
@@ -266,7 +266,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     }
     check(&done.out(), &docs, &pairs, (&clusters, true));
     let first = evaluation(&done.out());
-    // Tests the same truth as JSON lines, split into two files, with a repeated row and with numbers as strings.
+    // Tests the same truth written as JSON lines, split into two files, with a repeated row and with numbers as strings.
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": \"{}\", \"note\": [1]}}\n", docs[at].id, clusters[at]);
     std::fs::write(&one, (0..200).map(line).collect::<String>()).unwrap();
@@ -514,7 +514,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["no row of the truth contains two values"]);
     evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
-    // If another file has rows, an empty file is read in the form of that file.
+    // If another file has rows, an empty file is assumed to have the same form.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
     evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);
@@ -599,7 +599,7 @@ fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
 
 /// Returns different texts, some of which are similar, as (documents, true pairs).
 fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
-    // Words consist of letters only, because digits would be numbers.
+    // Words consist of letters only, because digits would count as numbers.
     let word = |number: usize| {
         number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).chain(['x']).collect::<String>()
     };

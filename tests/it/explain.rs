@@ -13,7 +13,7 @@ use crate::kit::{
     ALL, Doc, Done, PairLine, Ran, Table, done, labels, numbered, pairs, program, record, samples, write_docs,
 };
 
-/// A run of all algorithms over the samples.
+/// A run of all algorithms on the samples.
 static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", ALL]));
 
 fn explain(out: &Path, a: i64, b: i64) -> Explanation {
@@ -137,8 +137,8 @@ fn documents_that_signs_keep_apart_are_explained() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
-/// Checks two texts that occur in three copies each. Their unique words occur in no other text and therefore form no keys in the run,
-/// although the counts of the run include the copies.
+/// Checks two texts, each of which occurs three times. Words that occur in only one of these texts form no keys in the run, although the
+/// counts of the run include the copies.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -232,7 +232,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
     assert!(why.contains("pairs/ lists each copy only with the best copy of the text"), "{why}");
-    // The words are equal, but the texts are not.
+    // The words are identical, but the texts are not.
     write_docs(&input, &numbered((0..5).map(|n| format!("Один и тот же текст{}", "!".repeat(n)))), 10);
     let done = crate::kit::done(&input, &["--algorithms", "tf:min_distinct=1", "--max-group", "3"]);
     let one = |a, b| explain(&done.out(), a, b).algorithms.remove(0);

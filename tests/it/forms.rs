@@ -155,7 +155,7 @@ fn what_is_reported_follows_from_the_texts() {
         "version, unique",
     ];
     assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
-    // The samples include both Han words that distinguish two texts and words that do not.
+    // The samples include Han words that distinguish two texts as well as Han words that do not.
     assert!(
         ["template, one word differs, Han: ", "version, unique, Han: "].iter().all(|kind| said.contains(kind)),
         "{said}"
@@ -163,7 +163,7 @@ fn what_is_reported_follows_from_the_texts() {
 }
 
 /// Checks two groups of texts in which all texts are similar, within a group and across groups. The search for the next best text must skip
-/// the complete other group.
+/// the other group completely.
 #[test]
 fn searches_that_are_cut_short_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn searches_that_are_cut_short_are_counted() {
     let cut_short = |family: usize| {
         let of = |name: &str| -> Vec<String> {
             let own = words(name, 10).join(" ");
-            // Each text lacks two of the common words.
+            // Each text lacks two of the shared words.
             let text = |n: usize| {
                 let left: Vec<&str> =
                     (0..60).filter(|&at| at != n % 12 && at != 12 + n / 12).map(|at| &*common[at]).collect();
@@ -290,8 +290,8 @@ fn explain_says_why_with_figures() {
     );
 }
 
-/// Checks the reason if there is a verification after the rule: the table contains the similarity from the verification, but the rule used
-/// the cosine.
+/// Checks the reason that is given if a verification follows the rule: the table contains the similarity from the verification, but the
+/// rule used the cosine.
 #[test]
 fn explain_goes_by_the_methods_own_score() {
     let folder = tempfile::tempdir().unwrap();
@@ -324,7 +324,7 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// Checks that a contained document is removed only if an algorithm that decides finds the two documents as a pair.
+/// Checks that a contained document is removed only if an algorithm that decides on removals reports the two documents as a pair.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();
@@ -353,7 +353,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     assert!(said.contains("enough to remove b") && said.contains("b was removed in favor of a"), "{said}");
 }
 
-/// Checks that pairs from the same template are counted over texts, so a copy adds no pairs.
+/// Checks that pairs from the same template are counted once per distinct text, so a copy adds no pairs.
 #[test]
 fn templates_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();
@@ -366,7 +366,7 @@ fn templates_are_counted_between_texts() {
     // There are three notices, one of which occurs twice, and three pages from a template.
     assert_eq!((&versions["templates"], &versions["templates_written"]), (&json!(6), &json!(6)));
     assert_eq!(versions["relations"]["template"], 6);
-    // Equal texts have no next best text.
+    // Identical texts have no next best text.
     let table = Table::read(&done.out().join("pairs/algorithm=versions"));
     let copies = table.texts("why").into_iter().zip(table.floats("next_best"));
     assert!(copies.filter(|(why, _)| why == "same text").all(|(_, next_best)| next_best.is_none()));
@@ -385,8 +385,8 @@ fn results_of_other_versions_are_refused_in_plain_words() {
         .says(&["schema version is 2", "run again with `--overwrite`"]);
 }
 
-/// Returns twelve rules from the same template that differ in a name, twelve rules whose name is a year in Chinese numerals, twelve stubs,
-/// a page that occurs twice, with an old and with a new title, and an essay that was saved twice.
+/// Returns twelve rules from the same template that differ only in a name, twelve rules whose names are years in Chinese numerals, twelve
+/// stubs, a page that occurs twice (once with an old title and once with a new title), and an essay that was saved twice.
 fn titled() -> Vec<String> {
     let lines = |prefix: &str, count: usize| {
         words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
@@ -426,7 +426,7 @@ fn titles_that_name_other_things_keep_both() {
     assert_eq!(removed_ids(&asked.out()), ["d36", "d38"]);
     let other_titles =
         |done: &Done| record(&done.out())["algorithms"][1]["relations"]["other_titles"].as_u64().unwrap();
-    // There are 66 pairs of rules, and the same number of pairs of years.
+    // There are 66 pairs of rules that differ in a name, and 66 pairs of rules that differ in a year.
     assert!(other_titles(&asked) >= 132, "{}", other_titles(&asked));
     let page = std::fs::read_to_string(asked.out().join("report.html")).unwrap();
     assert!(page.contains("; their titles refer to different things, so both are kept"));
@@ -465,7 +465,7 @@ fn removals_of_one_template_are_reported_and_guarded() {
     assert_eq!(record(&out)["removal"]["removed"], 150);
 }
 
-/// Returns questions and answers of five words each, which follow the same long prompt. Nine tenths of each text are the prompt.
+/// Returns questions and answers of five words each, which follow the same long prompt. The prompt makes up nine tenths of each text.
 fn prompted(count: usize) -> Vec<String> {
     let function = |what: &str| {
         format!(
@@ -541,7 +541,7 @@ fn numbers_in_words_are_facts() {
     };
     let first = han(["三", "八", "四", "一千二百", "三十万"]);
     assert_eq!(kept([first.clone(), han(["十九", "九", "六", "八百五十", "七十五万"])]), 2);
-    // Amounts are the same facts whether they are written in words or in digits.
+    // Amounts count as the same facts whether they are written in words or in digits.
     assert_eq!(kept([first, han(["三", "八", "四", "1200", "300000"])]), 1);
     let monday = ["Monday", "forty-one", "March", "seven", "nine"];
     assert_eq!(kept([english(monday), english(["Friday", "sixty-three", "June", "twelve", "eleven"])]), 2);

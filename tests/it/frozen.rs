@@ -68,7 +68,7 @@ fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     }
 }
 
-/// Checks that a run with the counts of another run saves these counts for further runs, and that `explain` uses them.
+/// Checks that a run with the counts of another run saves these counts for later runs, and that `explain` uses them.
 #[test]
 fn counts_are_handed_on_and_known_afterwards() {
     let docs = sample_docs();

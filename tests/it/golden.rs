@@ -1,5 +1,5 @@
-//! Runs each algorithm over the samples with default parameters, and compares the results with stored files, so that no code change can
-//! alter a result unnoticed.
+//! Runs each algorithm on the samples with default parameters, and compares the results with stored files, so that no code change can alter
+//! a result unnoticed.
 //!
 //! `UPDATE_EXPECT=1 cargo test --release --test it golden` updates the files; review the difference before you commit it.
 

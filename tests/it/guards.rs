@@ -13,7 +13,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Writes a corpus of this many documents, the first of which are copies of the same text.
+    /// Writes a corpus of `rows` documents, the first `copies` of which are copies of the same text.
     fn corpus(&self, rows: usize, copies: usize) {
         let text = |row: usize| if row < copies { "one text".to_owned() } else { format!("a text of its own {row}") };
         write_docs(&self.at("corpus/a.parquet"), &numbered((0..rows).map(text)), 1000);
@@ -80,7 +80,7 @@ fn pairs_are_guarded_against_an_earlier_run() {
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
     // 106 copies give 105 pairs, and 1,036 copies give 1,035 pairs. The number of pairs per document is 9.9 times as large with the same
-    // number of documents, and 3.0 times as large with 3.29 times the documents.
+    // number of documents, and 3.0 times as large with 3.29 times as many documents.
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);
@@ -116,7 +116,7 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
         .says(&[" of text, and the previous run had ", "more than the factor of 10 allowed by `--max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
-    // Rows with an empty text are read but add nothing to the amount of text.
+    // Rows with empty text are read but add nothing to the amount of text.
     let lines = |row| if row < 50 { format!("{{\"text\":\"one {row}\"}}\n") } else { "{\"text\":\"\"}\n".to_owned() };
     std::fs::remove_file(place.at("corpus/a.parquet")).unwrap();
     std::fs::write(place.at("corpus/a.jsonl"), (0..1000).map(lines).collect::<String>()).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that the commands in docs/choosing.md run over the examples on that page and remove the documents that the
+//! Tests that the commands in docs/choosing.md run on the examples on that page and remove the documents that the
 //! page mentions.
 
 use std::path::Path;

@@ -20,7 +20,7 @@ fn number(run: &serde_json::Value, name: &str) -> u64 {
     run[name].as_u64().unwrap()
 }
 
-/// Checks that the heavy join finds only pairs of the exact join, with the same similarity, and misses at most one in 1,000.
+/// Checks that the heavy join finds only pairs that the exact join also finds, with the same similarity, and misses at most one in 1,000.
 #[test]
 fn the_heavy_join_finds_what_the_exact_one_does() {
     for threshold in [0.6, 0.68, 0.9] {
@@ -106,7 +106,7 @@ fn pages_of_a_template_cost_in_proportion() {
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();
     let mut pages = template_pages(600, 4);
-    // Three pages contain only words of the template, in different orders. The last page also has a unique word.
+    // Three pages contain only words from the template, in different orders. The last page also has a unique word.
     let words = |from: usize| (0..60).map(|n| format!("template{} ", (n * 7 + from) % 60)).collect::<String>();
     pages.extend([words(3), words(11), words(17) + "alone"]);
     let input = folder.path().join("common.parquet");

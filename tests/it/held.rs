@@ -181,7 +181,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     place.broken(500, 400);
     place.held(&[]);
     let tables = tree(&place.at("out.held/removed"));
-    // The held result can be inspected. When it is accepted, its page is updated without the corpus.
+    // The held result can be inspected. When the held result is accepted, its page is updated without the corpus.
     Ran::of(program().arg("report").arg(place.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(before.contains("(held back)") && !before.contains("accepted at "));
@@ -243,7 +243,7 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
             "{at}"
         );
         assert!(!place.at("out/.report.html.dupsift-accept").exists(), "step {at}");
-        // After the same interruptions, a run on the same output also succeeds.
+        // After the same interruptions, a run with the same output also succeeds.
         let place = Place::new();
         place.broken(500, 400);
         place.held(&[]);
@@ -254,8 +254,8 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     }
 }
 
-/// Kills an acceptance at each of its system calls in turn. During an acceptance, two files, the mark, both folders and the complete
-/// earlier result change.
+/// Kills the process that accepts a result at each of its system calls in turn. While a result is accepted, two files, the mark, both
+/// folders and the complete earlier result change.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
@@ -290,8 +290,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     let accept = |name: &str| Ran::of(program().arg("accept").arg(place.at(name)).output().unwrap()).ends_with(2);
     accept("out").says(&["does not end in .held"]);
     accept("out.held").says(&["there is no such folder"]);
-    // A finished output with the name of a held result is an independent output, and a folder of the user is not
-    // touched.
+    // A finished output with the name of a held result is an independent output, and a user's own folder with that name is not touched.
     run(&[&place.at("corpus")], &place.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&place.at("out.held"));
@@ -363,7 +362,7 @@ fn every_verb_that_replaces_is_guarded() {
         place.good();
         go(&[]).ends_with(0);
         let before = tree(&out);
-        // For `purify`, bytes that are not UTF-8 are a page in a different charset, but null is always invalid.
+        // For `purify`, bytes that are not UTF-8 count as a page in a different charset, but null is always invalid.
         place.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
         assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);

@@ -7,7 +7,7 @@ use crate::kit::{done, numbered, record, write_docs};
 
 const CANDIDATES: u64 = 20_000;
 
-/// Returns a text that depends on `n` only in letter case, so that all of these texts have the same canonical text and signature.
+/// Returns a text in which only the letter case depends on `n`, so that all of these texts have the same canonical text and signature.
 fn cased(n: usize) -> String {
     let mut letters: Vec<u8> = b"the quick brown foxes jumped over twenty lazy dogs near river banks".to_vec();
     let places: Vec<usize> = (0..letters.len()).filter(|&at| letters[at] != b' ').collect();
@@ -45,7 +45,7 @@ fn a_hot_key_costs_time_in_proportion_to_its_size() {
             let expected = match label.as_str() {
                 // These algorithms form classes: nothing is compared, and the best document represents all documents.
                 "exact" | "tf" | "simhash" => (0, 0, all, documents - 1),
-                // This algorithm forms chains within a single window, because one sentence makes one key.
+                // This algorithm forms chains within a single window, because each text consists of one sentence and therefore has one key.
                 "three_plus_five" => (compared, all - compared, compared, compared),
                 // All bands contain the same documents, which are compared only once.
                 _ => (compared, all - compared, compared, compared),
@@ -67,7 +67,7 @@ fn pages(count: usize) -> Vec<String> {
     (0..count).map(page).collect()
 }
 
-/// Returns the cost of a run over these texts: the comparisons, candidates and pairs of each algorithm, and the size of the temporary
+/// Returns the cost of a run on these texts: the comparisons, candidates and pairs of each algorithm, and the size of the temporary
 /// files.
 fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     let folder = tempfile::tempdir().unwrap();
@@ -84,8 +84,8 @@ fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     (record["algorithms"].as_array().unwrap().iter().map(of).collect(), bytes)
 }
 
-/// Guards the growth of the cost. Twice the number of pages from the same template costs about twice the comparisons, and temporary files
-/// are proportional to the text. Comparing all pages with each other would cost four times as much.
+/// Guards the growth of the cost. Twice as many pages from the same template require about twice as many comparisons, and the size of
+/// temporary files is proportional to the size of the text. Comparing all pages with each other would cost four times as much.
 #[test]
 fn pages_of_one_template_cost_in_proportion_to_their_number() {
     let others = "minhash:preset=fineweb,as=fineweb,minhash:bands=20,rows=5,verify=jaccard:0.5,as=broad,megashingles,\
@@ -131,7 +131,7 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
 }
 
-/// Checks that groups of equal texts cost one pair per document, regardless of their size.
+/// Checks that groups of identical texts cost one pair per document, regardless of their size.
 #[test]
 fn equal_texts_cost_in_proportion_to_their_number() {
     let groups =
@@ -139,7 +139,7 @@ fn equal_texts_cost_in_proportion_to_their_number() {
     let algorithms = "exact,minhash,simhash,cosine";
     let ((below, less), (above, more)) = (cost(&groups(1_000), algorithms), cost(&groups(1_001), algorithms));
     for ((label, below), (_, above)) in below.iter().zip(&above) {
-        // The ten texts have at most 45 pairs.
+        // The ten texts form at most 45 pairs.
         assert!((9_990..=10_035).contains(&below[2]), "{label}: {} pairs", below[2]);
         assert!(
             2 * below[2] <= 3 * above[2] && 2 * below[0] <= 3 * above[0].max(1),

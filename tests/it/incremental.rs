@@ -305,7 +305,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
         (&second["index"]["first_doc"], &second["index"]["batch"]),
         (&(docs.len() as u64 / 2).into(), &"2026-11-21".into())
     );
-    // The complete batch of the previous run is repeated. Its documents count as seen, so no guard fires.
+    // The complete batch of the previous run is repeated. The repeated documents count as seen, so no guard fires.
     run("2026-11-22", &[]).ends_with(0);
     let third = record(&runs.at("out/2026-11-22"));
     let read = third["documents"]["used"].as_u64().unwrap();

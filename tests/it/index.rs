@@ -8,8 +8,8 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` ensure that pairs depend only on their two
-/// documents, and no limit is reached.
+/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` ensure that a pair depends only on its two
+/// documents and that no limit is reached.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
                        random_projection,segments,sentence_marks,shingles:join=lsh,sim,simhash,tf,tf_idf,tf_ridf,\
@@ -19,7 +19,7 @@ const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerp
 #[test]
 fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
-    // No indexed document is removed, and every document is removed in favor of a kept document.
+    // No indexed document is removed, and each removed document is removed in favor of a document that is kept.
     let mut for_others = 0;
     for batch in 0..3 {
         let removed = Table::read(&place.out(batch).join("removed"));
@@ -80,7 +80,7 @@ fn a_document_that_only_shares_a_key_takes_no_part() {
     }
 }
 
-/// Returns documents with two common terms: in a window with more than 64 rows, only documents that share a third heavy term are compared.
+/// Returns documents that share two terms: in a window with more than 64 rows, only documents that share a third heavy term are compared.
 fn of_two_terms(name: char, count: u8, times: usize, own: u32) -> Vec<Doc> {
     let text = |number: u8| {
         let own: Vec<String> =
@@ -95,16 +95,16 @@ fn spelled(number: u32) -> String {
     (0..5).map(|digit| char::from(b'a' + (number / 26u32.pow(digit) % 26) as u8)).collect()
 }
 
-/// Checks that if the pairs of a window depend on all of its rows, all indexed documents in the window take part, including documents in no
-/// pair.
+/// Checks that if the pairs of a window depend on all of its rows, all indexed documents in the window take part, including documents that
+/// are in no pair.
 #[test]
 fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     let others = || {
         let text = |number: u32| (0..12).map(|word| spelled(12 * number + word + 40_000)).collect::<Vec<_>>().join(" ");
         (0..600).map(move |number| Doc { id: format!("o-{number}"), text: text(number), title: None })
     };
-    // Indexed documents contain the two terms once. The 50 documents in the batch contain them 200 times, and are similar to each other but
-    // not to the indexed documents.
+    // Indexed documents contain the two terms once. The 50 documents in the batch contain these terms 200 times, and are similar to each
+    // other but not to the indexed documents.
     for (old, found) in [(10, 50 * 49 / 2), (40, 0)] {
         let first = others().chain(of_two_terms('x', old, 1, 6)).collect();
         let batches = vec![first, of_two_terms('y', 50, 200, 5)];
@@ -121,7 +121,7 @@ fn a_large_window_of_two_batches_is_the_window_of_one_run() {
 fn a_third_term_in_common_is_found_over_two_batches() {
     let pages = |name: &'static str, count: u32| -> Vec<Doc> {
         let text = |number: u32| {
-            // Both batches have the same third terms; the last words are unique to a page.
+            // Both batches have the same third terms; the last words are unique to each page.
             let third = spelled(7 * (number % 30) + 1);
             let own: Vec<String> = (0..3).map(|word| format!("{name}{}", spelled(90 * number + word))).collect();
             format!("{} {} {}", "Zyzzyva quixotry ".repeat(6), format!("q{third} ").repeat(6), own.join(" "))
@@ -137,7 +137,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     let place = law("versions:relate=false", vec![others.chain(old).collect(), new]);
     let begins = place.begins(1);
     let found = pairs(&place.out(1), "versions");
-    // Pages whose numbers are equal modulo 30 are pairs: 1 or 2 indexed pages for each of the 40 new pages, and 10 pairs of two new pages.
+    // Pages whose numbers are equal modulo 30 form pairs: 1 or 2 indexed pages for each of the 40 new pages, and 10 pairs of two new pages.
     let met = found.iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
     // All indexed documents in the window take part.
@@ -149,7 +149,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
     let page = |name: &str, at: u32| {
-        // One word in 300 differs, so only a few of the 64 bits differ, and most blocks are equal.
+        // One word in 300 differs, so only a few of the 64 bits differ, and most blocks are identical.
         let word = |word: u32| spelled(if word == at { 900 + at } else { word });
         Doc { id: format!("{name}-{at}"), text: (0..300).map(word).collect::<Vec<_>>().join(" "), title: None }
     };
@@ -161,7 +161,7 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
         for docs in batches() {
             place.batch(docs).ends_with(0);
         }
-        // In the first batch, there are more comparisons than in one run, because its windows have fewer rows.
+        // In the first batch, there are more comparisons than in a single run, because the windows of the batch have fewer rows.
         assert!(place.agrees_in(&place.together(&[]), 1) > 0);
         let indexed = record(&place.out(1))["index"]["indexed"].as_u64().unwrap();
         let of_batch: Vec<(i64, i64)> =
@@ -219,7 +219,7 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
     let preset = "exact,versions";
     let place = law(preset, dealt(sample_docs(), 3, 12));
     assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
-    // These pages come from the same template, and some or many of them share a first line. The next best page of a page is in a
+    // These pages come from the same template, and some or many of them share a first line. For each page, the next best page is in a
     // different batch.
     let page = |at: usize| {
         let (title, place) = (at % 7, at % 5);
@@ -283,7 +283,7 @@ fn batches_keep_what_one_run_keeps() {
 }
 
 /// Checks that incremental runs remove each document in favor of a document in the same cluster, even if a third document causes them to
-/// remove different documents than a single run.
+/// remove different documents than a single run would.
 #[test]
 fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     for (algorithms, more) in [

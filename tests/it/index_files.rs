@@ -31,12 +31,12 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
-/// The steps of publication, in order. From the `output` step on, the batch is published.
+/// The steps of publication, in order. Once the `output` step is reached, the batch is published.
 const STEPS: [&str; 9] =
     ["documents", "rows", "intent", "statistics named", "documents named", "rows named", "output", "manifest", "swept"];
 
 /// Checks batches that are killed at each step of publication. If the next batch runs first, it removes nothing in favor of an unpublished
-/// document. If the killed batch is repeated, its result is the same as without the kill.
+/// document. If the killed batch is repeated, its result is the same as if it had never been killed.
 #[test]
 fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
     let batches = dealt(made_docs(240), 3, 7);
@@ -229,7 +229,8 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
         }
         std::fs::write(&path, &whole).unwrap();
     }
-    // Flips are detected in all data that is used: the columns with ids, texts, hashes and fates, as well as footers, rows and counts.
+    // Flipped bits are detected in all data that is used: the columns with ids, texts, hashes and fates, as well as footers, rows and
+    // counts.
     assert!(flips > 200 && found.values().all(|&found| found > 0), "{flips}: {found:?}");
     go().ends_with(0);
     assert!(result_bytes(&out) == whole_result);
@@ -255,7 +256,7 @@ fn merged_rows_are_the_same_rows() {
     assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
 }
 
-/// Checks that algorithms without counts behave as if a forgotten document had never existed.
+/// Checks that algorithms that use no counts behave as if a forgotten document had never existed.
 #[test]
 fn what_is_forgotten_is_met_no_more() {
     let batches = dealt(made_docs(200), 3, 11);
@@ -352,7 +353,8 @@ fn threads_and_memory_change_no_byte() {
     }
 }
 
-/// Checks that a held batch is in the index when it is accepted, as if it had been published immediately, even if an acceptance was killed.
+/// Checks that a held batch is in the index when it is accepted, as if it had been published immediately, even if an earlier attempt to
+/// accept it was killed.
 #[test]
 fn an_accepted_batch_is_in_its_index() {
     let mut batches = dealt(made_docs(300), 3, 16);
@@ -381,7 +383,7 @@ fn an_accepted_batch_is_in_its_index() {
         assert!(told().contains("1 batch,"), "{}", told());
         assert_eq!(accept(step).code == 0, step.is_empty(), "{step}");
         if step == "intent" {
-            // The killed acceptance had no effect.
+            // The killed attempt to accept the batch had no effect.
             assert!(held.exists() && told().contains("1 batch,"), "{}", told());
             accept("").ends_with(0);
         }

@@ -82,7 +82,7 @@ impl IndexPlace {
         out
     }
 
-    /// Returns the first document number of a batch.
+    /// Returns the number of the first document in a batch.
     pub fn begins(&self, batch: usize) -> i64 {
         self.docs[..batch].iter().map(|docs| docs.len() as i64).sum()
     }
@@ -129,8 +129,8 @@ impl IndexPlace {
         }
     }
 
-    /// Checks that the pairs of all batches are the pairs of one run, except that only the first document with an indexed text is matched.
-    /// Returns the number of pairs with documents in two batches.
+    /// Checks that the pairs of all batches equal the pairs of one run, except that only the first document with an indexed text is
+    /// matched. Returns the number of pairs with documents in two batches.
     pub fn agrees(&self, together: &Path) -> usize {
         (0..self.docs.len()).map(|batch| self.agrees_in(together, batch)).sum()
     }
@@ -157,7 +157,7 @@ impl IndexPlace {
     }
 }
 
-/// Distributes documents over batches, and repeats some of them in later batches with or without changes.
+/// Distributes documents among batches, and repeats some of them in later batches with or without changes.
 pub fn dealt(docs: Vec<Doc>, batches: usize, seed: u64) -> Vec<Vec<Doc>> {
     let mut numbers = Numbers(seed);
     let mut dealt: Vec<Vec<Doc>> = (0..batches).map(|_| Vec::new()).collect();
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// Returns, for each document, the smallest document to which links connect it.
+/// Returns, for each document, the document with the smallest number to which links connect it.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

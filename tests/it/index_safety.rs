@@ -186,7 +186,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
         .ends_with(2)
         .says(&["out/n1", "`--overwrite"]);
     assert!(!place.at("out/y").exists());
-    // A removed result is recomputed.
+    // A deleted result is recomputed.
     std::fs::remove_dir_all(place.out(1)).unwrap();
     place.again(1, &[]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == own);
@@ -361,8 +361,8 @@ fn a_batch_that_comes_again_is_hashed_once() {
     assert_eq!(readings(), 1);
 }
 
-/// Checks that an index of symbolic links can be read but is not written. Dataset caches and data versioning tools store each file once,
-/// and store an index as links to these files.
+/// Checks that an index that consists of symbolic links can be read but is not written to. Dataset caches and data versioning tools store
+/// each file once, and store an index as links to these files.
 #[test]
 fn an_index_of_links_is_read() {
     let docs = made_docs(60);
@@ -394,7 +394,7 @@ fn an_index_of_links_is_read() {
     same_tree(&blobs, &place.at("blobs"), "a run that may not write");
 }
 
-/// Checks that the same command completes a killed restore, and that forgotten documents stay forgotten.
+/// Checks that the same command completes a restore that was killed, and that forgotten documents stay forgotten.
 #[test]
 fn a_restore_that_is_killed_forgets_nothing_less() {
     for step in ["restored", "later generation removed", "restored generation recorded"] {

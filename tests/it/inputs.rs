@@ -108,7 +108,7 @@ fn tables_of_every_form_hold_one_corpus() {
         run(&[&of(name)], &out, &[]).ends_with(0);
         assert_eq!(doc_pairs(&out, "exact"), [(0, 2)], "{name}");
     }
-    // All files together have nine rows; the texts are equal across the three files.
+    // All files together have nine rows; the three files contain the same texts.
     let out = folder.path().join("out of all");
     let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv"].map(of).to_vec();
     run(&files.iter().map(|file| file.as_path()).collect::<Vec<_>>(), &out, &[]).ends_with(0);
@@ -320,7 +320,7 @@ fn a_file_that_is_cut_off_loses_its_end_and_the_run_goes_on() {
     let copy = std::fs::File::open(out.join("deduped/a.jsonl.gz")).unwrap();
     let copied = std::io::read_to_string(flate2::read::MultiGzDecoder::new(copy)).unwrap();
     assert_eq!(copied, lines(&all[..used as usize - 2].iter().map(String::as_str).collect::<Vec<_>>()));
-    // Repeats the run, and also runs over the same input as a batch of an index.
+    // Repeats the run, and also runs on the same input as a batch of an index.
     for (name, index) in [("again", None), ("first", Some("index")), ("second", Some("index"))] {
         let index = index.map(|index| folder.path().join(index).display().to_string());
         let mut more = vec!["--algorithms", "exact"];

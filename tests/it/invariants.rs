@@ -28,7 +28,7 @@ fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     found.into_iter().filter(|(_, count)| *count >= needed).map(|(pair, _)| pair).collect()
 }
 
-/// Returns the smallest document in the component of each document.
+/// Returns, for each document, the document with the smallest number in its component.
 pub fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
     let mut label: Vec<usize> = (0..documents).collect();
     loop {
@@ -44,7 +44,7 @@ pub fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
     }
 }
 
-/// Returns a map from each removed document to the kept document, by definition.
+/// Returns a map from each removed document to the kept document, computed directly from the definition.
 pub fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize, usize> {
     let component = components(order.len(), pairs);
     let mut partners = vec![BTreeSet::new(); order.len()];
@@ -227,7 +227,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             let representative = *cluster.iter().min_by_key(|doc| rank[**doc]).unwrap();
             assert_eq!((sizes[row] as usize, best[row]), (cluster.len(), doc == representative), "{label}");
             assert_eq!((&ids[row], &cluster_ids[row]), (&docs[doc].id, &docs[representative].id), "{label}");
-            // A copy has the same pairs as the best document with the same text.
+            // A copy has the same pairs as the best document that has the same text.
             let text_of = |doc: usize| {
                 let copies = lines.iter().filter(|line| line.matched_by == "copy");
                 let of = |line: &crate::kit::PairLine| [line.doc_a as usize, line.doc_b as usize];
@@ -253,10 +253,10 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
             equal.extend(group[at + 1..].iter().map(|&b| (a, b)));
         }
     }
-    // Each copy is in a pair with the best document with the same text, which is the first document because lengths are equal.
+    // Each copy is in a pair with the best document that has the same text; this is the first document, because lengths are equal.
     equal.retain(|&(a, b)| a == by_text[docs[b].text.as_str()][0]);
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
-    // Copies are equal in everything that the algorithms of the run read, and some of these algorithms read titles.
+    // Copies are identical in everything that the algorithms of the run read, and some of these algorithms read titles.
     let read: BTreeSet<(&str, &Option<String>)> = docs.iter().map(|doc| (doc.text.as_str(), &doc.title)).collect();
     let surplus = docs.len() - read.len();
     assert_eq!(record(&done.out())["documents"]["extra_copies"].as_u64(), Some(surplus as u64));

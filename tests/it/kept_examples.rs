@@ -1,4 +1,4 @@
-//! Tests failures that the random sequences of `kept_law` found, each reduced to its shortest corpus.
+//! Tests failures that the random sequences of `kept_law` found, each reduced to the smallest corpus that reproduces the failure.
 
 use std::ops::Range;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn others(batch: usize) -> Vec<Doc> {
         .collect()
 }
 
-/// Creates a place whose batches remove documents by pairs, with this value of `--chain`.
+/// Creates a place whose batches use `--remove-if pair` and this value of `--chain`.
 fn place(chain: &str) -> IndexPlace {
     let mut place = IndexPlace::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
@@ -86,7 +86,7 @@ fn a_removed_document_may_be_forgotten() {
     }
 }
 
-/// Checks a chain over batches that ends at a document that is in no pair of the last batch. The id of this document is reported, even if
+/// Checks a chain across batches that ends at a document that is in no pair of the last batch. The id of this document is reported, even if
 /// its file has no ids.
 #[test]
 fn the_end_of_a_chain_is_reported_by_its_own_id() {
@@ -112,7 +112,7 @@ fn the_end_of_a_chain_is_reported_by_its_own_id() {
     }
 }
 
-/// Checks that among documents with equal texts, the kept document represents all of them in the index, regardless of its position.
+/// Checks that among documents with identical texts, the kept document represents all of them in the index, regardless of its position.
 #[test]
 fn a_text_is_known_by_the_copy_that_is_kept() {
     for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,versions"] {

@@ -42,7 +42,7 @@ impl Ran {
         self
     }
 
-    /// Fails unless stderr contains each of these texts. An error and its help line count as one line.
+    /// Fails unless stderr contains each of these strings. An error and its help line count as one line.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Ran {
         let said = self.stderr.replace("\nhelp: ", "; ");
@@ -91,7 +91,7 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Holds the output of a run over one input, in a temporary folder.
+/// Holds the output of a run on one input, in a temporary folder.
 pub struct Done {
     folder: TempDir,
 }
@@ -103,13 +103,13 @@ impl Done {
     }
 }
 
-/// Runs over one input in a new temporary folder, and expects exit code 0.
+/// Runs the program on one input in a new temporary folder, and expects exit code 0.
 #[track_caller]
 pub fn done(input: &Path, more: &[&str]) -> Done {
     ended(input, more, 0)
 }
 
-/// Runs over one input in a new temporary folder, and expects this exit code.
+/// Runs the program on one input in a new temporary folder, and expects this exit code.
 #[track_caller]
 pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     let folder = tempfile::tempdir().unwrap();
@@ -322,8 +322,8 @@ pub fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
-/// Returns the algorithms that signed every used document of a run. Fails unless these are at least half of the algorithms, because the
-/// test would otherwise be meaningless.
+/// Returns the algorithms that signed every used document of a run. Fails if these are fewer than half of the algorithms, because the test
+/// would then be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
@@ -380,7 +380,7 @@ pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// Reduces pairs of documents to the pairs that a run writes. Each copy is in a pair with the first document with the same text, and
+/// Reduces pairs of documents to the pairs that a run writes. Each copy is in a pair with the first document that has the same text, and
 /// different texts are represented by their first documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();
@@ -389,7 +389,8 @@ pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> B
     pairs.into_iter().filter(|&(a, b)| firsts[a] == a && (firsts[b] == b || firsts[b] == a)).collect()
 }
 
-/// Returns the pairs of documents that written pairs imply, by combining all documents with the two texts, or with the same text.
+/// Expands written pairs to all pairs of documents that they imply: each document with the first text is paired with each document with the
+/// second text.
 pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut copies: BTreeMap<(&String, &Option<String>), Vec<usize>> = BTreeMap::new();
     docs.iter().enumerate().for_each(|(at, doc)| copies.entry((&doc.text, &doc.title)).or_default().push(at));
@@ -427,8 +428,8 @@ impl Numbers {
     }
 }
 
-/// Returns short documents of generated words. Many of them are copies of other documents, with changed words, moved sentences or no
-/// changes.
+/// Returns short documents of generated words. Many of the documents are copies of other documents, with changed words, moved sentences or
+/// no changes.
 pub fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);

@@ -26,7 +26,7 @@ fn typed(verb: &str, out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg(verb).arg(out).args(more).output().unwrap())
 }
 
-/// Holds two batches of real texts with their pages, in a temporary folder.
+/// Holds two batches of real texts with their report pages, in a temporary folder.
 struct Two(tempfile::TempDir);
 
 impl Two {
@@ -308,7 +308,7 @@ fn an_index_that_went_another_way_is_another_one() {
     typed("explain", &place.out(2), &[&id]).ends_with(2).says(&["is not the one that the run was matched against"]);
 }
 
-/// Checks that forgotten documents of a recomputed batch stay forgotten, because its rows have the same numbers.
+/// Checks that forgotten documents of a recomputed batch stay forgotten, because the rows of the recomputed batch have the same numbers.
 #[test]
 fn a_batch_that_is_made_again_stays_forgotten() {
     let mut place = IndexPlace::new("exact");

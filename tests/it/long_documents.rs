@@ -21,7 +21,7 @@ fn pairs_that_cannot_be_compared_in_time_are_counted_and_near_duplicates_are_fou
     let first = words(1);
     let near = format!("нет {}", &first[..first.len() - 20]);
     write_docs(&file, &numbered([first, near, words(2)]), 10);
-    // All three texts have the same five-word windows, so `minhash` considers them equal.
+    // All three texts have the same five-word windows, so `minhash` considers them identical.
     let ran = program()
         .args(["compare".as_ref(), file.as_os_str(), "--out".as_ref(), out.as_os_str()])
         .args(["--algorithms", "decomposition,minhash", "--judge", "words:0.85", "--no-progress", "--threads", "2"])

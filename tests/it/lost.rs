@@ -1,11 +1,11 @@
-//! Tests inputs in which much data is missing although no row is invalid. The previous output is kept.
+//! Tests inputs in which a lot of data is missing although no row is invalid. The previous output is kept.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::kit::{Ran, record, run};
 
-/// Returns this many lines, which are different for each file.
+/// Returns this many lines, which differ from file to file.
 fn lines(file: usize, rows: usize) -> Vec<u8> {
     let line = |row: usize| format!("{{\"id\":\"{file}-{row}\",\"text\":\"text {row} of the file {file}\"}}\n");
     (0..rows).map(line).collect::<String>().into_bytes()
@@ -32,7 +32,7 @@ fn again(folder: &Path) -> Ran {
     run(&[&folder.join("corpus")], &folder.join("out"), &["--overwrite", "--algorithms", "exact"])
 }
 
-/// Checks that the result is held because of this many files.
+/// Checks that the result is held and that its record lists this many bad files.
 #[track_caller]
 fn held(folder: &Path, bad: usize) {
     let ran = again(folder).ends_with(4);

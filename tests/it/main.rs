@@ -1,4 +1,4 @@
-//! Contains the integration tests, as one binary. They test the behavior of the program from outside.
+//! Contains the integration tests, as one binary. These tests exercise the program from the outside.
 
 // Tests write files into their own folders.
 #![allow(clippy::disallowed_methods)]

@@ -91,7 +91,7 @@ fn every_message_of_the_page_of_troubles_is_one_of_the_program() {
     }
 }
 
-/// Checks that the commands in README.md run over the samples, and that the output and the statements about the samples in README.md
+/// Checks that the commands in README.md run on the samples, and that the output and the statements about the samples in README.md
 /// are correct.
 #[test]
 fn what_the_readme_types_and_shows_is_so() {

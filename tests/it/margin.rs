@@ -126,7 +126,7 @@ fn a_copy_hides_no_version_from_heavy_keys() {
             let done = done(&input, &["--algorithms", algorithm]);
             let table = Table::read(&done.out().join("pairs/algorithm=x"));
             let pairs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).collect::<BTreeSet<_>>();
-            // Each copy is in a pair with the first document with the same text, and the version is in a pair with this first document.
+            // Each copy is in a pair with the first document that has the same text, and the version is in a pair with this first document.
             let star = (1..=copies).map(|other| (0, other)).collect();
             assert_eq!(pairs, star, "{copies} copies, {algorithm}");
         }

@@ -1,5 +1,5 @@
 //! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak of the anonymous memory of a child process, for
-//! every command that reads inputs. `make hostile` runs all shapes with more verbs and threads.
+//! every command that reads inputs. `make hostile` runs all shapes with more commands and threads.
 
 use std::path::Path;
 
@@ -43,8 +43,8 @@ fn long_documents_keep_the_promise_for_every_verb() {
     held("long_documents", "balanced", "1,2,4");
 }
 
-/// Tests shapes with potentially unbounded costs: pages from the same template, groups of equal texts, many long documents on the report
-/// page, deep folders, dictionaries, footers and long values.
+/// Tests shapes with potentially unbounded costs: pages from the same template, groups of identical texts, many long documents on the
+/// report page, deep folders, dictionaries, footers and long values.
 #[test]
 fn costs_that_ran_away_keep_the_promise() {
     held("template", "minhash,balanced", "1,8");

@@ -38,7 +38,8 @@ fn no_dependency_is_compiled_twice() {
     }
 }
 
-/// Checks the package's copy of the license. It has a different name, because the source distribution also includes the repository's copy.
+/// Checks the package's copy of the license. The copy has a different name, because the source distribution also includes the repository's
+/// copy.
 #[test]
 fn the_wheel_has_the_licence_of_the_repository() {
     let read = |name: &str| std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/").to_owned() + name).unwrap();

@@ -7,7 +7,7 @@ use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, sam
 const BY_WORDS: &str = "exact,tf_idf,minhash,tf_ridf,opt_freq,simhash,imatch,idf_hash,lex_rand,keyword_match,\
     fingerprint:weight=tf_over_df,three_plus_five,versions,cosine:as=plain";
 
-/// An algorithm that needs counts and reads texts. If it is in a run, all algorithms that need counts read texts.
+/// An algorithm that needs counts and reads texts. If a run includes this algorithm, all algorithms that need counts read texts.
 const READER: &str = "heavy_sent";
 
 fn stages(done: &Done) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Compares the pairs of each algorithm with a second, slow implementation that compares all documents with each other.
+//! Compares the pairs of each algorithm with the pairs that a second, slow implementation finds by comparing all documents with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, stars, write_docs};
 
 const DOCUMENTS: usize = 400;
 
-/// Holds the corpus, its words, and its sentences. Each sentence is a canonical text with its number of words.
+/// Holds the corpus, its words, and its sentences. Each sentence is stored in canonical form, with its number of words.
 struct Made {
     docs: Vec<Doc>,
     words: Vec<Vec<String>>,
@@ -156,7 +156,7 @@ fn minhash_similarities_are_exact_and_pairs_above_the_threshold_are_found() {
         if union == 0 { 0.0 } else { common as f64 / union as f64 }
     };
     for threshold in [0.7, 0.4] {
-        // 60 bands of 3 rows miss one in 50 pairs with a similarity of 0.4, and no pairs with a similarity of 0.7.
+        // 60 bands of 3 rows miss about one in 50 pairs with a similarity of 0.4, and practically no pairs with a similarity of 0.7.
         let algorithm = format!("minhash:bands=60,rows=3,verify=jaccard:{threshold},as=x");
         let done = done(made.folder.path(), &["--algorithms", &algorithm]);
         let found = pairs(&done.out(), "x");
@@ -299,7 +299,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     check(made.found("near_page:percentage=0.5,interval=3"), same, "near_page");
 }
 
-/// Checks the found pairs against a naive TF-IDF. If `each_text_once` is set, each text is counted only once.
+/// Checks the found pairs against a naive TF-IDF implementation. If `each_text_once` is set, each text is counted only once.
 fn check_tf_idf(made: &Made, each_text_once: bool, found: Vec<(usize, usize)>) {
     let mut seen = BTreeSet::new();
     let counted: Vec<usize> =

@@ -1,5 +1,5 @@
-//! Tests that results and indexes of dupsift inside a corpus are not part of it. They are skipped wherever the corpus is listed, and the
-//! run reports them.
+//! Tests that results and indexes of dupsift inside a corpus are not treated as part of the corpus. These results and indexes are skipped
+//! wherever the corpus is listed, and the run reports them.
 
 use std::path::{Path, PathBuf};
 
@@ -144,7 +144,7 @@ fn a_pattern_reads_a_result_only_where_it_spells_a_name_of_it() {
     assert_eq!(read("r1/deduped/*/*.parquet"), (kept, 0));
 }
 
-/// Checks that there is a specific error for a folder that contains only results.
+/// Checks that a folder that contains only results causes a specific error.
 #[test]
 fn a_folder_of_results_alone_says_that_one_may_be_named() {
     let folder = tempfile::tempdir().unwrap();

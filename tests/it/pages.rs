@@ -1,4 +1,4 @@
-//! Tests web pages, from the command line to the tables: `purify`, runs on pages, categories, cut text and rejected pages.
+//! Tests web pages, from the command line to the tables: `purify`, runs on pages, categories, truncated text and rejected pages.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// Returns the page in a charset that is common for its language. One page in three declares the charset only in the header.
+/// Returns the page in a charset that is commonly used for its language. One page in three declares the charset only in the header.
 fn encoded(page: &str, n: usize) -> (Vec<u8>, Option<String>) {
     let han = page.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
     let cyrillic = page.chars().filter(|c| ('а'..='я').contains(c)).count();

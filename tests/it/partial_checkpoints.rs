@@ -1,5 +1,5 @@
-//! Tests the partial checkpoints of a pass. A run that is killed in the middle of a long pass resumes from them and ends with the same
-//! bytes.
+//! Tests the partial checkpoints of a pass. A run that is killed in the middle of a long pass resumes from these checkpoints and ends with
+//! the same bytes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_docs};
 
-/// Algorithms that sign documents in the first or in a second pass, that count, and that keep words, sketches and
-/// evidence.
+/// Algorithms that sign documents in the first or in a second pass, algorithms that need counts, and algorithms that keep words, sketches
+/// and evidence.
 const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi:dimensions=16,passes=1,as=lsi,imatch,shingles,long_sent";
 /// Algorithms that compute signatures from the words that are kept in the first pass, so there is no second pass.
 const OF_WORDS: &str = "exact,versions,tf_idf";

@@ -1,5 +1,5 @@
-//! Tests the printed output for any input: all log lines have one format, nothing is printed that a terminal would interpret, and the exit
-//! code depends on the result and not on whether it could be printed.
+//! Tests the printed output for any input: all log lines have the same format, nothing is printed that a terminal would interpret, and the
+//! exit code depends on the result and not on whether it could be printed.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -198,7 +198,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
                 _ => Err(std::io::Error::last_os_error()),
             }
         };
-        // SAFETY: only that call is made between fork and exec.
+        // SAFETY: only `setrlimit` is called between fork and exec.
         unsafe { command.pre_exec(limited) };
         let ran = Ran::of(command.output().unwrap());
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);

@@ -3,7 +3,7 @@
 //!
 //! A citation is a word that ends in `.rs`, `.md` or `.py`. In Rust sources only comments are checked, because code also contains names of
 //! corpus files. A cited file is searched for in the root folder, next to the citing file, in the citing file's top folder, and in the
-//! folders of sources, tests and scripts. A name in capitals or with a single letter is a placeholder.
+//! folders of sources, tests and scripts. A name that is in capitals or consists of a single letter is a placeholder.
 
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -26,7 +26,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the texts to check, by path from the root.
+/// Returns the text of each file to check, by path from the root.
 fn texts() -> BTreeMap<String, String> {
     let mut files: Vec<PathBuf> = SINGLE.iter().map(|file| root().join(file)).filter(|path| path.exists()).collect();
     let mut folders: Vec<PathBuf> = READ.iter().map(|folder| root().join(folder)).collect();
@@ -72,7 +72,8 @@ fn citations(line: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Returns whether a part of the path is in capitals without being a known file (`docs/methods/NAME.md`), or has a single letter (`x.rs`).
+/// Returns whether a part of the path is in capitals without being a known file (`docs/methods/NAME.md`), or consists of a single letter
+/// (`x.rs`).
 fn is_placeholder(word: &str) -> bool {
     const KNOWN: &[&str] = &["README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SUMMARY"];
     word.rsplit('/').any(|part| {

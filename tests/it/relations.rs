@@ -1,5 +1,5 @@
-//! Tests, over the sample corpus, relations between the results of two settings, such as a stricter rule or an equivalent setting. These
-//! relations follow from the definitions of the algorithms and hold for any texts.
+//! Tests, on the sample corpus, relations between the results of two settings, such as a stricter rule or an equivalent setting. These
+//! relations follow from the definitions of the algorithms and hold for any corpus.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +125,8 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Checks texts that repeat the same text and therefore have parallel vectors, and texts of punctuation, which have nothing in common.
+/// Checks texts that repeat the same text and therefore have parallel vectors, and texts that consist of punctuation, which have nothing in
+/// common.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

@@ -58,7 +58,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     assert_eq!(names_in(run.out().parent().unwrap()), ["out"]);
 }
 
-/// Sets values that differ from run to run to a constant.
+/// Replaces values that differ from run to run with a constant.
 fn timeless(out: &Path) {
     fn clear(value: &mut serde_json::Value) {
         match value {
@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Runs over two near-copies of a hostile text and an unrelated text.
+/// Runs the program on two near-copies of a hostile text and an unrelated text.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
@@ -210,7 +210,7 @@ fn the_policy_lets_the_script_of_the_page_run_and_no_other() {
     assert!(page(&run.out()).contains(&format!("script-src 'sha256-{hash}';")), "{hash}");
 }
 
-/// Returns the cells in the rows of the table with this label, by heading.
+/// Returns the cells of each row in the table with this label.
 fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
     let (_, rest) = page.split_once(&format!("aria-label=\"{label}\"")).expect("the table");
     let (table, _) = rest.split_once("</table>").expect("its end");
@@ -224,7 +224,8 @@ fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
 fn the_figures_of_the_page_are_those_of_the_tables() {
     let run = done(samples(), &[]);
     let page = page(&run.out());
-    // Compares removed documents, characters and bytes by length, removals by similarity, and removed documents by file.
+    // Compares the page with the tables: removed documents, characters and bytes by length, removals by similarity, and removed documents
+    // by file.
     let told = python(
         "import sys, polars as pl\n\
          from pathlib import Path\n\

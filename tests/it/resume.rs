@@ -15,13 +15,13 @@ use crate::kit::{
     Numbers, Ran, Table, assert_same_bytes, files_below, names_in, program, record, samples, write_columns,
 };
 
-/// Algorithms of every kind: with and without counts, with a model (which is small, because these tests run often), kept words,
+/// Algorithms of every kind: with and without counts, and with a model (a small one, because these tests run often), kept words,
 /// verification, evidence, sketches, and a rule over all pairs.
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// Holds the folder in which runs write their output `out`, and the folder of the corpus. The corpus is every third document in the
-/// samples, because these tests run often.
+/// Holds the folder in which runs write their output `out`, and the folder of the corpus. The corpus consists of every third document in
+/// the samples, because these tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,
     corpus: Rc<tempfile::TempDir>,
@@ -62,7 +62,7 @@ impl Place {
         self.folder.path().join(".out.dupsift-work")
     }
 
-    /// Returns the command for a run over the corpus; each step is saved, unless `more` changes this.
+    /// Returns the command for a run on the corpus; each step is saved, unless `more` changes this.
     pub fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(self.corpus.path()).arg("--out").arg(self.out()).args([

@@ -45,7 +45,7 @@ fn a_stopped_run_reports_what_is_kept_and_the_same_command_resumes() {
     }
 }
 
-/// Checks a disk that is full for one file: the run ends with its saved state, and resumes when there is space.
+/// Checks a limit on file size, which acts like a full disk: the run ends with its saved state, and resumes when there is space.
 #[test]
 fn a_full_disk_loses_no_checkpoint() {
     let whole = whole(&[]);
@@ -99,7 +99,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
-            // The run continued if space was missing only for saving a part.
+            // If there was too little space only to save a part, the run continued.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(

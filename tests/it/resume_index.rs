@@ -1,4 +1,5 @@
-//! Tests that a killed run with an index or a reference resumes, and that the output and the index are the same as without the kill.
+//! Tests that a killed run with an index or a reference resumes, and that the output and the index are the same as if it had not been
+//! killed.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -7,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::kit::{Ran, assert_same_bytes, files_below, made_docs, program, record, sample_docs, write_docs};
 
-/// Algorithms with a rule over all pairs, with relations, with a check that reads documents again, and with sketches in the index.
+/// Algorithms that use a rule over all pairs, relations, a check that rereads documents, and sketches in the index.
 const ALGORITHMS: &str = "exact,versions,minhash:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5";
 
 /// Holds a folder with two batches.
@@ -25,7 +26,7 @@ impl Place {
         place
     }
 
-    /// Returns a place whose index has the first batch.
+    /// Returns a place whose index contains the first batch.
     fn after_monday() -> Place {
         let place = Place::new();
         place.run("monday", &["--checkpoint", "never"]).ends_with(0);
@@ -246,7 +247,7 @@ fn a_run_with_a_reference_resumes() {
         assert!(names.iter().any(|name| name == "near versions"), "{reference}: {names:?}");
         assert_same_bytes(&whole.out(), &place.out(), reference);
     }
-    // Different files are a different reference.
+    // Different files count as a different reference.
     let place = Place::after_monday();
     let of_monday: &'static str = place.at("monday.parquet").to_string_lossy().into_owned().leak();
     place.killed_in("tuesday", 60, &["--reference", of_monday]).unwrap();

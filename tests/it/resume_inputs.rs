@@ -10,7 +10,7 @@ use crate::resume::{Place, whole};
 
 const ALGORITHMS: [&str; 6] = ["--algorithms", "exact,minhash,tf_idf", "--threads", "2", "--memory", "512MiB"];
 
-/// Returns the command for a run over these documents. The run saves everything.
+/// Returns the command for a run on these documents. The run saves everything.
 fn command(docs: &Path, out: &Path) -> Command {
     let mut command = program();
     command.arg("run").arg(docs).arg("--out").arg(out).args(ALGORITHMS);

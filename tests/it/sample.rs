@@ -1,4 +1,4 @@
-//! Tests `--sample`, which runs over a sample of the documents.
+//! Tests `--sample`, which limits a run to a sample of the documents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -73,8 +73,8 @@ fn a_sample_is_a_corpus_of_its_documents() {
     assert!(!at("no").exists());
 }
 
-/// Checks that a dry run over a sample removes the same number of documents as a run over the sample, estimates the share and the time for
-/// the complete corpus, and leaves no files behind.
+/// Checks that a dry run on a sample reports the same number of removed documents as a run on the sample, estimates the share and the time
+/// for the complete corpus, and leaves no files behind.
 #[test]
 fn a_dry_run_estimates_on_a_sample() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +118,8 @@ fn a_dry_run_estimates_on_a_sample() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "the corpus, work and the sampled run");
 }
 
-/// Checks that the result for a sample can be explained, reported and evaluated. Its documents have the same numbers as in the corpus.
+/// Checks that the result for a sample can be explained, reported and evaluated. The sampled documents have the same numbers as in the
+/// corpus.
 #[test]
 fn the_result_of_a_sample_is_looked_at_like_any_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tests that a file counts as unchanged if its content is the same. Equal size and time are not sufficient, because copying may preserve
-//! them. Different permissions, a temporary name or a different location on disk do not matter.
+//! Tests that a file counts as unchanged if its content is the same. The same size and modification time are not sufficient, because
+//! copying may preserve them. Different permissions, a temporary name or a different location on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -57,8 +57,8 @@ fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) 
     assert_eq!(ended.success(), !kills, "{lines:#?}");
 }
 
-/// Replaces bytes in the middle of a file with the same number of different bytes, and restores its time. If `anew` is set, the file has a
-/// new inode.
+/// Replaces bytes in the middle of a file with the same number of different bytes, and restores its modification time. If `anew` is set,
+/// the file has a new inode.
 fn change(path: &Path, from: &str, to: &str, anew: bool) {
     assert_eq!(from.len(), to.len());
     let (bytes, time) = (fs::read_to_string(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
@@ -154,7 +154,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
     }
 }
 
-/// Checks that during a run, a change of permissions costs no rows, and a change of a text is detected.
+/// Checks that during a run, a change of permissions costs no rows, and a change to a text is detected.
 #[test]
 fn a_file_that_changes_under_a_run_is_looked_at_again() {
     for stage in ["group minhash", "read candidates"] {

@@ -56,8 +56,8 @@ fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     pairs(out, label).into_iter().map(line).collect()
 }
 
-/// Checks for all algorithms that the two documents of each pair have the same value. The pairs must be the same as in separate runs over
-/// the rows with each value; these runs use the counts, the models and the planned size of the complete corpus.
+/// Checks for all algorithms that the two documents of each pair have the same value. The pairs must be the same as in separate runs on the
+/// rows with each value; these runs use the counts, the models and the planned size of the complete corpus.
 #[test]
 fn pairs_are_those_of_each_value_alone() {
     let place = tempfile::tempdir().unwrap();
@@ -122,7 +122,7 @@ fn threads_memory_and_a_kill_change_nothing() {
 #[test]
 fn a_run_that_was_killed_takes_up_its_scopes() {
     let place = Place::new();
-    // The samples have a column of languages.
+    // The samples have a language column.
     let more = ["--algorithms", "exact,cosine", "--scope", "within:id"];
     place.killed_in("recall kept words", &more);
     place.run(&more).ends_with(0);
@@ -180,7 +180,7 @@ const ACROSS: [&str; 2] = ["--scope", "across:site"];
 /// Algorithms that cover pairs of copies, classes of different texts, and pairs with and without a check.
 const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
 
-/// Returns edited and equal texts on a few sites. Some texts have more copies.
+/// Returns edited and identical texts on a few sites. Some of these texts have additional copies.
 fn crossing() -> Vec<Placed> {
     let (sites, mut numbers) = ([Some("a"), Some("b"), Some("c"), None], Numbers(7));
     let docs = made_docs(240);

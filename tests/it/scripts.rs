@@ -1,4 +1,5 @@
-//! Runs the scripts for output folders on a run over the samples, and compares their output with the tables of this run.
+//! Runs the scripts that read output folders on the output of a run on the samples, and compares what they print with the tables of this
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

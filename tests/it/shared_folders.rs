@@ -1,4 +1,4 @@
-//! Tests folders to which other users may write. Files that they prepare in these folders are refused, and no file of this user is
+//! Tests folders to which other users may write. Files that other users prepare in these folders are refused, and no file of this user is
 //! overwritten or removed.
 
 use std::fs::{self, Permissions};
@@ -63,14 +63,14 @@ impl Place {
         assert_eq!(fs::read_to_string(self.at("victim")).unwrap(), "mine");
     }
 
-    /// Creates a folder in which each file name that the program uses leads to the file that must be kept.
+    /// Creates a folder in which each file name that the program uses is a link to the file that must be kept.
     fn prepare(&self, folder: &Path) {
         fs::create_dir(folder).unwrap();
         NAMES.iter().for_each(|name| symlink(self.at("victim"), folder.join(name)).unwrap());
     }
 }
 
-/// Runs a command as another user. Returns `false`, with a message, if this user does not have the permission for it.
+/// Runs a command as another user. Returns `false`, with a message, if this user does not have permission to do so.
 fn as_other_user(script: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can act as a second user");
@@ -82,7 +82,7 @@ fn as_other_user(script: &str) -> bool {
     true
 }
 
-/// Lets another user create a world-writable folder in which the file names that the program uses lead to a file of this user.
+/// Lets another user create a world-writable folder in which the file names that the program uses are links to a file of this user.
 fn prepared_by_other(place: &Place, folder: &Path) -> bool {
     let (folder, victim) = (folder.display(), place.at("victim"));
     let links = NAMES.map(|name| format!("ln -s '{}' '{folder}/{name}'", victim.display())).join("; ");
@@ -127,8 +127,8 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
     }
 }
 
-/// Checks folders to which other users may write. They may have prepared such a folder regardless of who created it. This test needs no
-/// second user.
+/// Checks folders to which other users may write. Such users may have prepared files in the folder regardless of who created it. This test
+/// needs no second user.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {

@@ -1,4 +1,5 @@
-//! Tests that equal texts are a pair of every algorithm, even if they are too short to be signed, but never if they consist of white space.
+//! Tests that every algorithm reports identical texts as a pair, even if they are too short to be signed, but never if they consist of
+//! white space.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use crate::kit::{Doc, Ran, done, json_lines, made_docs, names_in, numbered, program, write_docs};
 
 /// Writes a few megabytes of compressed JSON lines that take minutes to count. A gzip file may have many members; in this file, all members
-/// are equal.
+/// are identical.
 pub fn endless(path: &Path) {
     let words = "words and words ".repeat(500);
     let line = format!("{{\"text\": \"{words}\", \"html\": \"\", \"topic\": \"\"}}\n");
@@ -245,7 +245,7 @@ fn looks_at_a_run_that_is_done_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
     copies(folder.path());
     let run = ["run", "copies.jsonl", "--out", "done", "--algorithms", "exact,tf", "--no-report"];
-    // All documents except the first with each text are copies, and a guard warns about them.
+    // All documents except the first document with each text are copies, and a guard warns about them.
     Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(3);
     std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d12\"}\n").unwrap();
     let done = folder.path().join("done");
@@ -282,8 +282,8 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "search", &contaminated);
 }
 
-/// Checks that steps that do not check the flag are ended with the process. A document of 60 MB is read in a single step and counted in
-/// a single step.
+/// Checks that the process is ended even during a step that does not check the flag. A 60 MB document is read in a single step and counted
+/// in a single step.
 #[test]
 fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Tests `--keep-texts`, which stores texts so that removals can be explained and shown after the corpus was overwritten.
+//! Tests `--keep-texts`, which stores texts so that removals can be explained and shown after the corpus has been overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         assert!(after.stderr.contains("texts are read from"), "{}", after.stderr);
         explained(&without, id).ends_with(2).says(&["the corpus has changed since the run"]);
     }
-    // A document that is in no removal is not stored, but it can still be requested by its number.
+    // A document that is not involved in any removal is not stored, but it can still be requested by its number.
     let number = kept_out.unwrap().to_string();
     let typed = [number.as_str(), &Table::read(&with.join("removed")).numbers("doc")[0].to_string(), "--docs"]
         .map(str::to_owned);
@@ -144,7 +144,7 @@ fn batches_are_explained_after_the_crawl_was_overwritten() {
     explained(&monday, &removed_ids(&monday)[0]).ends_with(0);
 }
 
-/// Checks that the stored text of a page is the text that was compared, without the frame of the page.
+/// Checks that the stored text of a page is the text that was compared, without the menu and other surroundings of the article.
 #[test]
 fn the_texts_of_pages_are_stored_without_their_frames() {
     let folder = tempfile::tempdir().unwrap();

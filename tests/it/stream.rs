@@ -7,7 +7,7 @@ use crate::kit::{
     Ran, Table, doc_pairs, done, made_docs, names_in, numbered, program, record, sample_docs, write_docs,
 };
 
-/// Runs `dupsift stream` over one file.
+/// Runs `dupsift stream` on one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("stream").arg(input).arg("--out").arg(out).args([
@@ -109,7 +109,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     refused.says(&["`--forget", "old.parquet"]);
     assert!(!path("next").exists());
 
-    // The limit applies to new documents, and rows without a text are reported.
+    // The limit applies to new documents, and rows without text are reported.
     let some: Vec<String> = texts(0, 1_990).into_iter().chain((0..10).map(|_| " ".to_string())).collect();
     write_docs(&path("some.parquet"), &numbered(some), 500);
     let (some, again) = (path("some.parquet"), path("again"));
@@ -178,8 +178,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     assert!(!path("out").exists());
 }
 
-/// Checks that a text too short for a signature is identified by its bytes, and that a text of only white space has no
-/// key.
+/// Checks that a text too short for a signature is identified by its bytes, and that a text that consists only of white space has no key.
 #[test]
 fn copies_of_texts_without_a_signature_came_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,8 +201,8 @@ fn copies_of_texts_without_a_signature_came_before() {
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 
-/// Checks that a document is flagged if `run` reports it as a pair with an earlier document because of a common band. Any other flagged
-/// document is a false positive of the filter.
+/// Checks that a document is flagged if `run` reports it as a pair with an earlier document because the two have a band in common. Any
+/// other flagged document is a false positive of the filter.
 #[test]
 fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
     let folder = tempfile::tempdir().unwrap();

@@ -72,8 +72,8 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
     let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
 
-    // Two texts are a pair if all three parts are equal. If the titles of the two texts are equal, the texts are a pair even if the last
-    // parts differ.
+    // Two texts are a pair if all three parts are identical. If the titles of the two texts are identical, the texts are a pair even if the
+    // last parts differ.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
     let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());
@@ -102,7 +102,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
 }
 
-/// Checks that documents with equal texts and different titles are not copies if titles are read.
+/// Checks that documents with identical texts and different titles are not copies if titles are read.
 #[test]
 fn copies_are_those_of_text_and_title() {
     let folder = tempfile::tempdir().unwrap();

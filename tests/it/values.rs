@@ -458,7 +458,7 @@ fn a_later_batch_with_a_row_that_cannot_be_read_marks_every_row() {
     }
 }
 
-/// Runs over rows with the same text. Returns the row that is kept according to the column, and the counted losses.
+/// Runs the program on rows with the same text. Returns the row that is kept according to the column, and the counted losses.
 fn kept_by(folder: &Path, order: &str, input: &Path, more: &[&str]) -> (String, serde_json::Value) {
     let out = folder.join("out");
     let more = [&["--algorithms", "exact", "--overwrite", "--keep", order, "--max-removed-share", "1"], more].concat();

@@ -1,5 +1,5 @@
 //! Tests a corpus that changes during a run. The files of the corpus are listed once. A file that disappears is skipped and reported; a new
-//! file is not read, and a note reports it.
+//! file is not read, but a note reports it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ fn corpus(folder: &Path, rows: usize) -> PathBuf {
     docs
 }
 
-/// Returns the options of a simple run, as from the command line.
+/// Returns the options of a simple run, as the command line would set them.
 fn options(docs: &Path, out: &Path) -> RunOptions {
     let typed = ["dupsift", "run", &docs.display().to_string(), "--out", &out.display().to_string()].map(String::from);
     let limits = ["--threads", "2", "--memory", "512MiB"].map(String::from);

@@ -65,7 +65,7 @@ fn cell(share: Option<f64>, pairs: u64) -> Markup {
     }
 }
 
-/// Formats a share as a whole percentage. Only exact values are shown as 0 or 100.
+/// Formats a share as a whole percentage. Only a share of exactly 0 or 1 is shown as 0 or 100.
 fn percent(share: f64) -> String {
     match 100.0 * share {
         all if all >= 100.0 => "100".into(),

@@ -1,4 +1,4 @@
-//! Renders the bars at the top of the page, which show how much of the corpus was kept and removed, by documents and by bytes.
+//! Renders the bars at the top of the page, which show how much of the corpus was kept and removed, measured in documents and in bytes.
 
 use maud::{Markup, html};
 

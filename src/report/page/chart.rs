@@ -27,9 +27,9 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// The result of drawing.
 pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// The size of a small chart, several of which are side by side.
+/// The size of a small chart, several of which are placed side by side.
 pub const SMALL: (u32, u32) = (480, 230);
-/// The size of a chart in a row of its own.
+/// The size of a chart that has a row of its own.
 pub const LARGE: (u32, u32) = (1080, 560);
 
 /// Returns the font size for a chart of this size, so that letters look equally large in all charts on the page.
@@ -97,7 +97,7 @@ pub fn top(most: u64) -> f64 {
     (most.max(1) as f64 * 2.0).max(12.0)
 }
 
-/// The base of bars on a logarithmic axis. It is so low that a bar of height 1 is visible.
+/// The base of bars on a logarithmic axis. The base is so low that a bar of height 1 is visible.
 pub const FLOOR: f64 = 0.6;
 
 #[cfg(test)]

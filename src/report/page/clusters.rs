@@ -1,4 +1,4 @@
-//! Renders the clusters by size on two logarithmic axes, in one chart per algorithm.
+//! Renders the number of clusters of each size on two logarithmic axes, in one chart per algorithm.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use dupsift_study::study::Review;
 
 /// Returns the charts of all algorithms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
-    // All charts have the same scale, so that they can be compared.
+    // All charts use the same scale, so that they can be compared.
     let largest = report.algorithms.iter().map(|one| one.largest_cluster).max().unwrap_or(0);
     let bars: Vec<Vec<(u64, u64, u64)>> = review.algorithms.iter().map(|one| doubling(&one.clusters.sizes)).collect();
     let most = bars.iter().flatten().map(|bar| bar.2).max().unwrap_or(0);
@@ -86,7 +86,8 @@ fn draw(area: &Area<'_>, bars: &[(u64, u64, u64)], largest: u64, most: u64) -> D
         .label_style(label_style(SMALL))
         .draw()?;
     chart.draw_series(bars.iter().map(|&(low, high, clusters)| {
-        // A bar extends from half a document below to half a document above its sizes, with a small gap between bars.
+        // A bar extends from half a document below its smallest size to half a document above its largest size, with a small gap between
+        // bars.
         let (low, high) = ((low as f64 - 0.5) * 1.04, (high as f64 + 0.5) / 1.04);
         Rectangle::new([(low, FLOOR), (high, clusters as f64)], FIRST.filled())
     }))?;

@@ -47,7 +47,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     }
 }
 
-/// Returns the labels in table order, and the common pairs in the same order; both are empty if the record has none.
+/// Returns the labels in table order, and the numbers of shared pairs in the same order; the numbers are empty if the record has none.
 fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
     let labels: Vec<&str> = comparison.shown().iter().map(|one| one.label.as_str()).collect();
     let place = |label: &&str| comparison.algorithms.iter().position(|one| one.label == *label);

@@ -1,4 +1,5 @@
-//! Renders the page of a contamination search: evaluation sets, the items with the highest scores in their documents, and public items.
+//! Renders the page of a contamination search: evaluation sets, the items with the highest scores, shown in their documents, and public
+//! items.
 
 use maud::{Markup, html};
 
@@ -124,7 +125,7 @@ fn example(one: &ExampleReport) -> Markup {
     }
 }
 
-/// Returns a text in which these byte ranges are marked.
+/// Returns the text with these byte ranges marked.
 fn marked(text: &str, places: &[[u32; 2]]) -> Markup {
     let mut parts = Vec::new();
     let mut at = 0;

@@ -20,7 +20,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
     let documents = counted(report.documents.used, "document");
     match &report.removal {
         Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
-        // More than one preset may consist of the algorithms that ran.
+        // Several presets may consist of exactly the algorithms that ran.
         None => {
             let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
             format!("{documents}, {} compared", comparison.map_or_else(algorithms, contestants))

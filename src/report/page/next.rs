@@ -10,7 +10,7 @@ use super::text::plain;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Applicable, Finished, Review, applicable};
 
-/// The rule by which only contained documents are removed.
+/// The rule that removes a document only if a kept document contains all of it.
 const STRICTEST: &str = "contained:1:1";
 
 /// Returns the commands for a run that removes documents, if there are any.

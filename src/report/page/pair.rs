@@ -1,4 +1,4 @@
-//! Renders two documents side by side, with marked differences and folded equal parts.
+//! Renders two documents side by side, with differences marked and identical parts folded.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, Sh
 const COMPARED: usize = 3_000;
 /// The number of differing sentences that are shown for a pair.
 const SHOWN: usize = 10;
-/// The number of characters that are shown at each end of a stretch that is equal or too long to show.
+/// The number of characters that are shown at each end of a stretch that is identical or too long to show.
 const ENDS: usize = 70;
 /// The maximum number of characters shown from a stretch that differs.
 const LONG: usize = 400;
@@ -55,7 +55,7 @@ fn is_of_standard_input(report: &RunReport) -> bool {
     report.inputs.iter().any(|file| file.path == "-")
 }
 
-/// Returns whether the run used a reference that is not an index, so the texts of the reference are not kept.
+/// Returns whether the run used a reference that is not an index, in which case the texts of the reference are not kept.
 fn has_passed(report: &RunReport) -> bool {
     let reference = report.options.get("reference").and_then(|reference| reference.as_str());
     reference.is_some_and(|reference| report.index.as_ref().is_some_and(|index| index.folder != reference))
@@ -101,7 +101,7 @@ pub fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
-/// Returns the names of two documents that are shown on the same line, with common parts shortened.
+/// Returns the names of two documents that are shown on the same line, with shared parts shortened.
 pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     match (review.texts.get(&a), review.texts.get(&b)) {
         (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
@@ -239,7 +239,7 @@ fn percent(share: f64) -> String {
     format!("{}", (1000.0 * share).round() / 10.0)
 }
 
-/// Returns the two texts with marked differences.
+/// Returns the two texts with their differences marked.
 fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     let same = same_beginning(&a.text, &b.text);
     let (rest_a, cut_a) = beginning(&a.text[same..]);
@@ -285,7 +285,7 @@ pub fn marked(explained: &Explanation) -> String {
     .into_string()
 }
 
-/// Returns the end of the equal text before the first difference.
+/// Returns the end of the identical text before the first difference.
 fn context(text: &str) -> Markup {
     let begin = text.char_indices().rev().nth(ENDS).map_or(0, |(at, _)| at);
     html! { ": " span lang=(language(text)) { @if begin > 0 { "…" } (plain(text[begin..].trim())) } }
@@ -370,7 +370,7 @@ fn long(text: &str) -> String {
     }
 }
 
-/// Returns the number of equal bytes at the beginning of two texts, up to the end of a line or sentence.
+/// Returns the number of identical bytes at the beginning of two texts, up to the end of a line or sentence.
 fn same_beginning(a: &str, b: &str) -> usize {
     if a == b {
         return a.len();

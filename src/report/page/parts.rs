@@ -1,4 +1,4 @@
-//! Renders the corpus by script and by length, with the removed part of each group.
+//! Renders the size of the corpus by script and by length, and how much of each group was removed.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! Renders the repeated passages with the most characters, such as templates, notices and quotations.
+//! Renders the repeated passages that take up the most text, such as templates, notices and quotations.
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use dupsift_engine::job::{CutReport, RunReport};
 /// The number of characters of a passage that are shown unfolded.
 const AT_ONCE: usize = 120;
 
-/// Returns the passages with their texts; `None` if the run did not search for passages.
+/// Returns the passages with their text; `None` if the run did not search for passages.
 pub fn section(report: &RunReport) -> Option<Markup> {
     let found = report.cut.as_ref()?;
     let written = report.corpus.as_ref().is_some_and(|corpus| corpus.folders.contains_key("deduped"));
@@ -57,7 +57,7 @@ fn costliest(found: &CutReport) -> Markup {
     }
 }
 
-/// Returns the beginning of a text, with the rest folded if it is long.
+/// Returns the beginning of a text, and folds the rest if the text is long.
 fn text(text: &str) -> Markup {
     let first: String = text.chars().take(AT_ONCE).collect();
     html! {

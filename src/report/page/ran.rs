@@ -37,7 +37,7 @@ fn corpus(report: &RunReport) -> String {
     }
 }
 
-/// Formats `2026-11-23T14:21:25.115110Z` as `2026-11-23 14:21:25 UTC`. A text in any other form is not changed.
+/// Formats `2026-11-23T14:21:25.115110Z` as `2026-11-23 14:21:25 UTC`. A string in any other form is returned unchanged.
 fn moment(time: &str) -> String {
     let Some((date, rest)) = time.split_once('T') else { return plain(time).into_owned() };
     match rest.split_once('.') {

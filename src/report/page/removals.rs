@@ -1,4 +1,4 @@
-//! Renders sampled removals, which readers can inspect one by one. Without the page's script, they are a foldable list.
+//! Renders sampled removals, which readers can inspect one by one. Without the page's script, the removals are shown as a foldable list.
 
 use maud::{Markup, html};
 

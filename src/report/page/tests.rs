@@ -1,4 +1,4 @@
-//! Tests the page of a sample record: its content, and that nothing can be injected into it.
+//! Tests the page of a sample record: its content is correct, and nothing can be injected into it.
 
 use std::collections::BTreeMap;
 
@@ -213,7 +213,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         oracle_recall: Some(estimate(0.5, 0.5, 0.5)),
         ..ComparedReport::default()
     };
-    // The contestant with the largest F comes first, as in the terminal.
+    // The setting with the highest F comes first, as in the terminal.
     let last = ComparedReport { f: Some(0.9), preset: true, ..compared("broad", estimate(0.9, 0.9, 0.9)) };
     let comparison = ComparisonReport {
         judge: JudgeReport { name: "lcs:0.85".into(), sampled: true, sample: 400, ..JudgeReport::default() },

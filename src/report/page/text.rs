@@ -30,13 +30,14 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Returns a name in a form for headings: made safe by [`plain`], on one line, and without its middle if it is long. The complete name
-/// belongs in a title attribute.
+/// Returns a name in the form that headings use: made safe by [`plain`], on one line, and without its middle if it is long. The complete
+/// name belongs in a title attribute.
 pub fn heading(name: &str) -> String {
     without_middle(&one_line(name), HEADING_CHARACTERS)
 }
 
-/// Returns an id for a line that also shows another id. The common beginning and end are shortened, so that the difference is visible.
+/// Returns an id for a line that also shows another id. The beginning and end that both ids share are shortened, so that the difference is
+/// visible.
 pub fn beside(id: &str, other: &str) -> String {
     let (id, other): (Vec<char>, Vec<char>) = (one_line(id).chars().collect(), one_line(other).chars().collect());
     if id.len() <= BESIDE_CHARACTERS {
@@ -57,7 +58,7 @@ fn one_line(name: &str) -> String {
     plain(name).replace(['\n', '\t'], " ")
 }
 
-/// Returns a text with at most `most` characters, without its middle if it is longer.
+/// Shortens a text to at most `most` characters by omitting its middle.
 fn without_middle(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -109,7 +110,7 @@ pub fn share(value: impl Into<f64>) -> String {
     if value >= 1.0 {
         return "1".into();
     }
-    // Never rounds up to 1, because two texts with a similarity of 0.9996 are not equal.
+    // Never rounds up to 1, because two texts with a similarity of 0.9996 are not identical.
     format!("{:.3}", value.min(0.999))
 }
 

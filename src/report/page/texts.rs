@@ -55,7 +55,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
     }
 }
 
-/// Returns the beginning of a text, for a text that is not compared with another text.
+/// Returns the beginning of a text that is not compared with another text.
 fn excerpt(review: &Review, doc: u64) -> Markup {
     let Some(text) = review.texts.get(&doc) else { return html! {} };
     let end = text.text.char_indices().nth(ALONE).map_or(text.text.len(), |(end, _)| end);

@@ -50,8 +50,8 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }))
 }
 
-/// Returns the numbers of documents that are removed if the kept document must contain a larger share of the removed document. The result
-/// is empty if being in a pair is sufficient for removal.
+/// Returns how many documents are removed if the kept document must contain a larger share of the removed document. The result is empty if
+/// being in a pair is sufficient for removal.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);

@@ -41,7 +41,7 @@ enum Step {
     ForgetBatch,
     ForgetIds,
     Compact,
-    /// A batch that a guard holds back. It is accepted, or the index changes first and the batch is run again.
+    /// A batch that a guard holds back. The batch is then accepted, or the index changes first and the batch is run again.
     Hold,
     /// A new batch whose process is killed, and its recovery.
     Kill,
@@ -71,7 +71,7 @@ const DRAWN: [Step; 16] = [
 
 struct Row {
     id: Option<String>,
-    /// The text; a row without a text is rejected.
+    /// The text; a row without text is rejected.
     text: Option<String>,
     score: i64,
 }
@@ -94,7 +94,7 @@ struct Law {
     mixed: bool,
     report: bool,
     batches: Vec<Batch>,
-    /// Texts that form the steps of chains: they change from document to document over all batches.
+    /// Texts that form the steps of chains: they change from document to document across all batches.
     walks: Vec<String>,
     /// The number of batches that were written, published or not.
     written: usize,
@@ -178,7 +178,8 @@ impl Law {
         self.no_text_is_kept_twice();
     }
 
-    /// Writes a batch that consists of groups of texts edited from each other, and copies of kept or removed texts in any batch.
+    /// Writes a batch that consists of groups of texts that are edited versions of each other, and copies of kept or removed texts in any
+    /// batch.
     fn write(&mut self) -> Batch {
         let name = format!("n{}", self.written);
         self.written += 1;

@@ -74,7 +74,7 @@ pub struct Said {
 type Rows = Vec<Vec<u8>>;
 type Numbered = BTreeMap<u64, Vec<u64>>;
 
-/// Holds classes of equal documents.
+/// Holds classes of identical documents.
 #[derive(Clone, Debug, Default)]
 struct Classes {
     members: Numbered,
@@ -196,7 +196,7 @@ impl classify::Known for Known<'_> {
     }
 }
 
-/// Runs over one corpus.
+/// Runs the stages on one corpus.
 pub struct Driver<'d> {
     docs: &'d [Document],
     recipe: &'d Recipe,
@@ -207,7 +207,7 @@ pub struct Driver<'d> {
 }
 
 impl<'d> Driver<'d> {
-    /// Counts every row, with or without a text.
+    /// Counts every row, with or without text.
     fn count(&self) -> u64 {
         self.docs.len() as u64
     }
@@ -245,7 +245,7 @@ impl<'d> Driver<'d> {
         })
     }
 
-    /// Reads every document with a text.
+    /// Reads every document that contains text.
     fn read(&self, view: &View<'_, Classes>, mut each: impl FnMut(u64, &Analysis<'_>)) {
         for (doc, document) in self.docs.iter().enumerate() {
             let Some(text) = &document.text else { continue };
@@ -484,7 +484,7 @@ impl<'d> Driver<'d> {
             docs.iter().for_each(|&doc| texts.entry(text(doc)).or_default().push(doc));
             texts
         };
-        // The best document with each text; above the limit, only the best document overall.
+        // The best document for each distinct text; above the limit, only the best document overall.
         let texts = |docs: &[u64]| -> Vec<u64> { by_text(docs).values().map(|docs| best(docs)).collect() };
         let mut equal = |a: u64, b: u64| found.push(of_class(scheme, same, a, b, are_copies));
         for docs in classes.members.values() {

@@ -101,8 +101,8 @@ fn all_members_say_the_same_of_the_samples() {
     assert!(same(&said, &done.out()) > 1000 && said.0.len() == ALGORITHMS.len());
 }
 
-/// Runs the default preset over the first 6,000 documents of `mixed-100m` in the folder given by `DUPSIFT_CORPORA`; `DUPSIFT_DOCUMENTS`
-/// changes the number of documents. Without that folder, the test runs over the samples.
+/// Runs the default preset on the first 6,000 documents of `mixed-100m` in the folder given by `DUPSIFT_CORPORA`; `DUPSIFT_DOCUMENTS`
+/// changes the number of documents. Without that folder, the test runs on the samples.
 #[test]
 fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let mixed = std::env::var_os("DUPSIFT_CORPORA").map(|folder| Path::new(&folder).join("mixed-100m/docs"));
@@ -120,9 +120,9 @@ fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     }
 }
 
-/// Returns a corpus with everything that a driver easily forgets: rows without a text, which count; texts of white space, which are
-/// not copies; copies without a signature, which are copies; a class above the limit that is linked to other classes; and titles that
-/// are equal, too common, or missing.
+/// Returns a corpus with everything that a driver easily forgets: rows without text, which are counted; texts that consist of white space,
+/// which are not copies of each other; copies without a signature, which still count as copies; a class above the limit that is linked to
+/// other classes; and titles that are identical, too common, or missing.
 fn forgettable() -> Vec<Document> {
     let mut docs: Vec<Document> = documents(&made_docs(400));
     for (at, doc) in docs.iter_mut().enumerate() {
@@ -133,7 +133,7 @@ fn forgettable() -> Vec<Document> {
     for (at, text) in [None, Some(""), Some(" \n"), Some("?!"), Some("да")].into_iter().enumerate() {
         (0..4).for_each(|turn| docs[31 * (at + 1) + 7 * turn].text = text.map(String::from));
     }
-    // Twelve copies with equal titles, and versions of these copies before and after them.
+    // Twelve copies with identical titles, and versions of these copies before and after them.
     for at in 0..12 {
         docs[300 + 3 * at] = docs[100].clone();
     }
@@ -166,7 +166,7 @@ fn nothing_is_forgotten() {
         let settings =
             format!("--count-copies={count_copies} --max-group={max_group} --max-candidates={max_candidates}");
         let more: Vec<&str> = ["--algorithms", RULES].into_iter().chain(settings.split(' ')).collect();
-        // Rows without a text are rejected.
+        // Rows without text are rejected.
         let ran = run(&[&input], &out, &more);
         assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
         for (seed, signs_copies) in [(4, false), (5, true)] {
