@@ -10,7 +10,7 @@ use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
 use dupsift::report::{self, DryRun, Screen};
 use dupsift::stage::remove_if::RemoveIf;
-use dupsift::study::{self, ApplyOptions, CompareOptions, Contest, Finished, Judge, Survivors};
+use dupsift::study::{self, ApplyOptions, CompareOptions, Entries, Finished, Judge, Survivors};
 use dupsift::{job, start, start_sample};
 use pyo3::prelude::*;
 
@@ -73,13 +73,13 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
     call(py, told, move |cancel, progress| {
         let settings = settings(Verb::Compare, options)?;
         let number = |name: &str| settings.number(name).unwrap_or_default();
-        let contest = match settings.text("preset") {
-            Some(name) => Contest::of_preset(name)?,
-            None => Contest::parse(settings.text("algorithms").unwrap_or_default())?,
+        let compared = match settings.text("preset") {
+            Some(name) => Entries::of_preset(name)?,
+            None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
         };
         let options = CompareOptions {
             run: RunOptions { removes: false, ..resolve(inputs, &settings)? },
-            contestants: contest.contestants,
+            entries: compared.entries,
             judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
             judge_sample: number("judge-sample"),
             oracle_sample: number("oracle-sample"),

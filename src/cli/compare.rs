@@ -14,7 +14,7 @@ use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job;
 use dupsift_engine::options::{RunOptions, resolve};
 use dupsift_engine::reading::{self, Writes};
-use dupsift_study::study::{self, CompareOptions, Contest, Judge};
+use dupsift_study::study::{self, CompareOptions, Entries, Judge};
 
 /// Runs the command.
 ///
@@ -23,13 +23,13 @@ use dupsift_study::study::{self, CompareOptions, Contest, Judge};
 pub fn compare(arguments: CompareArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let number = |name: &str| settings.number(name).unwrap_or_default();
-    let contest = match settings.text("preset") {
-        Some(name) => Contest::of_preset(name)?,
-        None => Contest::parse(settings.text("algorithms").unwrap_or_default())?,
+    let compared = match settings.text("preset") {
+        Some(name) => Entries::of_preset(name)?,
+        None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
     };
     let options = CompareOptions {
         run: RunOptions { removes: false, ..resolve(inputs, &settings)? },
-        contestants: contest.contestants,
+        entries: compared.entries,
         judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
         judge_sample: number("judge-sample"),
         oracle_sample: number("oracle-sample"),
@@ -64,7 +64,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
 
 /// Returns a description of the algorithms and presets that are compared.
 fn called(options: &CompareOptions) -> String {
-    let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
+    let labels: Vec<&str> = options.entries.iter().map(|one| one.name.as_str()).collect();
     if labels.len() > MOST_NAMED {
         format!("comparing {}", counted(labels.len() as u64, "setting"))
     } else {

@@ -69,7 +69,7 @@ fn headline(report: &ComparisonReport) -> String {
         "{pairs} found by {settings}; {duplicates} of them are duplicates according to {}\n",
         judge.name,
         pairs = counted(report.pooled, "pair"),
-        settings = contestants(report),
+        settings = entries(report),
         duplicates = number_of(&report.duplicates)
     );
     text += &format!("{RECALL}\n");
@@ -92,7 +92,7 @@ fn headline(report: &ComparisonReport) -> String {
 }
 
 /// Formats the number of compared settings, as in `31 algorithms and 4 presets`.
-pub(super) fn contestants(report: &ComparisonReport) -> String {
+pub(super) fn entries(report: &ComparisonReport) -> String {
     let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
     let algorithms = report.algorithms.len() as u64 - presets;
     match (algorithms, presets) {

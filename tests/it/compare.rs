@@ -287,7 +287,7 @@ fn a_comparison_is_a_run_with_a_study() {
 /// Checks that a preset is the union of its algorithms, that each algorithm runs once, and that `run` rejects options that are only for
 /// `compare`.
 #[test]
-fn presets_are_contestants() {
+fn presets_are_entries() {
     let folder = tempfile::tempdir().unwrap();
     let (out, plain) = (folder.path().join("out"), folder.path().join("plain"));
     let told =

@@ -242,10 +242,9 @@ pub fn accept(
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(
-            "{} was matched against generation {} of the index {}, but this generation no longer exists; run the batch again with `accept`",
-            of.batch,
-            of.read_generation,
-            dir.display()
+            "the index {} no longer holds the data of the batch {}; run the batch again with `accept`",
+            dir.display(),
+            of.batch
         )));
     };
     index.check_there(&next)?;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::pair::quoted;
 use super::text::{bytes, percent, plain, seconds};
-use crate::report::comparison::contestants;
+use crate::report::comparison::entries;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
@@ -23,7 +23,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
         // Several presets may consist of exactly the algorithms that ran.
         None => {
             let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
-            format!("{documents}, {} compared", comparison.map_or_else(algorithms, contestants))
+            format!("{documents}, {} compared", comparison.map_or_else(algorithms, entries))
         }
     }
 }

@@ -10,7 +10,7 @@ use super::value::{Kind, Value};
 use super::words::{self, CHAIN, FORMATS, prefix};
 use super::{AddedColumns, CorpusFiles, Decide, Keep};
 use crate::reading::sample::SampleSize;
-use dupsift_algorithms::stage::contest::{Contest, EVERYTHING};
+use dupsift_algorithms::stage::entries::{EVERYTHING, Entries};
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
@@ -265,7 +265,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Purify, "", in_words("true", "")), (Verb::Contaminated, "Write no report.html", NONE)])
         .field(|run, given| Ok(run.report = !given.switch()), |run| Some((!run.report).into())),
 
-    OptionSpec::new(DUPLICATES, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
+    OptionSpec::new(DUPLICATES, FINDERS, "algorithms", "LIST", Kind::Text(|typed| Entries::parse(typed).map(drop)),
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5, or all; see `dupsift algorithms`")
         .brief("Algorithms, such as three_plus_five,minhash")
         .list()
@@ -279,7 +279,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Contaminated, "", is("exact")),
         ])
         .field(
-            |run, given| Ok(run.recipe.algorithms = Contest::parse(given.text())?.algorithms),
+            |run, given| Ok(run.recipe.algorithms = Entries::parse(given.text())?.algorithms),
             |run| {
                 let all: Vec<String> = run.recipe.algorithms.iter().map(ToString::to_string).collect();
                 Some(all.join(",").into())

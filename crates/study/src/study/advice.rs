@@ -117,8 +117,8 @@ mod tests {
         JudgeReport { judged: FEW, ..JudgeReport::default() }
     }
 
-    fn of(contestants: Vec<ComparedReport>) -> Option<AdviceReport> {
-        advice(&ComparisonReport { algorithms: contestants, judge: enough(), ..ComparisonReport::default() })
+    fn of(entries: Vec<ComparedReport>) -> Option<AdviceReport> {
+        advice(&ComparisonReport { algorithms: entries, judge: enough(), ..ComparisonReport::default() })
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn near_the_largest_a_preset_comes_first_then_precision_then_order() {
         let sim = || one("sim", false, 0.9, 0.9);
-        let take = |contestants| of(contestants).expect("there are duplicates").label;
+        let take = |entries| of(entries).expect("there are duplicates").label;
         assert_eq!(take(vec![sim(), one("balanced", true, 0.85, 0.94)]), "balanced");
         assert_eq!(take(vec![sim(), one("balanced", true, 0.8, 0.94)]), "sim");
         let like_another =

@@ -24,7 +24,7 @@ use super::oracle::{self, Within};
 use super::page::{self, Page};
 use super::pool::{MOST_POOLED, Pooled};
 use dupsift_algorithms::stage::compare::{Sampling, Tally};
-use dupsift_algorithms::stage::contest::{Contestant, finders, related};
+use dupsift_algorithms::stage::entries::{Entry, finders, related};
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
@@ -47,7 +47,7 @@ pub struct CompareOptions {
     /// The options of the run whose algorithms are compared.
     pub run: RunOptions,
     /// The algorithms and presets to compare; a preset combines several algorithms.
-    pub contestants: Vec<Contestant>,
+    pub entries: Vec<Entry>,
     /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
     /// The sample size: if an algorithm found more pairs than this, about this many of them are sampled and judged.
@@ -84,7 +84,7 @@ impl Guarded for Compared {
 /// # Errors
 /// Returns an error if there are more than [`MOST_POOLED`] algorithms.
 pub fn check(options: &CompareOptions) -> Result<()> {
-    let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
+    let algorithms = options.run.recipe.algorithms.len().max(options.entries.len());
     if algorithms > MOST_POOLED {
         return Err(Error::usage(format!(
             "`algorithms` lists {algorithms}, but at most {MOST_POOLED} can be compared in one run"
@@ -181,11 +181,11 @@ fn study(
     let verdicts = judge(session.engine, &options.judge, &texts, &chosen)?;
     (0..chosen.len()).for_each(|at| tally.verdict(chosen.get(at).found, verdicts.of(at).is_some()));
     tally.settle();
-    let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
+    let labels: Vec<&str> = options.entries.iter().map(|one| one.name.as_str()).collect();
     write(stage, &labels, &chosen, &verdicts)?;
-    let mut report = figures(&tally, &options.contestants, &run.algorithms);
+    let mut report = figures(&tally, &options.entries, &run.algorithms);
     if let Some(Sample { documents, within }) = oracle {
-        let found = |a, b| finders(&options.contestants, oracle::found(within, a, b));
+        let found = |a, b| finders(&options.entries, oracle::found(within, a, b));
         let (joined, recalls) = oracle::join(session, &options.judge, &texts, documents, found, pairs.len())?;
         report.oracle = Some(joined);
         report.algorithms.iter_mut().zip(recalls).for_each(|(one, recall)| one.oracle_recall = Some(recall));
@@ -217,16 +217,16 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
 /// pairs may have to be sampled, they are counted in the pool, because only the pool shows which pairs were found by several algorithms.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
-        |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();
-    let mut sizes: Vec<u64> = options.contestants.iter().map(written).collect();
-    let contestants = || options.contestants.iter().zip(&sizes);
-    if !contestants().any(|(one, &size)| one.algorithms.len() > 1 && size > options.judge_sample) {
+        |one: &Entry| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();
+    let mut sizes: Vec<u64> = options.entries.iter().map(written).collect();
+    let entries = || options.entries.iter().zip(&sizes);
+    if !entries().any(|(one, &size)| one.algorithms.len() > 1 && size > options.judge_sample) {
         return Ok(sizes);
     }
     sizes.fill(0);
     for pair in finished.pool()? {
         engine.go_on()?;
-        let found = finders(&options.contestants, pair?.found);
+        let found = finders(&options.entries, pair?.found);
         sizes.iter_mut().enumerate().for_each(|(at, size)| *size += found >> at & 1);
     }
     Ok(sizes)
@@ -242,14 +242,14 @@ fn pool(
 ) -> Result<Pooling> {
     let running = engine.clock.stage("pool");
     let mut tally = Tally::new(sampling.clone());
-    tally.relate(related(&options.contestants));
+    tally.relate(related(&options.entries));
     let mut chosen = FoundWriter::new(engine.dir, "chosen")?;
     let bar = engine.bar("pool", finished.report.algorithms.iter().map(|one| one.duplicates_written() as usize).sum());
     for pair in finished.pool()? {
         let mut pair = pair?;
         engine.go_on()?;
         bar.add(pair.found.count_ones().into());
-        pair.found = finders(&options.contestants, pair.found);
+        pair.found = finders(&options.entries, pair.found);
         tally.pair(pair.found);
         if sampling.takes(pair.a, pair.b, pair.found) {
             chosen.push(&pair)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::comparison_report::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::stage::compare::Tally;
-use dupsift_algorithms::stage::contest::Contestant;
+use dupsift_algorithms::stage::entries::Entry;
 use dupsift_algorithms::stage::estimate::{Number, Part};
 use dupsift_engine::job::run_report::AlgorithmReport;
 
@@ -44,10 +44,10 @@ fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// Returns the record, except for the judge, the oracle and the advice. `contestants` must be in the order of the bits in the
+/// Returns the record, except for the judge, the oracle and the advice. `entries` must be in the order of the bits in the
 /// settled tally, and must refer to the algorithms of the run.
-pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
-    let compared = contestants.iter().enumerate().map(|(at, one)| {
+pub fn figures(tally: &Tally, entries: &[Entry], algorithms: &[AlgorithmReport]) -> ComparisonReport {
+    let compared = entries.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
         let (recall, precision) = measures(tally, &part);
         let f = f_figure(recall, precision);
@@ -70,14 +70,14 @@ pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorith
         }
     });
     let set = |a: usize, b: usize| if a == b { vec![a] } else { vec![a.min(b), a.max(b)] };
-    let count = contestants.len();
+    let count = entries.len();
     let agreement = |a: usize| (0..count).map(|b| tally.common(&set(a, b)).pairs()).collect();
     ComparisonReport {
         pooled: tally.all().pairs(),
         duplicates: tally.all().duplicates().into(),
         algorithms: compared.collect(),
         agreement: (0..count).map(agreement).collect(),
-        combinations: combinations(tally, contestants, algorithms),
+        combinations: combinations(tally, entries, algorithms),
         ..ComparisonReport::default()
     }
 }
@@ -93,8 +93,8 @@ struct Combination {
 
 /// Returns the combinations that are better than all of their parts. A combination of two settings must be better than either setting
 /// alone; a combination of three must be better than each setting and each combination of two of them.
-fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
-    let count = contestants.len();
+fn combinations(tally: &Tally, entries: &[Entry], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
+    let count = entries.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
     // `best` contains, for each pair of settings, the highest F of their union, their intersection, and each setting alone.
@@ -118,7 +118,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
         }
     }
     // An algorithm that is part of several settings runs only once.
-    let places = |one: &Combination| one.of.iter().flat_map(|&at| contestants[at].algorithms.clone()).collect();
+    let places = |one: &Combination| one.of.iter().flat_map(|&at| entries[at].algorithms.clone()).collect();
     let seconds = |one: &Combination| cost(algorithms, &places(one));
     // Ties are broken by content, not by cost, because the cost differs from run to run.
     let order = |a: &Combination, b: &Combination| b.f.total_cmp(&a.f).then_with(|| a.of.cmp(&b.of));
@@ -129,7 +129,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     let mut all: Vec<Combination> = twos.into_iter().chain(threes).collect();
     all.sort_by(order);
     let report = |one: &Combination| CombinationReport {
-        labels: one.of.iter().map(|&at| contestants[at].name.clone()).collect(),
+        labels: one.of.iter().map(|&at| entries[at].name.clone()).collect(),
         how: if one.union { "union" } else { "intersection" }.into(),
         pairs: one.pairs,
         recall: one.recall,

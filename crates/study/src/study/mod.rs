@@ -56,5 +56,5 @@ pub use review::{
 };
 
 /// The judge of `compare`, for callers that parse its name.
-pub use dupsift_algorithms::stage::contest::{Contest, Contestant};
+pub use dupsift_algorithms::stage::entries::{Entries, Entry};
 pub use dupsift_algorithms::stage::judge::Judge;
