@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the removed texts contain more content",
+        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the removed texts contain more",
     },
 ];
 
