@@ -72,7 +72,7 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
             "This section shows the pairs with the lowest verified similarity, up to ten across all algorithms that verify pairs. If these are duplicates, a lower
             threshold may find more; if not, a higher threshold is safer."
          }
-        @if review.least.is_empty() { p { "None of the algorithms that decide on removal verifies its pairs." } }
+        @if review.least.is_empty() { p { "None of the algorithms that decide which documents are removed verify their pairs." } }
         div.shown { @for one in &review.least { (pair(report, review, one, false)) } }
     }
 }
@@ -104,7 +104,7 @@ fn intro(review: &Review, what: &str) -> Markup {
     html! {
         p.how {
             (what) " " (review.deciding.iter().map(|label| plain(label)).collect::<Vec<_>>().join(", ")) ". "
-            "Text only in A is marked " del { "like this" } ", text only in B " ins { "like this" } "."
+            "Text that is only in A is marked " del { "like this" } ", text that is only in B " ins { "like this" } "."
         }
         @if let Some(why) = &review.no_texts { ul.notes { li.warn { "The texts could not be read: " (plain(&Spelling::Flags.of(why))) } } }
     }

@@ -61,7 +61,7 @@ fn any(_: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
+        "Rule that decides whether two documents are duplicates: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // Judging a sample of this size takes at most about as long as the run itself, and the margin of error for a share of the pairs
     // is a third of a percent.
@@ -337,7 +337,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run. The statistics, models and document count of that run are used, so each signature depends only on its own document")
+        "Output of an earlier run. The statistics, models and document count of that run are used, so a signature depends only on the document itself")
         .but(&[(
             Verb::Purify,
             "Output of an earlier run whose word statistics are used to weight keywords. By default, keywords are weighted only by their frequency in the page",
