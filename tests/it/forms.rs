@@ -218,7 +218,7 @@ fn explain_reports_templates_of_copies_that_are_not_written() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = explain(last + 1, last + 3);
-    assert!(said.contains("same template: the numbers differ: 0 of 12 match, and the required share is 0.7; listed as the pair of d4 and d5, which have the same texts"), "{said}");
+    assert!(said.contains("same template: the numbers differ: 0 of 12 match, and the required share is 0.7; listed as the pair of d4 and d5, which contain the same two texts"), "{said}");
     assert!(said.contains("no, same template"), "{said}");
 }
 

@@ -25,7 +25,7 @@ pub fn large(report: &RunReport, review: &Review) -> Markup {
         @if !copies.is_empty() {
             details {
                 summary { (counted_as(copies.len() as u64, "cluster of exact copies|clusters of exact copies")) }
-                ul { @for one in &copies { li { (counted(one.size, "document")) " equal to " bdi { (id_of(review, one.representative)) } } } }
+                ul { @for one in &copies { li { (counted(one.size, "document")) " identical to " bdi { (id_of(review, one.representative)) } } } }
             }
         }
         div.shown { @for one in others { (cluster(report, review, one)) } }
@@ -38,7 +38,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
             summary {
                 strong { (counted(one.size, "document")) }
                 " " (label(report, one.algorithm)) ": " bdi { (id_of(review, one.representative)) }
-                @if one.equal > 0 { ", " (thousands(one.equal)) " equal to it" }
+                @if one.equal > 0 { ", " (thousands(one.equal)) " identical to it" }
             }
             (excerpt(review, one.representative))
             @for member in &one.members {

@@ -75,11 +75,11 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
         "Filter from an earlier `dupsift stream` (OUT/filter.bloom)"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
-        "Files with old versions of documents, which are first removed from the filter; can be repeated"),
+        "Files with old versions of documents to remove from the filter first; can be repeated"),
     OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Planned number of keys in a new filter")
         .default(depends("ten times the number of documents in this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
-        "Maximum share of new documents that a new filter may flag by mistake")
+        "Maximum false-positive rate of a new filter: the share of new documents that it may flag by mistake")
         .default(is("0.001")),
 
     OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
@@ -248,7 +248,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Purify, "Read only the first N pages", NONE)])
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
     OptionSpec::new(INPUT, RESUMING, "sample", "N|SHARE", Kind::Sample,
-        "Read only a random sample: N documents, or a share such as 0.05. Finds fewer duplicates, because both documents \
+        "Read only a random sample: N documents, or a share such as 0.05. Fewer duplicates are found, because both documents \
          of a pair must be in the sample")
         .field(
             |run, given| Ok(run.sample = Some(SampleSize::parse(given.text())?)),

@@ -484,7 +484,7 @@ impl Finished {
                  location of the corpus"
             ),
             Some(to) => format!(
-                "the corpus of the run is not in {}: {shown} does not exist; set `input` to the current location of the corpus",
+                "the corpus of the run is not in {}: {shown} does not exist; pass the current location of the corpus as `input`",
                 to.display()
             ),
         };

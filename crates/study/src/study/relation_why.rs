@@ -65,7 +65,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
             return "both are kept, because their first lines are different names".into();
         }
         Some(TitleDifference::Phrase) => {
-            return "both are kept, because each first line has a phrase that the other text lacks, and one text repeats its phrase"
+            return "both are kept, because each first line contains a phrase that the other text lacks, and one of the texts repeats its own phrase"
                 .into();
         }
         None => {}

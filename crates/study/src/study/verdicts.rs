@@ -157,7 +157,11 @@ fn reason(
         None => why(verdict, look, said, report, documents, same, common_keys),
     };
     if let Some((docs, _)) = &said.instead {
-        why = format!("{why}; listed as the pair of {} and {}, which have the same texts", id(docs[0]), id(docs[1]));
+        why = format!(
+            "{why}; listed as the pair of {} and {}, which contain the same two texts",
+            id(docs[0]),
+            id(docs[1])
+        );
     }
     why
 }
