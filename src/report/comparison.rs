@@ -217,7 +217,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
             notes.push(format!(
-                "{label}: {used} of {pairs} are used; in groups above --max-group, only pairs with the representative are written",
+                "{label}: {used} of {pairs} are used; in groups larger than --max-group, only pairs with the representative are written",
                 label = one.label,
                 used = thousands(one.pairs_written),
                 pairs = counted(one.pairs, "pair")
@@ -381,7 +381,7 @@ mod tests {
             combinations are ranked by estimates, so the true order of combinations with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs
             too long to judge, and not counted as duplicates: 2 pairs
-            exact: 12,000 of 500,000 pairs are used; in groups above --max-group, only pairs with the representative are written
+            exact: 12,000 of 500,000 pairs are used; in groups larger than --max-group, only pairs with the representative are written
             exact: 4 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
 
             output: out

@@ -338,7 +338,7 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {groups} above --max-group; {written} of {pairs} written (only pairs with the representative)",
+                "{label}: {groups} larger than --max-group; {written} of {pairs} written (only pairs with the representative)",
                 groups = counted(one.large_groups, "group"),
                 written = thousands(one.pairs_written),
                 pairs = counted(one.pairs, "pair")
@@ -547,7 +547,7 @@ mod tests {
              exact           100,000          0   1,234,567        200     1,950     1,500          0
              minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
-            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only pairs with the representative)
+            exact: 1 group larger than --max-group; 12,000 of 1,234,567 pairs written (only pairs with the representative)
             minhash_loose: documents without a signature (no shingles 10)
             minhash_loose: 1 pair of versions, 2 pairs in which one document contains the other, 5,000 pairs that share a template (both documents kept)
             minhash_loose: 5 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
