@@ -216,7 +216,7 @@ class FrameResults(FrameCase):
         self.assertEqual((list(lost.kept_mask), len(lost.pairs())), (KEPT, 2))
         self.assertEqual(lost.filter(frame)["url"].to_list(), ["u0", "u1", "u3", "u4"])
         for needs_it in (lambda: lost.explain("u0", "u2"), lambda: lost.apply(remove_if="pair"), lambda: lost.write(corpus="annotate"), lambda: ds.evaluate(lost, truth)):
-            with self.assertRaisesRegex(ValueError, r"a data frame, which was not stored; in Python, pass the frame: dupsift.open\(.*, input=frame\)"):
+            with self.assertRaisesRegex(ValueError, r"a data frame, which was not saved; in Python, pass the frame: dupsift.open\(.*, input=frame\)"):
                 needs_it()
         # The frame of another library has the same rows.
         for again in (frame, pl.concat([frame[:2], frame[2:]], rechunk=False), pd.DataFrame(COLUMNS)):

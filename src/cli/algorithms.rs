@@ -59,7 +59,7 @@ fn list() -> String {
         })
         .collect();
     format!(
-        "{list}\npresets, for --preset NAME:\n{presets}\n`dupsift algorithms NAME` describes one algorithm in full: source, parameters, when not to use it.\n"
+        "{list}\npresets, for --preset NAME:\n{presets}\n`dupsift algorithms NAME` describes one algorithm in full: its source, its parameters, and when not to use it.\n"
     )
 }
 
@@ -95,7 +95,9 @@ fn one(algorithm: &dyn Algorithm) -> String {
     let example =
         algorithm.facts().params.first().map_or(String::new(), |spec| format!("{}={},", spec.name, spec.default));
     let name = algorithm.name();
-    text + &format!("\nusage: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
+    text + &format!(
+        "\nusage: --algorithms {name} or {name}:{example}as=NAME, where NAME is the name of the output folder\n"
+    )
 }
 
 /// Holds the facts about an algorithm for JSON output. Field names are part of the interface.

@@ -46,8 +46,8 @@ pub enum Verb {
     /// Compare algorithms and presets on a corpus by recall, precision and F1, and recommend one
     ///
     /// Nothing is removed, and no removal list is written. The pairs found by all algorithms are pooled, and the judge (--judge) decides
-    /// from the two texts whether a pair is a duplicate. Recall is relative to the duplicates in this pool: duplicates that no algorithm
-    /// finds do not count.
+    /// from the two texts of each pair whether they are duplicates. Recall is relative to the duplicates in this pool: duplicates that
+    /// no algorithm finds do not count.
     ///
     /// The last line recommends the setting with the highest F1. Among settings whose F1 is at most 0.01 lower, presets are preferred
     /// (except fineweb, which is for comparisons with other tools), then the setting with the highest precision, then the first on the
@@ -69,8 +69,8 @@ pub enum Verb {
     /// Write the corpus of a finished run without the removed documents
     ///
     /// Adds the folders deduped/, dropped/ and attributes/ to the output and changes nothing else in it. A different removal rule
-    /// (--remove-if, --threshold) requires a new folder (--out), which receives its own removed/. Fails if the texts, the ids or
-    /// other columns that the run used have changed.
+    /// (--remove-if, --threshold) requires a new folder (--out), which also contains the new removed/. Fails if the texts, the
+    /// ids or other columns that the run used have changed.
     Apply(ApplyArguments),
     /// Measure precision and recall of a finished run against labeled pairs or clusters
     Evaluate(EvaluateArguments),
@@ -138,10 +138,10 @@ pub struct ExplainArguments {
     /// Print JSON, with all signatures
     #[arg(long)]
     pub json: bool,
-    /// Also print the lines that both texts share, and the keys of all signatures
+    /// Also print the lines that the texts share, and the keys of all signatures
     #[arg(long)]
     pub full: bool,
-    /// Folder or file that now holds the corpus, if it was moved after the run
+    /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// The options of this command from the table.
@@ -212,7 +212,7 @@ pub type ContaminatedArguments = Making<{ Of::Contaminated as usize }>;
 /// `dupsift accept`.
 #[derive(Debug, Args)]
 pub struct AcceptArguments {
-    /// The folder NAME.held, which a run that ended with exit code 4 wrote next to its output NAME
+    /// The folder NAME.held that a run wrote next to its output NAME before it ended with exit code 4
     #[arg(value_name = "NAME.held")]
     pub dir: PathBuf,
     /// Why the result is correct; recorded in run.json
@@ -290,7 +290,7 @@ pub struct EvaluateArguments {
     /// Also print pair and document counts, B-cubed precision and recall, and the adjusted Rand index
     #[arg(long)]
     pub full: bool,
-    /// Folder or file that now holds the corpus, if it was moved after the run
+    /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// The options of this command from the table.
@@ -317,7 +317,7 @@ pub struct ApplyArguments {
     /// For the algorithm LABEL, use only pairs with a similarity of at least T; can be repeated
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
-    /// Folder or file that now holds the corpus, if it was moved after the run
+    /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// New folder for the result; required with a different rule [default: OUT]
@@ -337,7 +337,7 @@ pub struct ReportArguments {
     /// Output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Folder or file that now holds the corpus, if it was moved after the run
+    /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// The options of this command from the table.

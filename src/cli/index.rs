@@ -64,7 +64,7 @@ fn restored(restored: &Restored) -> String {
             &format!("no longer in the index: {}; run these batches again with --overwrite\n", left_out.join(", "));
     }
     if *unknown {
-        lines += "a later generation could not be read; rerun the batches that it added, and repeat its `dupsift index forget`\n";
+        lines += "a later generation could not be read; run the batches that it added again, or repeat the `dupsift index forget` that created it\n";
     }
     lines
 }

@@ -25,7 +25,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
-        text += "\npercentage of the pairs in each row that the setting in the column also finds\n";
+        text += "\npercentage of the row setting's pairs that the column setting also finds\n";
         text += &agreement(report);
     }
     text += &together(report);
@@ -53,20 +53,20 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 pub(super) const RECALL: &str = "recall is relative to the pool: all duplicates that at least one setting found";
 
 /// States that pairs are not removals.
-pub(super) const REMOVAL: &str = "all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair that is not a duplicate";
+pub(super) const REMOVAL: &str = "all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair if they are not duplicates";
 
 /// Returns a warning if the rules of the judge are similar to the rules of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(
-        "the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85",
+        "the judge favors the default preset, balanced, because their rules are similar; try --judge jaccard:0.8 or --judge lcs:0.85",
     )
 }
 
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
     let mut text = format!(
-        "{pairs} found by {settings}; {duplicates} of them are duplicates according to {}\n",
+        "{pairs} found by {settings}; the judge {} accepts {duplicates} of them as duplicate pairs\n",
         judge.name,
         pairs = counted(report.pooled, "pair"),
         settings = entries(report),
@@ -217,7 +217,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
             notes.push(format!(
-                "{label}: {used} of {pairs} are used; in groups above --max-group, only pairs with the representative are written",
+                "{label}: {used} of {pairs} are used; in groups larger than --max-group, only pairs with the representative are written",
                 label = one.label,
                 used = thousands(one.pairs_written),
                 pairs = counted(one.pairs, "pair")
@@ -353,7 +353,7 @@ mod tests {
             ..RunReport::default()
         };
         expect![[r#"
-            21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates according to versions:0.8
+            21,000 pairs found by 2 algorithms and 1 preset; the judge versions:0.8 accepts 11,000 (10,760-11,120) of them as duplicate pairs
             recall is relative to the pool: all duplicates that at least one setting found
             judged: 9,876 pairs from 9,000 documents in 2.5 CPU seconds
             exact join of a sample (300 documents): 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
@@ -364,7 +364,7 @@ mod tests {
              preset strict                 0.500                 0.950                 0.655   12,000   1,000      250 (248-251)    1.25                     -
              exact                         0.230                 1.000                 0.374   12,000   1,000                250    1.25                     -
 
-            percentage of the pairs in each row that the setting in the column also finds
+            percentage of the row setting's pairs that the column setting also finds
                        exact   minhash   strict
              exact     100.0      25.0     25.0
              minhash    25.0     100.0     25.0
@@ -375,13 +375,13 @@ mod tests {
              minhash             0.800       0.900   0.847   12,000    1.25
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
-            the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
-            all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair that is not a duplicate
+            the judge favors the default preset, balanced, because their rules are similar; try --judge jaccard:0.8 or --judge lcs:0.85
+            all figures count pairs, not removals; --remove-if is stricter than the algorithms, so a run usually keeps both documents of a pair if they are not duplicates
             sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% confidence intervals are in parentheses; the intervals of F are computed from the endpoints of the recall and precision intervals
             combinations are ranked by estimates, so the true order of combinations with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs
             too long to judge, and not counted as duplicates: 2 pairs
-            exact: 12,000 of 500,000 pairs are used; in groups above --max-group, only pairs with the representative are written
+            exact: 12,000 of 500,000 pairs are used; in groups larger than --max-group, only pairs with the representative are written
             exact: 4 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
 
             output: out

@@ -29,7 +29,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
         row(["b", "a"], b, is_removed_for(first, second), second.removed.is_some()),
     ];
     let asked = format!("--remove-if {}", explained.remove_if);
-    let title = "\nshare of each document contained in the other";
+    let title = "\nshare of each document that is contained in the other";
     if explained.removes {
         let table = table(["", "3-grams", "numbers", &asked], rows, Some(width));
         return format!("{title}\n\n{table}");

@@ -25,7 +25,7 @@ fn headline(report: &EvaluationReport) -> String {
     let truth = &report.truth;
     let origin = if truth.form == "pairs" { " formed by the pairs" } else { "" };
     format!(
-        "{documents} compared with {pairs} in {files}: {pages} in {clusters}{origin}\n",
+        "{documents} evaluated against {pairs} from {files}: {pages} in {clusters}{origin}\n",
         documents = counted(report.documents, "document"),
         pairs = counted(truth.pairs, "true pair"),
         files = counted(truth.files.len() as u64, "file"),
@@ -70,7 +70,7 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
             Rand index of clusters");
     }
     if report.run.is_some() {
-        lines.push("(run): the pairs that decide on removal; (removed): pairs among a kept document and the documents removed in favor of it");
+        lines.push("(run): the pairs that decide which documents are removed; (removed): pairs among a kept document and the documents removed in favor of it");
     }
     lines.join("\n") + "\n"
 }
@@ -166,7 +166,7 @@ mod tests {
             ..EvaluationReport::default()
         };
         expect![[r#"
-            2,455 documents compared with 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters formed by the pairs
+            2,455 documents evaluated against 1,501 true pairs from 1 file: 1,990 duplicate pages in 700 clusters formed by the pairs
 
              algorithm   pairs       P       R      F1   page P   page R   page F1   gamma    B3 P    B3 R   B3 F1     ARI
             ---------------------------------------------------------------------------------------------------------------

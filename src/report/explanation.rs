@@ -45,7 +45,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += "\nsimilarity of the texts\n\n";
     text += &measures(explained);
     if screen.full {
-        text += "\nkeys in hexadecimal (= marks keys that both documents share)\n\n";
+        text += "\nkeys in hexadecimal (= marks shared keys)\n\n";
         explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
     } else {
         text += "\nshared keys, and the words that they stand for (--full shows all keys)\n\n";
@@ -408,7 +408,7 @@ mod tests {
 
             both are in the cluster of fox-1 (3 documents): minhash
 
-            share of each document contained in the other
+            share of each document that is contained in the other
 
                       3-grams   numbers   --remove-if contained:0.8:0.9
             ------------------------------------------------------------

@@ -338,7 +338,7 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {groups} above --max-group; {written} of {pairs} written (only pairs with the representative)",
+                "{label}: {groups} larger than --max-group; {written} of {pairs} written (only pairs with the representative)",
                 groups = counted(one.large_groups, "group"),
                 written = thousands(one.pairs_written),
                 pairs = counted(one.pairs, "pair")
@@ -400,16 +400,19 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     let (label, mut remarks) = (&one.label, Vec::new());
     if let Some(told) = one.relations.filter(|told| told.template > 0) {
         remarks.push(format!(
-            "{label}: similar documents: {}, {} contained, {} same template (kept)",
-            counted(told.version, "version"),
-            thousands(told.contained),
-            thousands(told.template)
+            "{label}: {}, {}, {} (both documents kept)",
+            counted_as(told.version, "pair of versions|pairs of versions"),
+            counted_as(
+                told.contained,
+                "pair in which one document contains the other|pairs in which one document contains the other"
+            ),
+            counted_as(told.template, "pair that shares a template|pairs that share a template")
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
-        let pairs = counted_as(told.other_titles, "of these pairs was|of these pairs were");
+        let pairs = counted(told.other_titles, "pair");
         remarks.push(format!(
-            "{label}: {pairs} kept, because the titles refer to different things (other_title in pairs/)"
+            "{label}: in {pairs}, both documents were kept because their titles refer to different things (other_title in pairs/)"
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
@@ -544,9 +547,9 @@ mod tests {
              exact           100,000          0   1,234,567        200     1,950     1,500          0
              minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
-            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only pairs with the representative)
+            exact: 1 group larger than --max-group; 12,000 of 1,234,567 pairs written (only pairs with the representative)
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: similar documents: 1 version, 2 contained, 5,000 same template (kept)
+            minhash_loose: 1 pair of versions, 2 pairs in which one document contains the other, 5,000 pairs that share a template (both documents kept)
             minhash_loose: 5 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
             minhash_loose: a table scheme
 

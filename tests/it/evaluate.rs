@@ -471,7 +471,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
             assert_eq!((&known["b_cubed"], &known["ari"]), (&one["b_cubed"], &one["ari"]), "{label}");
             let not_written = number(one, "pairs_not_written");
             let warned = told.contains(&format!(
-                "warning: {label}: because of groups above `--max-group`, {not_written} pairs were not written"
+                "warning: {label}: because of groups larger than `--max-group`, {not_written} pairs were not written"
             ));
             assert_eq!(warned, not_written > 0, "{told}");
             if one["pairs"] == known["pairs"] {

@@ -160,7 +160,7 @@ fn copies_are_signed_as_the_run_counted_them() {
         assert_eq!((pair.verdict, pair.pair.is_none()), (Verdict::PairNotWritten, true), "{}", pair.why);
         assert!(pair.why.starts_with("56 shared keys, and the check cosine:0.3"), "{}", pair.why);
         let (first, second) = if a < b { ("d0", "d3") } else { ("d3", "d0") };
-        let stands = format!("listed as the pair of {first} and {second}, which have the same texts");
+        let stands = format!("listed as the pair of {first} and {second}, which contain the same two texts");
         assert!(pair.why.ends_with(&stands), "{}", pair.why);
     }
     assert_eq!(cosine(1, 7).verdict, Verdict::NoCommonKey);

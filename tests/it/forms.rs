@@ -218,7 +218,7 @@ fn explain_reports_templates_of_copies_that_are_not_written() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = explain(last + 1, last + 3);
-    assert!(said.contains("same template: the numbers differ: 0 of 12 match, and the required share is 0.7; listed as the pair of d4 and d5, which have the same texts"), "{said}");
+    assert!(said.contains("same template: the numbers differ: 0 of 12 match, and the required share is 0.7; listed as the pair of d4 and d5, which contain the same two texts"), "{said}");
     assert!(said.contains("no, same template"), "{said}");
 }
 
@@ -308,7 +308,7 @@ fn explain_goes_by_the_methods_own_score() {
     // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` reports this. The relation of a
     // pair that was never compared is unknown.
     let few = run("templates=1", &[]);
-    let sentence = "but not versions; such pairs are reported only if the cosine is at least 1";
+    let sentence = "reported only if the cosine is at least 1; the documents are not versions";
     for (a, b, reason) in [
         ("d4", "d5", "the numbers differ: 0 of 12 match, and the required share is 0.7"),
         ("d7", "d8", "the word \"alpha\" is more frequent in a"),
@@ -333,7 +333,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     let explain = |more: &[&str], a: &str, b: &str| {
         let done = done(&file, &[&["--algorithms", RULE, "--remove-if", "contained:0.1:0"], more].concat());
         let said = Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout;
-        assert!(said.contains("share of each document contained in the other"));
+        assert!(said.contains("share of each document that is contained in the other"));
         said
     };
     let both = |said: String, why: &str| {

@@ -151,7 +151,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let first = page(&run.out());
     report(&run.out(), &[])
         .ends_with(2)
-        .says(&["shows texts that would be missing from a new page", "remove the page"]);
+        .says(&["was not replaced, because a new page would lack texts that it shows", "remove the page"]);
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
     std::fs::remove_file(run.out().join("report.html")).unwrap();
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);

@@ -19,7 +19,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run are not included in this count or in \
                 the heat map." }
         }
-        (heat(&labels, &review.agreement, "Percentage of the pairs in each row that the algorithm in the column also finds", Agreement::share))
+        (heat(&labels, &review.agreement, "Percentage of the row algorithm's pairs that the column algorithm also finds", Agreement::share))
         p.how {
             "Each row shows what percentage of an algorithm's pairs the other algorithms also found. A dark row means that the other algorithms confirm this algorithm's pairs; a dark column means that this algorithm finds most of the pairs that the other algorithms find. A dash (–) means that there are no pairs."
         }

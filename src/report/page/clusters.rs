@@ -45,7 +45,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     }
     Ok(html! {
         p.how {
-            "The height of a bar is the number of clusters with that many documents (2, 3 to 4, 5 to 8, and so on). Both axes are logarithmic and have the same scale in all charts. A straight decline is normal. If a bar stands alone on the far right, look at that cluster under “The largest clusters”."
+            "The height of a bar is the number of clusters with that many documents (2, 3 to 4, 5 to 8, and so on). Both axes are logarithmic and have the same scale in all charts. A straight decline is normal. If a bar stands alone on the far right, look at its clusters under “The largest clusters”."
         }
         div.grid { @for card in &cards { (card) } }
         @if largest > 0 { p.muted { "The largest cluster has " (thousands(largest)) " documents." } }

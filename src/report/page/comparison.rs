@@ -22,7 +22,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     let (labels, agreement) = agreement(comparison);
     html! {
         p {
-            (counted_as(comparison.pooled, "distinct pair was|distinct pairs were")) " found by at least one of " (entries(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicates. It judged "
+            (counted_as(comparison.pooled, "distinct pair was|distinct pairs were")) " found by at least one of " (entries(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicate pairs. It judged "
             (counted(judge.judged, "pair")) " from " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU time."
             @if judge.sampled { " If an algorithm found more than " (thousands(judge.sample)) " pairs, a sample of about that size was judged (seed " (judge.seed) "). Figures are shown with 95% confidence intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " were judged by words, because their texts are too long \

@@ -53,7 +53,9 @@ fn in_words(rule: &str) -> String {
         (Some(grams), None) => {
             format!("A document is removed only if a kept document contains at least {grams}% of its 3-grams.")
         }
-        _ => "A document is removed if it forms a pair with a kept document, even if it contains other text.".into(),
+        _ => {
+            "A document is removed if it forms a pair with a kept document, even if part of its text is unique.".into()
+        }
     }
 }
 

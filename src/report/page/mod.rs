@@ -88,7 +88,8 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         sections.push(section("removals", "Removed documents, one by one", removals));
     }
     sections.push(section("samples", "Pairs and their differences", texts::samples(report, review)));
-    sections.push(section("least", "The least similar checked pairs", texts::least(report, review)).folded());
+    sections
+        .push(section("least", "The checked pairs with the lowest similarity", texts::least(report, review)).folded());
     sections.push(section("large", "The largest clusters", texts::large(report, review)));
     sections.push(section("parts", "The corpus by script and length", parts::section(report)));
     sections.push(section("origin", "Where duplicates come from", origin::section(report, review)));

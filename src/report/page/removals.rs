@@ -23,7 +23,7 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
     let fates = if removal.keep == "none" { "A and B were removed" } else { "A was removed, and B was kept" };
     Some(html! {
         p.how {
-            (shown) ". " (fates) ". Text only in A is marked " del { "like this" } ", text only in B "
+            (shown) ". " (fates) ". Text that is only in A is marked " del { "like this" } ", text that is only in B "
             ins { "like this" } ". Press j for the next pair and k for the previous one. Mark the pairs that look wrong, and save the other pairs as labels for "
             code { "dupsift evaluate" } "."
         }

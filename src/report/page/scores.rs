@@ -17,7 +17,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
         let all: u64 = seen.scores.iter().sum();
         let equal = seen.scores[BINS - 1];
         let description = format!(
-            "{} written, not counting pairs that only share a template; {} of them have similarity 1.",
+            "{} written ({} with a similarity of 1), not counting pairs that only share a template.",
             counted(all, "pair"),
             thousands(equal)
         );

@@ -25,7 +25,7 @@ pub fn large(report: &RunReport, review: &Review) -> Markup {
         @if !copies.is_empty() {
             details {
                 summary { (counted_as(copies.len() as u64, "cluster of exact copies|clusters of exact copies")) }
-                ul { @for one in &copies { li { (counted(one.size, "document")) " equal to " bdi { (id_of(review, one.representative)) } } } }
+                ul { @for one in &copies { li { (counted(one.size, "document")) " identical to " bdi { (id_of(review, one.representative)) } } } }
             }
         }
         div.shown { @for one in others { (cluster(report, review, one)) } }
@@ -38,7 +38,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
             summary {
                 strong { (counted(one.size, "document")) }
                 " " (label(report, one.algorithm)) ": " bdi { (id_of(review, one.representative)) }
-                @if one.equal > 0 { ", " (thousands(one.equal)) " equal to it" }
+                @if one.equal > 0 { ", " (thousands(one.equal)) " identical to it" }
             }
             (excerpt(review, one.representative))
             @for member in &one.members {
@@ -72,7 +72,7 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
             "This section shows the pairs with the lowest verified similarity, up to ten across all algorithms that verify pairs. If these are duplicates, a lower
             threshold may find more; if not, a higher threshold is safer."
          }
-        @if review.least.is_empty() { p { "None of the algorithms that decide on removal verifies its pairs." } }
+        @if review.least.is_empty() { p { "None of the algorithms that decide which documents are removed verify their pairs." } }
         div.shown { @for one in &review.least { (pair(report, review, one, false)) } }
     }
 }
@@ -104,7 +104,7 @@ fn intro(review: &Review, what: &str) -> Markup {
     html! {
         p.how {
             (what) " " (review.deciding.iter().map(|label| plain(label)).collect::<Vec<_>>().join(", ")) ". "
-            "Text only in A is marked " del { "like this" } ", text only in B " ins { "like this" } "."
+            "Text that is only in A is marked " del { "like this" } ", text that is only in B " ins { "like this" } "."
         }
         @if let Some(why) = &review.no_texts { ul.notes { li.warn { "The texts could not be read: " (plain(&Spelling::Flags.of(why))) } } }
     }

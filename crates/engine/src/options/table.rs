@@ -61,7 +61,7 @@ fn any(_: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
+        "Rule that decides whether two documents are duplicates: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // Judging a sample of this size takes at most about as long as the run itself, and the margin of error for a share of the pairs
     // is a third of a percent.
@@ -75,11 +75,11 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
         "Filter from an earlier `dupsift stream` (OUT/filter.bloom)"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
-        "Files with old versions of documents, which are first removed from the filter; can be repeated"),
+        "Files with old versions of documents to remove from the filter first; can be repeated"),
     OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Planned number of keys in a new filter")
         .default(depends("ten times the number of documents in this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
-        "Maximum share of new documents that a new filter may flag by mistake")
+        "Maximum false-positive rate of a new filter: the share of new documents that it may flag by mistake")
         .default(is("0.001")),
 
     OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
@@ -248,7 +248,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Purify, "Read only the first N pages", NONE)])
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
     OptionSpec::new(INPUT, RESUMING, "sample", "N|SHARE", Kind::Sample,
-        "Read only a random sample: N documents, or a share such as 0.05. Finds fewer duplicates, because both documents \
+        "Read only a random sample: N documents, or a share such as 0.05. Fewer duplicates are found, because both documents \
          of a pair must be in the sample")
         .field(
             |run, given| Ok(run.sample = Some(SampleSize::parse(given.text())?)),
@@ -337,7 +337,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run. The statistics, models and document count of that run are used, so each signature depends only on its own document")
+        "Output of an earlier run. The statistics, models and document count of that run are used, so a signature depends only on the document itself")
         .but(&[(
             Verb::Purify,
             "Output of an earlier run whose word statistics are used to weight keywords. By default, keywords are weighted only by their frequency in the page",

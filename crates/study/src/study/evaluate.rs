@@ -139,7 +139,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
             )
         };
         warnings.push(format!(
-            "{}: because of groups above `max-group`, {} not written; {what}",
+            "{}: because of groups larger than `max-group`, {} not written; {what}",
             one.label,
             counted_as(one.pairs_not_written, "pair was|pairs were")
         ));

@@ -250,7 +250,7 @@ impl Finished {
             false => (format!("the index {}", index.folder), "index"),
         };
         Err(Error::usage(format!(
-            "{} was matched against {against}, so its tables refer to documents outside its corpus; look up matches in removed/, or use the output of a run without `{option}`",
+            "the run in {} was matched against {against}, so its tables refer to documents outside its corpus; look up matches in removed/, or use the output of a run without `{option}`",
             self.dir.display()
         )))
     }
@@ -409,7 +409,7 @@ impl Finished {
         }
         let shown = self.dir.display();
         Some(Error::usage(format!(
-            "{shown} is the result for a data frame, which was not stored; in Python, pass the frame: dupsift.open({:?}, input=frame)",
+            "{shown} is the result of a run on a data frame, which was not saved; in Python, pass the frame: dupsift.open({:?}, input=frame)",
             shown.to_string()
         )))
     }
@@ -467,12 +467,8 @@ impl Finished {
     /// Returns the error for a corpus that differs from the corpus that the run read; `how` completes the message.
     fn changed(&self, how: impl Display) -> Error {
         let way_out = match &self.moved {
-            None => {
-                "run again with `overwrite`, or pass `input=DIR`, the folder or file that now holds the corpus of the run"
-            }
-            Some(_) => {
-                "run again with `overwrite`, or set `input` to the folder or file that now holds the corpus of the run"
-            }
+            None => "run again with `overwrite`, or pass `input=DIR` with the current location of the corpus",
+            Some(_) => "run again with `overwrite`, or set `input` to the current location of the corpus",
         };
         Error::usage(format!("the corpus has changed since the run{how}; {way_out}"))
     }
@@ -484,11 +480,11 @@ impl Finished {
         let shown = path.display();
         let said = match &self.moved {
             None => format!(
-                "the corpus of the run is no longer where it was: {shown} does not exist; pass `input=DIR`, the folder or file that \
-                 now holds it"
+                "the corpus of the run is no longer where it was: {shown} does not exist; pass `input=DIR` with the current \
+                 location of the corpus"
             ),
             Some(to) => format!(
-                "the corpus of the run is not in {}: {shown} does not exist; use the `input` that now holds it",
+                "the corpus of the run is not in {}: {shown} does not exist; pass the current location of the corpus as `input`",
                 to.display()
             ),
         };

@@ -138,7 +138,7 @@ fn shows_texts(page: &Path) -> Result<bool> {
 /// Returns the error for a page that would show less than the existing page.
 fn poorer(dir: &Path, why: &Error) -> Error {
     Error::usage(format!(
-        "{} shows texts that would be missing from a new page: {why}; the page is unchanged; restore the missing files, or remove the page first",
+        "{} was not replaced, because a new page would lack texts that it shows: {why}; restore the missing files, or remove the page first",
         dir.join(PAGE).display()
     ))
 }

@@ -4,6 +4,7 @@
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
 use dupsift_algorithms::stage::explain::Classification;
+use dupsift_core::number::counted;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
@@ -39,16 +40,16 @@ pub fn sentence(
         Why::Alone => next,
         Why::Title => format!("the titles are the same, and {next}"),
         Why::Far => format!(
-            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must be at least {:.2}, or {} of {inner} must be contained",
+            "{next}, and {outer} contains {larger:.2} of the 3-grams of {inner}; for versions, the cosine must be at least {:.2}, or this share must be at least {}",
             rule.least + rule.gap,
             rule.contained
         ),
         Why::Crowd => format!(
-            "{larger:.2} of {inner} is contained, but more than {CROWD} other documents are nearly as similar (within {}), so {} of it must be contained",
+            "{outer} contains {larger:.2} of the 3-grams of {inner}, but more than {CROWD} other documents are nearly as similar (within {}), so this share must be at least {}",
             rule.gap, rule.crowd
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next-best cosine by {}, or {} of {inner} must be contained",
+            "{next}, and {outer} contains {larger:.2} of the 3-grams of {inner}; for versions, the cosine must exceed the next-best cosine by {}, or this share must be at least {}",
             rule.gap, rule.contained
         ),
     };
@@ -64,7 +65,7 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
             return "both are kept, because their first lines are different names".into();
         }
         Some(TitleDifference::Phrase) => {
-            return "both are kept, because each first line has a phrase that the other text lacks, and one text repeats its phrase"
+            return "both are kept, because each first line contains a phrase that the other text lacks, and one of the texts repeats its own phrase"
                 .into();
         }
         None => {}
@@ -75,8 +76,11 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
-        "both are kept, because {word} in the first line of {name} is missing from {other} or less frequent there, by a share of {:.2} (limit {:.2}), and the two documents share too few rare words to outweigh this difference: {}, with {:.3} of the total weight of {name}",
-        of.title.missing, classification.rule.title, of.title.rare_words, of.title.rare
+        "both are kept, because {word} in the first line of {name} is missing from {other} or less frequent there (relative drop {:.2}, limit {:.2}); the two documents share too few rare words to outweigh this difference ({}, with {:.3} of the total weight of {name})",
+        of.title.missing,
+        classification.rule.title,
+        counted(of.title.rare_words, "word"),
+        of.title.rare
     )
 }
 
@@ -93,7 +97,7 @@ pub fn template_left_out(
     if f64::from(own) >= rule.templates {
         return None;
     }
-    let (inner, _, larger) = better_contained(contained);
+    let (inner, outer, larger) = better_contained(contained);
     let part = |common, all| Part { common, all };
     let both = |same: bool| Both {
         cosine: own.into(),
@@ -112,7 +116,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next-best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; for a version, the cosine must exceed the next-best cosine by {}, or {} of {inner} must be contained",
+            "the next-best document has a cosine above {gap:.2}, and {outer} contains {larger:.2} of the 3-grams of {inner}; for versions, the cosine must exceed the next-best cosine by {}, or this share must be at least {}",
             rule.gap, rule.contained
         )
     };
@@ -131,7 +135,7 @@ pub fn template_left_out(
         _ => other,
     };
     Some(format!(
-        "same template: similar ({own:.3}), but not versions; such pairs are reported only if the cosine is at least {}: {because}",
+        "same template: the cosine is {own:.3}, but pairs from the same template are reported only if the cosine is at least {}; the documents are not versions: {because}",
         rule.templates
     ))
 }
@@ -168,7 +172,10 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         .word
         .as_ref()
         .map_or_else(|| "one character or pair of characters".into(), |word| format!("the word {word:?}"));
-    format!("{what} is more frequent in {name}, by {:.3} of the text's total weight (limit {:.3})", of.share, of.most)
+    format!(
+        "{what} is more frequent in {name} (difference: {:.3} of the total weight of {name}; limit: {:.3})",
+        of.share, of.most
+    )
 }
 
 #[cfg(test)]
@@ -210,10 +217,10 @@ mod tests {
         );
         assert_eq!(
             of(RelationKind::Template, Why::Word, 10),
-            "same template: the word \"bank\" is more frequent in b, by 0.062 of the text's total weight (limit 0.020)"
+            "same template: the word \"bank\" is more frequent in b (difference: 0.062 of the total weight of b; limit: 0.020)"
         );
         // If neither text is contained in the other, the word that exceeds its limit by more is used.
-        assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
+        assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a (difference: 0.125 "));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(
             of(RelationKind::Version, Why::Alone, 10),
@@ -221,11 +228,11 @@ mod tests {
         );
         assert!(
             of(RelationKind::Template, Why::Near, 10)
-                .ends_with("the cosine must exceed the next-best cosine by 0.15, or 0.88 of b must be contained")
+                .ends_with("the cosine must exceed the next-best cosine by 0.15, or this share must be at least 0.88")
         );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
-                .ends_with("and 0.90 of b is contained; for a version, the cosine must be at least 0.75, or 0.88 of b must be contained")
+                .ends_with("a contains 0.90 of the 3-grams of b; for versions, the cosine must be at least 0.75, or this share must be at least 0.88")
         );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
@@ -259,7 +266,7 @@ mod tests {
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
             first.contains("the word \"hualien\" in the first line of a is missing from b")
-                && first.contains("1.00 (limit 0.50)")
+                && first.contains("(relative drop 1.00, limit 0.50)")
         );
         assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing from a"));
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing from a"));
@@ -293,19 +300,19 @@ mod tests {
             template_left_out(&classification, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
         };
         let ends = |said: String, end: &str| {
-            assert!(said.starts_with("same template: similar (0.650)") && said.ends_with(end), "{said}")
+            assert!(said.starts_with("same template: the cosine is 0.650") && said.ends_with(end), "{said}")
         };
         ends(
             told(9, 2, 0.5, true, 0.65),
-            "if the cosine is at least 0.68: the numbers differ: 2 of 4 match, and the required share is 0.7",
+            "if the cosine is at least 0.68; the documents are not versions: the numbers differ: 2 of 4 match, and the required share is 0.7",
         );
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "0.68: the word \"bank\" is more frequent in a, by 0.500 of the text's total weight (limit 0.020)",
+            "0.68; the documents are not versions: the word \"bank\" is more frequent in a (difference: 0.500 of the total weight of a; limit: 0.020)",
         );
-        let near = "the next-best document has a cosine above 0.50, and 0.45 of a is contained; for a version, the cosine must exceed the next-best cosine by 0.15, or 0.88 of a must be contained";
-        ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
-        ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
+        let near = "the next-best document has a cosine above 0.50, and b contains 0.45 of the 3-grams of a; for versions, the cosine must exceed the next-best cosine by 0.15, or this share must be at least 0.88";
+        ends(told(9, 3, 0.01, false, 0.65), &format!("0.68; the documents are not versions: {near}"));
+        ends(told(9, 3, 0.01, true, 0.65), &format!("0.68; the documents are not versions: {near}"));
         // If the texts have the same first line, the word is considered only if many texts share that line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(

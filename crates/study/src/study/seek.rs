@@ -213,7 +213,7 @@ fn unknown(at: Seeking<'_>, typed: &str) -> Result<Error> {
     if at.is_stored {
         return Ok(Error::usage(format!(
             "no document in texts/ has the id {typed:?}; only the removed documents and those kept instead were searched, because the \
-             corpus no longer exists or has changed{hint}; pass `input=DIR`, the folder or file that now holds the corpus"
+             corpus no longer exists or has changed{hint}; pass `input=DIR` with the current location of the corpus"
         )));
     }
     Ok(Error::usage(format!(

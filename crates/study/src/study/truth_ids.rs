@@ -253,7 +253,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     report.unknown = names(truth, &met.places)?;
     if met.unknown > 0 && met.unknown == met.ids {
         return Err(Error::usage(format!(
-            "none of the {} in the truth is in the corpus ({}); expected values of the column {:?}, or FILE#ROW for rows without one",
+            "none of the {} in the truth is in the corpus ({}); expected values of the column {:?}, or FILE#ROW for rows without an id",
             counted(met.ids, "id"),
             report.unknown.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(", "),
             session.options.id_column

@@ -157,7 +157,11 @@ fn reason(
         None => why(verdict, look, said, report, documents, same, common_keys),
     };
     if let Some((docs, _)) = &said.instead {
-        why = format!("{why}; listed as the pair of {} and {}, which have the same texts", id(docs[0]), id(docs[1]));
+        why = format!(
+            "{why}; listed as the pair of {} and {}, which contain the same two texts",
+            id(docs[0]),
+            id(docs[1])
+        );
     }
     why
 }
@@ -313,11 +317,11 @@ fn why(
 /// Returns the reason why a pair in a large group is in no table.
 fn not_written(said: &Said) -> String {
     let size = match said.clusters[0] {
-        Some((_, size)) => format!(", in a cluster of {}", counted(size, "document")),
+        Some((_, size)) => format!(" and are in a cluster of {}", counted(size, "document")),
         None => String::new(),
     };
     format!(
-        "they have the same signature{size}; more than `max-group={}` texts share it, so only pairs with the representative are written",
+        "they have the same signature{size}; more texts than `max-group={}` allows share this signature, so only pairs with the representative are written",
         said.groups.most
     )
 }
@@ -347,7 +351,7 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
         "at least one of them is more similar to another document than margin= allows".into()
     } else {
-        "other documents in the corpus prevented this pair".into()
+        "other documents in the corpus keep them from being paired".into()
     };
     format!("on their own, the two would be a pair, but {why}{cluster}")
 }

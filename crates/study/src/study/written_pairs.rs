@@ -167,7 +167,7 @@ pub fn check_all_written(one: &AlgorithmReport, max_group: u64) -> Result<()> {
     }
     let (missing, label) = (one.pairs - one.pairs_written, &one.label);
     Err(Error::usage(format!(
-        "because of groups above `max-group={max_group}`, {} not written for {label}; run again with a larger value",
+        "because of groups larger than `max-group={max_group}`, {} not written for {label}; run again with a larger value",
         counted_as(missing, "pair was|pairs were")
     )))
 }
