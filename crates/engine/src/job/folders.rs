@@ -106,7 +106,7 @@ fn warn_of_batch(options: &RunOptions) {
         return;
     }
     tracing::warn!(
-        "`out={}` is the result of batch {batch} of the index {folder}; if you replace it, the documents of this batch stay in the index but are no longer in any result; to treat them as new documents, run `dupsift index forget {folder} --batch {batch}`",
+        "`out={}` is the result of batch {batch} in the index {folder}; if you replace it, the documents of this batch stay in the index but are no longer in any result; to treat them as new documents, run `dupsift index forget {folder} --batch {batch}`",
         options.out.display()
     );
 }

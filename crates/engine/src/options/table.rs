@@ -61,7 +61,7 @@ fn any(_: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "Rule that decides whether a pair is a duplicate: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
+        "Rule that decides whether the documents of a pair are duplicates: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // Judging a sample of this size takes at most about as long as the run itself, and the margin of error for a share of the pairs
     // is a third of a percent.
@@ -75,7 +75,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
         "Filter from an earlier `dupsift stream` (OUT/filter.bloom)"),
     OptionSpec::new(FILTER, STREAM, "forget", "INPUT", Kind::Texts,
-        "Files with old versions of documents, which are first removed from the filter; can be repeated"),
+        "Files with old versions of documents, to be removed from the filter first; can be repeated"),
     OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Planned number of keys in a new filter")
         .default(depends("ten times the number of documents in this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "Wang, Xie, Lei, Li 2000, Tianwang: five rules on keywords and descriptions",
     summary: "Two documents are duplicates if they have the same heaviest words with nearly the same weights.",
-    when_not_to_use: "on short texts, in which most words have the same weight and chance decides which ones count as heaviest",
+    when_not_to_use: "on short documents, in which most words have the same weight and chance decides which ones count as heaviest",
     inputs: "text; description with rule=1; word counts with weights other than tf",
     params: &[
         ParamSpec {
