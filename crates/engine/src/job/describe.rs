@@ -216,7 +216,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {groups_have} more texts than `max-group`; only the pairs with the representative are written (found: {}, written: {})", one.label, counted(one.pairs, "pair"), thousands(one.pairs_written), groups_have = counted_as(one.large_groups, "group has|groups have")));
+                "{}: {groups_have} more texts than `max-group` allows; only the pairs with the representative are written (found: {}, written: {})", one.label, counted(one.pairs, "pair"), thousands(one.pairs_written), groups_have = counted_as(one.large_groups, "group has|groups have")));
         }
     }
     let Some(removal) = &report.removal else { return warnings };

@@ -46,8 +46,8 @@ impl Folder {
         let (here, there) = (&self.real, &other.real);
         let how = match (here == there, here.starts_with(there), there.starts_with(here)) {
             (true, ..) => "is the same folder as",
-            (_, true, _) => "lies in",
-            (_, _, true) => "holds",
+            (_, true, _) => "is inside",
+            (_, _, true) => "contains",
             _ => return Ok(()),
         };
         self.refused(format_args!(

@@ -54,7 +54,7 @@ const FACTS: Facts = Facts {
             name: "a",
             kind: Kind::Real(1e-6, 1.0),
             default: "0.1",
-            help: "rules 4 and 5: upper bound for the distance between the weights",
+            help: "rules 4 and 5: upper bound on the distance between the weights",
         },
         ParamSpec {
             name: "min_keywords",

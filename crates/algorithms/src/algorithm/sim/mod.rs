@@ -47,7 +47,7 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 1.0),
             default: "0.1",
-            help: "upper bound for the distance between the weights of a pair; every pair below this bound is found",
+            help: "upper bound on the distance between the weights of a pair; every pair below this bound is found",
         },
         ParamSpec {
             name: "combine",
