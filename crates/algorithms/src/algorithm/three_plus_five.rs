@@ -44,7 +44,7 @@ const FACTS: Facts = Facts {
             name: "chain",
             kind: Kind::Choice(&["neighbors", "pairwise", "off"]),
             default: "neighbors",
-            help: "neighbors: chains as in the paper; pairwise: the lengths of each pair are within the ratio; off: texts of any length",
+            help: "neighbors: chains as in the paper; pairwise: the lengths of each pair are within the ratio; off: documents of any length",
         },
         ParamSpec {
             name: "small_doc_sentences",

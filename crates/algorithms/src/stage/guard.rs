@@ -156,7 +156,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
         measured,
         limit: share,
         sentence: format!(
-            "{:.1}% of the text of the kept documents would be cut, more than the {}% allowed by `max-cut-share`; look at passages/ first",
+            "{:.1}% of the text in the kept documents would be cut, more than the {}% allowed by `max-cut-share`; look at passages/ first",
             100.0 * measured,
             100.0 * share
         ),
