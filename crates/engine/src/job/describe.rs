@@ -182,7 +182,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.ids.duplicates > 0 {
         warnings.push(format!(
-            "{rows_have} the id of an earlier row: removing by id would also remove kept documents with the same id; use the row number (doc) in removed/, clusters/ and pairs/",
+            "{rows_have} the same id as an earlier row: removing by id would also remove kept documents with the same id; use the row number (doc) in removed/, clusters/ and pairs/",
             rows_have = counted_as(report.ids.duplicates, "row has|rows have")
         ));
     }

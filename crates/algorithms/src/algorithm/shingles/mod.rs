@@ -211,9 +211,9 @@ impl Signer for ShinglesSigner<'_> {
                     _ => "",
                 };
                 let note = format!(
-                    "{bands} bands of {rows} minima find about {share:.3} of the pairs with resemblance {threshold}{contained}",
+                    "{bands} bands of {rows} minima find about {share:.1}% of the pairs with resemblance {threshold}{contained}",
                     threshold = self.threshold,
-                    share = 1.0 - missed
+                    share = 100.0 * (1.0 - missed)
                 );
                 let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: true, sketch: SIZE };
                 SignatureScheme { notes: vec![note], nearest: true, ..scheme(shape) }
