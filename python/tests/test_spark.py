@@ -243,7 +243,7 @@ class Spark(Case):
         ]:
             with self.assertRaisesRegex(ValueError, said):
                 dupsift.spark.run(self.spark, DOCS, self.folder / "out", **options)  # type: ignore[arg-type]
-        with self.assertRaisesRegex(ValueError, "extract their texts with `dupsift purify` first"):
+        with self.assertRaisesRegex(ValueError, "extract their text with `dupsift purify` first"):
             dupsift.spark.run(self.spark, page, self.folder / "out", html_column="html")
         self.assertFalse((self.folder / "out").exists())
 

@@ -227,7 +227,11 @@ fn duplicate_ids_are_counted_and_warned_of() {
     let done = done(&file, &[]);
     let record = record(&done.out());
     assert_eq!(record["ids"]["duplicates"].as_u64(), Some(2));
-    assert!(record["warnings"].to_string().contains("2 rows have the id of an earlier row"), "{}", record["warnings"]);
+    assert!(
+        record["warnings"].to_string().contains("2 rows have the same id as an earlier row"),
+        "{}",
+        record["warnings"]
+    );
     let pair = &pairs(&done.out(), "exact")[0];
     assert_eq!((pair.id_a.as_str(), pair.id_b.as_str(), pair.doc_a, pair.doc_b), ("x", "x", 0, 2));
 }

@@ -216,7 +216,7 @@ fn a_large_share_that_is_cut_holds_the_result_back() {
     write_docs(&input, &docs(60), 30);
     run(&[])
         .ends_with(4)
-        .says(&["of the text of the kept documents would be cut, more than the 50% allowed by", "max-cut-share"]);
+        .says(&["of the text in the kept documents would be cut, more than the 50% allowed by", "max-cut-share"]);
     run(&["--max-cut-share", "0.9"]).ends_with(0);
 }
 

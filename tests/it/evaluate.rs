@@ -327,7 +327,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
         "truth: 1 row rejected: 1 null id; see evaluation/rejected",
         "truth: skipped rows with the same document twice: 1",
         "truth: skipped repeated rows: 1",
-        "ids in the truth that belong to several documents: 1; for each id, the first document is used",
+        "ids in the truth that belong to several documents: 1; for each such id, the first document is used",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }

@@ -101,7 +101,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     };
     refused(samples(), "exact", "it is not the output of a finished run");
     refused(&plain.out(), "segments", "it has no statistics about segments");
-    refused(&plain.out(), "exact,lsi:dimensions=20", "the model of lsi was trained with different parameters");
+    refused(&plain.out(), "exact,lsi:dimensions=20", "the model for lsi was trained with different parameters");
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");

@@ -329,7 +329,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
     // A different corpus with the name of a finished batch is not accepted as that batch.
     write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
     run("2026-11-24", &[]).ends_with(2).says(&[
-        "with different files",
+        "with different input files",
         "is not the result of this corpus",
         "CORPUS OUT NAME",
     ]);

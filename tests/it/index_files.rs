@@ -27,7 +27,7 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     assert!(place.agrees(&together) > 0);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "followed by n1"]);
     write_docs(&place.at("in/1.parquet"), &made_docs(20), 10);
-    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with different files", "`--batch"]);
+    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with different input files", "`--batch"]);
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 

@@ -169,7 +169,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["already published"]);
     // The folder contains the result of a different run, which is never mistaken for the result of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
-    other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
+    other.says(&["is the result of batch n1 in the index", "dupsift index forget"]);
     place.again(1, &[]).ends_with(2).says(&["differs from that of", "n1", "`--overwrite"]);
     assert_eq!(record(&place.out(1))["documents"]["used"], 2, "the other run's result was touched");
     place.again(1, &["--overwrite"]).ends_with(0);

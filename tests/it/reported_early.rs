@@ -52,7 +52,7 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_reported_before_the_inp
             reported(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
         }
         reported(verb, &["--out", "/proc/out"], &["nothing can be created in /proc", "you can write to"]);
-        reported(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`--out /proc/NAME`"]);
+        reported(verb, &["--out", "/proc/", "--overwrite"], &["it is a mount point", "`--out /proc/NAME`"]);
         reported(
             verb,
             &["--out", &out, "--overwrite"],

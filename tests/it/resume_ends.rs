@@ -102,10 +102,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
             // If there was too little space only to save a part, the run continued.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
-            assert!(
-                said.contains(" more is needed in ") || said.contains(" needs more space than the expected "),
-                "{said}"
-            );
+            assert!(said.contains(" more is needed in ") || said.contains(" needs more than the expected "), "{said}");
             let kept = said.contains("completed work is not lost: run the same command again to resume (");
             assert_eq!(kept, !place.resumed().is_empty(), "{said}");
             full += usize::from(kept);

@@ -216,7 +216,7 @@ fn a_batch_with_another_text_is_not_published_already() {
     fs::set_permissions(docs.join("b.jsonl"), fs::Permissions::from_mode(0o600)).unwrap();
     incremental().ends_with(0).says(&["was already published"]);
     change(&docs.join("b.jsonl"), "\"id\":\"d", "\"id\":\"e", false);
-    incremental().ends_with(2).says(&["is already in the index, with different files"]);
+    incremental().ends_with(2).says(&["is already in the index, but with different input files"]);
 }
 
 /// Checks that commands that inspect a result show no texts that the run did not read.

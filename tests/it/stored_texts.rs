@@ -73,7 +73,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
     let typed = [number.as_str(), &Table::read(&with.join("removed")).numbers("doc")[0].to_string(), "--docs"]
         .map(str::to_owned);
     Ran::of(program().arg("explain").arg(&with).args(&typed).output().unwrap()).ends_with(2).says(&[
-        "texts/ contains only the removed documents and the documents kept instead",
+        "texts/ contains only removed documents and those kept in their place",
         "help: ",
         "`--input DIR`",
     ]);

@@ -46,7 +46,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     }
     if inputs.source.has_pages() {
         return Err(Error::usage(
-            "web pages are not supported on a cluster; extract their texts with `dupsift purify` first, or use one machine (dupsift run)",
+            "web pages are not supported on a cluster; extract their text with `dupsift purify` first, or use one machine (dupsift run)",
         ));
     }
     let documents = inputs.source.documents();
@@ -63,7 +63,7 @@ fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
         let Growth::Quadratic { rows, instead } = bound.scheme.growth else { continue };
         let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
         return Err(Error::usage(format!(
-            "{} compares all documents with each other, which a cluster run supports for up to {most} documents: {documents} documents need {:.1e} comparisons and {rows} per document, so that {bytes} must be shuffled; use {instead}, or run on one machine (dupsift run)",
+            "{} compares all documents with each other, which a cluster run supports for up to {most} documents: {documents} documents need {:.1e} comparisons and {rows} per document, so {bytes} must be shuffled; use {instead}, or run on one machine (dupsift run)",
             bound.label,
             all_with_all_of(documents),
             most = thousands(MOST_COMPARED),

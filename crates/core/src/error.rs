@@ -123,7 +123,7 @@ pub enum Error {
 
     /// A row of a file is too large to be written within the memory limit.
     #[error(
-        "{}: a row has {bytes} in columns other than the page, which is too much to write with `memory={asked}`; pass `memory={least}` or more, or leave out the longest column (`columns`)", path.display())]
+        "{}: a row has {bytes} outside the page column, which is too much to write with `memory={asked}`; pass `memory={least}` or more, or leave out the longest column (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,
@@ -136,7 +136,7 @@ pub enum Error {
     },
 
     /// The content of a temporary file differs from the data that was written.
-    #[error("temporary file {} is damaged: {why}; check the disk of `work`, and start the run again", path.display())]
+    #[error("temporary file {} is damaged: {why}; check the disk that holds `work`, and start the run again", path.display())]
     Damaged {
         /// The temporary file.
         path: PathBuf,

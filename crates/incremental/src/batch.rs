@@ -110,7 +110,7 @@ pub fn begin(
     let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
     if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
-            "{shown} is already in the index, with different files and the result {}; give this run a different name with `batch`",
+            "{shown} is already in the index, but with different input files (its result is {}); give this run a different name with `batch`",
             batch.out.display(),
         )));
     }

@@ -41,7 +41,7 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
         match candidates(label, now, expected, factor) {
             Some(guard) => fired.push(guard),
             None if now > FACTOR * expected => report.warnings.push(format!(
-                "{label}: {now:.2} candidates per document, but {expected:.2} expected from earlier runs; the statistics of the index may no longer fit these documents"
+                "{label}: {now:.2} candidates per document, but {expected:.2} were expected from earlier runs; the statistics of the index may no longer fit these documents"
             )),
             None => {}
         }

@@ -54,7 +54,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     }
     let unknown = |why: &dyn std::fmt::Display| {
         Error::usage(format!(
-            "{}: {why}, so it is unknown whether {} is the result of the batch {}; repair the file, or move the folder away",
+            "{}: {why}, so it is unknown whether {} is the result of the batch {}; repair the file, or move the folder elsewhere",
             path.display(),
             out.display(),
             batch.name

@@ -134,7 +134,7 @@ impl Manifest {
         let folders = folders.chain((!self.statistics.is_empty()).then_some((STATISTICS, &self.statistics)));
         let foreign = folders.into_iter().find(|(kind, name)| !is_folder(kind, name));
         if let Some((kind, name)) = foreign {
-            return Some(format!("it lists the folder {name:?}, which cannot be a folder of {kind}"));
+            return Some(format!("it lists the folder {name:?}, which is not a valid folder name for {kind}"));
         }
         let files = self.batches.iter().flat_map(|batch| batch.parts.iter().flat_map(|part| [&part.file, &part.sums]));
         let files = files.chain(self.rows.iter().flat_map(|rows| &rows.files));

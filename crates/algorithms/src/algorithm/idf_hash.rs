@@ -52,7 +52,7 @@ const FACTS: Facts = Facts {
             name: "ap_2010",
             kind: Kind::Flag,
             default: "false",
-            help: "use its author's 2010 variant of hash=ap instead of the classic variant",
+            help: "use the author's 2010 variant of hash=ap instead of the classic variant",
         },
         ParamSpec {
             name: "mask31",

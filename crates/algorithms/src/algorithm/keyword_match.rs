@@ -28,7 +28,7 @@ const FACTS: Facts = Facts {
     aliases: &["m_of_n"],
     source: "Manber 1994, Finding similar files in a large file system (signatures); the 2011 survey of page replicas (keywords)",
     summary: "Two documents are duplicates if they share enough of their most frequent words.",
-    when_not_to_use: "without a list of stop words (`stop-words`), unless weight=tf_idf; on texts about the same topic",
+    when_not_to_use: "without a list of stop words (`stop-words`), unless weight=tf_idf; on documents about the same topic",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, 32), default: "10", help: "N: number of keywords per document" },

@@ -63,7 +63,7 @@ const FACTS: Facts = Facts {
             name: "min_words",
             kind: Kind::Int(1, 1_000_000),
             default: "1",
-            help: "documents with fewer words (or Han characters) have no signature; a text shorter than ngram is a single shingle",
+            help: "documents with fewer words (or Han characters) have no signature; a document shorter than ngram is a single shingle",
         },
         ParamSpec { default: "mix64", ..FAMILY },
         SEED,

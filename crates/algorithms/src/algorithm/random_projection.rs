@@ -39,7 +39,7 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C",
     summary: "Two documents are duplicates if nearly all signs of their random projections match.",
-    when_not_to_use: "on short texts; on pages from the same site that share most of their text without being copies",
+    when_not_to_use: "on short documents; on pages from the same site that share most of their text without being copies",
     inputs: "text",
     params: &[
         ParamSpec {

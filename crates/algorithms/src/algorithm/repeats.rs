@@ -36,7 +36,7 @@ const FACTS: Facts = Facts {
     aliases: &["bloom_features"],
     source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), applied to sentences or shingles",
     summary: "Two documents are duplicates if most of their sentences also occur elsewhere and they share most of the sentences in the larger document.",
-    when_not_to_use: "on texts without sentence punctuation (use feature=shingles instead); if sentences are often changed slightly",
+    when_not_to_use: "on text without sentence punctuation (use feature=shingles instead); if sentences are often changed slightly",
     inputs: "text",
     params: &[
         ParamSpec {
@@ -55,7 +55,7 @@ const FACTS: Facts = Facts {
             name: "share",
             kind: Kind::Real(0.01, 1.0),
             default: "0.8",
-            help: "share of a document's features that must also occur elsewhere for the document to be a candidate, and that both documents of a pair must share",
+            help: "at least this share of a candidate's features must also occur in other documents, and a pair must have at least this share of the larger document's features in common",
         },
         ParamSpec {
             name: "min_features",

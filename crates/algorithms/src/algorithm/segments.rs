@@ -44,7 +44,7 @@ const FACTS: Facts = Facts {
             name: "segment",
             kind: Kind::Choice(&["paragraph", "lines", "equal", "words"]),
             default: "paragraph",
-            help: "paragraph: text between blank lines (each line in a text without blank lines); lines: `size` lines; equal: `size` parts with equal word counts, the first ones a word longer if necessary; words: `size` words",
+            help: "paragraph: text between blank lines (each line, if there are no blank lines); lines: `size` lines; equal: `size` parts with equal word counts, the first ones a word longer if necessary; words: `size` words",
         },
         ParamSpec {
             name: "size",
@@ -68,7 +68,7 @@ const FACTS: Facts = Facts {
             name: "ratio",
             kind: Kind::Real(0.0, 1.0),
             default: "0",
-            help: "minimum share of shared segments in the document with fewer segments; 0: any share",
+            help: "minimum share of shared segments, relative to the document with fewer segments; 0: any share",
         },
         ParamSpec {
             name: "max_df",

@@ -42,7 +42,7 @@ const FACTS: Facts = Facts {
     aliases: &["sim_hash"],
     source: "Charikar 2002; Manku, Jain, Das Sarma 2007, Detecting near-duplicates for web crawling",
     summary: "Two documents are duplicates if their fingerprints differ in only a few bits.",
-    when_not_to_use: "on short texts; if 10% of the text may differ, because the distance grows too fast",
+    when_not_to_use: "on short documents; if 10% of the text may differ, because the distance grows too fast",
     inputs: "text; word counts with weight=tf_idf",
     params: &[
         ParamSpec { name: "bits", kind: Kind::Choice(&["64", "128"]), default: "64", help: "width of the fingerprint" },
@@ -99,7 +99,7 @@ impl Algorithm for SimHash {
         let weight = params.word("weight");
         if weight == "tf_idf" && features != "words" {
             return Err(Error::usage(format!(
-                "simhash: weight=tf_idf requires features=words, because only words are counted in the corpus; got features={features}"
+                "simhash: weight=tf_idf requires features=words, because only words have document frequencies; got features={features}"
             )));
         }
         let s3 = params.word("hash") == "s3";
@@ -112,7 +112,7 @@ impl Algorithm for SimHash {
         let (distance, blocks) = (params.count("distance") as u32, params.count("blocks") as u32);
         if blocks > 0 && blocks <= distance {
             return Err(Error::usage(format!(
-                "simhash: blocks={blocks} cannot find distance={distance}; expected at least {} blocks, or 0 to choose automatically",
+                "simhash: blocks={blocks} is too low for distance={distance}; expected at least {} blocks, or 0 to choose automatically",
                 distance + 1
             )));
         }

@@ -33,7 +33,7 @@ const FACTS: Facts = Facts {
     aliases: &["A3"],
     source: "Zelenkov, Segalovich 2007, TF*RIDF; Church, Gale 1995, Poisson mixtures",
     summary: "Two documents are duplicates if their burstiest words, those with the highest TF-RIDF, are the same.",
-    when_not_to_use: "on several languages without a list of stop words, because function words look bursty and unrelated texts share them; on small corpora and short documents, in which hardly any word is repeated, so alphabetical order decides",
+    when_not_to_use: "on multilingual corpora without a list of stop words, because function words look bursty and unrelated documents share them; on small corpora and short documents, in which hardly any word is repeated, so alphabetical order decides",
     inputs: "text, word counts",
     params: &[
         WORDS,

@@ -31,20 +31,20 @@ const FACTS: Facts = Facts {
     aliases: &["A12", "3+5"],
     source: "Zelenkov, Segalovich 2007, 3+5",
     summary: "Two documents are duplicates if their lengths are similar and they share their longest sentence or two of their three longest sentences.",
-    when_not_to_use: "on texts without sentence punctuation; if the longest sentence on most pages is boilerplate, unless max_sentence_df drops it",
+    when_not_to_use: "on text without sentence punctuation; if the longest sentence on most pages is boilerplate, unless max_sentence_df drops it",
     inputs: "text; sentence counts with max_sentence_df",
     params: &[
         ParamSpec {
             name: "ratio",
             kind: Kind::Real(0.0, 1.0),
             default: "0.85",
-            help: "minimum length ratio, in words, between neighbors in a chain",
+            help: "minimum ratio of the word counts of neighbors in a chain",
         },
         ParamSpec {
             name: "chain",
             kind: Kind::Choice(&["neighbors", "pairwise", "off"]),
             default: "neighbors",
-            help: "neighbors: chains as in the paper; pairwise: the lengths of each pair are within the ratio; off: texts of any length",
+            help: "neighbors: chains as in the paper; pairwise: the lengths of each pair are within the ratio; off: documents of any length",
         },
         ParamSpec {
             name: "small_doc_sentences",

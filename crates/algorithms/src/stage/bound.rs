@@ -46,7 +46,7 @@ impl<'c> Bound<'c> {
         }
         if margin.is_some() && bound.verify().is_none() && bound.scheme.is_equivalence() {
             return Err(Error::usage(format!(
-                "{}: margin= requires similarities, but equal signatures have none; add verify=, or remove margin=",
+                "{}: margin= requires similarities, but pairs with equal signatures have none; add verify=, or remove margin=",
                 bound.label
             )));
         }

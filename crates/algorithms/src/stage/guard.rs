@@ -156,7 +156,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
         measured,
         limit: share,
         sentence: format!(
-            "{:.1}% of the text of the kept documents would be cut, more than the {}% allowed by `max-cut-share`; look at passages/ first",
+            "{:.1}% of the text in the kept documents would be cut, more than the {}% allowed by `max-cut-share`; look at passages/ first",
             100.0 * measured,
             100.0 * share
         ),
@@ -227,7 +227,7 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
         measured,
         limit: factor as f64,
         sentence: format!(
-            "the input has {} of text{whose}, and the previous run had {measured:.1} times as much ({}), more than the factor of {factor} allowed by `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
+            "the input has {} of text{whose}, but the previous run had {measured:.1} times as much ({}), more than the factor of {factor} allowed by `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
     })
 }
 
@@ -362,7 +362,7 @@ mod tests {
         assert!(!fires(of(0, 0), of(10, 1000)) && fires(of(0, 0), of(11, 1000)));
         let told = shrunk(of(50, 100), of(1000, 100), false, 10).expect("a twentieth").sentence;
         assert!(
-            told.starts_with("the input has 50 bytes of text, and the previous run had 20.0 times as much (1,000)"),
+            told.starts_with("the input has 50 bytes of text, but the previous run had 20.0 times as much (1,000)"),
             "{told}"
         );
         // There may be few new documents, but each must contain enough text.

@@ -37,7 +37,7 @@ pub const PRESETS: &[Preset] = &[
         name: "broad",
         algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
-        summary: "Like balanced, and also finds texts that share half of their 5-word shingles, even with a shared template",
+        summary: "Like balanced, but also finds texts that share half of their 5-word shingles, even if that half is a template",
     },
     Preset {
         name: "fineweb",

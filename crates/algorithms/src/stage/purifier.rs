@@ -45,7 +45,7 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
         name: "other",
         kind: Kind::Choice(&["visible", "skip"]),
         default: "visible",
-        help: "text to use for a page without a topic: all visible text, or none",
+        help: "text to use for a page without main text: all visible text, or none",
     },
     ParamSpec {
         name: "max_bytes",
@@ -63,7 +63,7 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
         name: "max_depth",
         kind: Kind::Int(16, 1024),
         default: "256",
-        help: "maximum nesting depth; only the text of deeper elements is kept",
+        help: "maximum nesting depth; deeper elements keep only their text",
     },
     ParamSpec {
         name: "max_links",

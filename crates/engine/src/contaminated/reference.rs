@@ -203,7 +203,7 @@ fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     Err(Error::wrong(
         "against",
         format!(
-            "{items} of {all} need {bytes} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for fewer items at a time",
+            "the first {items} of {all} need {bytes} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for fewer items at a time",
             size(memory),
             size(expected),
             items = thousands(items),

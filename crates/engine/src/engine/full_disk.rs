@@ -48,7 +48,7 @@ impl Disk {
         let rest = expected.saturating_sub(written);
         if rest <= now {
             return format!(
-                "{folder} needs more space than the expected {} ({} written so far): candidate pairs and saved stages need additional space",
+                "{folder} needs more than the expected {} ({} written so far): candidate pairs and saved stages take additional space",
                 size(expected),
                 size(written.min(expected))
             );

@@ -67,7 +67,7 @@ pub fn address_note(options: &RunOptions) -> Option<String> {
 /// Rejects options that require all documents if only a sample is read.
 fn check_sample(run: &RunOptions) -> Result<()> {
     let given = [
-        (run.index.is_some(), "index", "later runs would not match the other documents"),
+        (run.index.is_some(), "index", "later runs would not be compared with the documents outside the sample"),
         (run.reference.is_some(), "reference", "a sample is not matched against other documents"),
         (!run.corpus.is_none(), "corpus", "the rows outside the sample are neither kept nor removed"),
     ];

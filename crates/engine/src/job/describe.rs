@@ -182,7 +182,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.ids.duplicates > 0 {
         warnings.push(format!(
-            "{rows_have} the id of an earlier row: removing by id would also remove kept documents with the same id; use the row number (doc) in removed/, clusters/ and pairs/",
+            "{rows_have} the same id as an earlier row: removing by id would also remove kept documents with the same id; use the row number (doc) in removed/, clusters/ and pairs/",
             rows_have = counted_as(report.ids.duplicates, "row has|rows have")
         ));
     }
@@ -216,7 +216,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {groups_have} more texts than `max-group`; only the pairs with the representative are written (found: {}, written: {})", one.label, counted(one.pairs, "pair"), thousands(one.pairs_written), groups_have = counted_as(one.large_groups, "group has|groups have")));
+                "{}: {groups_have} more texts than `max-group` allows; only the pairs with the representative are written (found: {}, written: {})", one.label, counted(one.pairs, "pair"), thousands(one.pairs_written), groups_have = counted_as(one.large_groups, "group has|groups have")));
         }
     }
     let Some(removal) = &report.removal else { return warnings };

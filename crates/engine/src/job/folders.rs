@@ -46,8 +46,8 @@ impl Folder {
         let (here, there) = (&self.real, &other.real);
         let how = match (here == there, here.starts_with(there), there.starts_with(here)) {
             (true, ..) => "is the same folder as",
-            (_, true, _) => "lies in",
-            (_, _, true) => "holds",
+            (_, true, _) => "is inside",
+            (_, _, true) => "contains",
             _ => return Ok(()),
         };
         self.refused(format_args!(
@@ -106,7 +106,7 @@ fn warn_of_batch(options: &RunOptions) {
         return;
     }
     tracing::warn!(
-        "`out={}` is the result of batch {batch} of the index {folder}; if you replace it, the documents of this batch stay in the index but are no longer in any result; to treat them as new documents, run `dupsift index forget {folder} --batch {batch}`",
+        "`out={}` is the result of batch {batch} in the index {folder}; if you replace it, the documents of this batch stay in the index but are no longer in any result; to treat them as new documents, run `dupsift index forget {folder} --batch {batch}`",
         options.out.display()
     );
 }

@@ -249,7 +249,7 @@ fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
                 return Err(wrong(
                     dir,
                     format!(
-                        "the model of {} was trained with different parameters: {other} instead of {chosen}",
+                        "the model for {} was trained with different parameters: {other} instead of {chosen}",
                         chosen.label
                     ),
                 ));

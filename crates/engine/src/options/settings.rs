@@ -101,7 +101,7 @@ impl Settings {
         self.check_keep(verb)?;
         if verb == Verb::Run && self.is_typed("seed") && !self.has("sample") {
             return Err(Error::usage(
-                "`seed` sets the seed of `sample`, but `sample` is not given; use both, or neither",
+                "`seed` sets the seed for `sample`, but `sample` is not given; use both, or neither",
             ));
         }
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
@@ -251,7 +251,7 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     }
     if run.remove_chains && run.remove_if != RemoveIf::Pair {
         return Err(Error::usage(format!(
-            "`chain=remove` removes documents that form no pair with the kept document, so `remove-if={}` cannot be checked; use it with `remove-if=pair`, or use `chain=keep`",
+            "`chain=remove` removes documents that form no pair with the kept document, so `remove-if={}` cannot be checked; use `remove-if=pair` or `chain=keep`",
             run.remove_if
         )));
     }

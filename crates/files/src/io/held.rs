@@ -99,7 +99,7 @@ impl Held {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{} was held back, but another run has written {} since then; move that result away, or run again with `accept`",
+            "{} was held back, but another run has written {} since then; move that result elsewhere, or run again with `accept`",
             self.folder.path.display(),
             output.path.display()
         )))
@@ -176,7 +176,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{} is needed for a result that must not replace {}, but something else is already there; move it away, use another `out`, or pass `accept`",
+        "{} is needed for a result that must not replace {}, but something else is already there; move or rename it, use another `out`, or pass `accept`",
         folder.path.display(),
         output.path.display()
     )))

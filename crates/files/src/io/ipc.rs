@@ -305,7 +305,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
 /// Returns the unpacked size that is stored in a compressed buffer.
 fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, String> {
     let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(8) <= bytes);
-    let at = body + offset.ok_or_else(|| "a buffer lies outside of its batch".to_owned())?;
+    let at = body + offset.ok_or_else(|| "a buffer lies outside its batch".to_owned())?;
     let length = bytes_at(file, at, 8)?.try_into().map(i64::from_le_bytes);
     // A length of -1 means that the buffer is not compressed.
     Ok(length.ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0))

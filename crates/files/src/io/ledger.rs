@@ -134,7 +134,7 @@ impl Ledger {
             Err(_) if path.is_dir() => {
                 let shown = path.display();
                 return Err(Error::usage(format!(
-                    "{shown} already exists, but dupsift needs to write a file with this name; move it away"
+                    "{shown} already exists, but dupsift needs to write a file with this name; move or rename it"
                 )));
             }
             Err(error) if [ErrorKind::InvalidInput, ErrorKind::InvalidData].contains(&error.kind()) => {

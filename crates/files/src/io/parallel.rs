@@ -43,7 +43,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
         for started in 1..threads {
             if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, take) {
                 tracing::warn!(
-                    "only {started} of {threads} threads open the files, because no more can be started: {error}"
+                    "the files are opened with only {started} of {threads} threads, because no more can be started: {error}"
                 );
                 break;
             }

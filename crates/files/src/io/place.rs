@@ -103,9 +103,7 @@ impl Place {
         }
         if mounts::is_mount_point(&self.path) {
             let way_out = format!("expected a folder in it, as in `out={shown}/NAME`");
-            return wrong(format!(
-                "a disk or volume is mounted there, so it cannot be replaced by a folder; {way_out}"
-            ));
+            return wrong(format!("it is a mount point, which another folder cannot replace; {way_out}"));
         }
         // No hidden name is longer than the probe's name. A leftover probe is named like a folder that a killed run left behind, so both
         // are cleaned up in the same way.

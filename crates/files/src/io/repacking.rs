@@ -195,7 +195,7 @@ impl Repacking {
             && rustix::fs::fstatvfs(&self.file).is_ok_and(|disk| !has_room(end, disk.f_bavail * disk.f_frsize))
         {
             return Err(io::Error::other(
-                "the remaining free space is smaller than the text stored so far, and the run needs some of that space",
+                "the text stored so far is larger than the remaining free space, which the run also needs for other files",
             ));
         }
         self.file.write_all_at(&packed, at)?;

@@ -105,7 +105,7 @@ pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
         }
         let text = (!is_null && !bad.contains_key(&row)).then_some(whole.as_str());
         match text {
-            Some(text) => texts.try_append_value(text).map_err(Error::columns("join the parts of a text"))?,
+            Some(text) => texts.try_append_value(text).map_err(Error::columns("join the parts of a document"))?,
             None => texts.append_null(),
         }
     }

@@ -128,7 +128,11 @@ impl BufRead for Unpack {
             match self.members.fault() {
                 None => {}
                 Some(Fault::CutOff) => {
-                    self.ends(Trust::All, "the file is truncated: it ends within compressed data".to_owned(), at);
+                    self.ends(
+                        Trust::All,
+                        "the file is truncated: it ends partway through the compressed data".to_owned(),
+                        at,
+                    );
                 }
                 Some(Fault::Damaged) => {
                     self.ends(Trust::Before(self.before), "the compressed data is damaged".to_owned(), at);

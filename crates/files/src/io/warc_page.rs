@@ -35,7 +35,7 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
         return Payload { content_type: declared.map(str::to_owned), page: page(declared, block.into()) };
     }
     let Some((head, body)) = split(block) else {
-        return Payload { content_type: None, page: Err(broken("the HTTP header has no end")) };
+        return Payload { content_type: None, page: Err(broken("the HTTP header is not terminated")) };
     };
     let (status, fields) = parted(head);
     let content_type = fields.get("content-type").map(str::to_owned);

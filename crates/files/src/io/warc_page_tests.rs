@@ -164,9 +164,9 @@ fn status_and_head_of_the_server() {
         Err(Rejection::new(RejectReason::HttpStatus, "301"))
     );
     assert_eq!(of("HTTP/1.1 OK\r\n\r\n<p>"), Err(broken("no HTTP status")));
-    assert_eq!(of("HTTP/1.1 200 OK\r\nX: y\r\n"), Err(broken("the HTTP header has no end")));
+    assert_eq!(of("HTTP/1.1 200 OK\r\nX: y\r\n"), Err(broken("the HTTP header is not terminated")));
     let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n<p>", "y".repeat(HEAD_BYTES));
-    assert_eq!(of(&long), Err(broken("the HTTP header has no end")));
+    assert_eq!(of(&long), Err(broken("the HTTP header is not terminated")));
     assert_eq!(of("<p>"), Err(broken("no HTTP header")));
     assert_eq!(of(""), Err(broken("no HTTP header")));
 }

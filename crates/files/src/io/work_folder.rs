@@ -70,7 +70,10 @@ impl WorkFolder {
             let other = locked(moved, |owner| {
                 Error::wrong(
                     "work",
-                    format_args!("the folder {} is used by another run, {owner}; use another `work`", moved.display()),
+                    format_args!(
+                        "the folder {} is in use by another run, {owner}; use another `work`",
+                        moved.display()
+                    ),
                 )
             });
             if other.is_err() {
@@ -241,7 +244,7 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
 fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
     if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
         return Err(Error::usage(format!(
-            "{} already exists, but a folder with this name is needed for temporary files; move it away",
+            "{} already exists, but a folder with this name is needed for temporary files; move or rename it",
             folder.display()
         )));
     }

@@ -33,7 +33,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let percent = |value: Option<f64>| format!("{:.0}%", 100.0 * value.unwrap_or(0.0));
     let told = |value: Option<f64>| format!("{:.3}", value.unwrap_or(0.0));
     let finds = format!(
-        "it finds {} of the duplicates in the pool, and {} of its pairs are duplicates (F {}",
+        "it finds {} of the duplicates in the pool, and {} of its pairs are correct (F {}",
         percent(taken.recall.value),
         percent(taken.precision.value),
         told(taken.f)

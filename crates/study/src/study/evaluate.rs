@@ -146,7 +146,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     }
     if truth.report.ambiguous_ids > 0 {
         warnings.push(format!(
-            "ids in the truth that belong to several documents: {}; for each id, the first document is used",
+            "ids in the truth that belong to several documents: {}; for each such id, the first document is used",
             truth.report.ambiguous_ids
         ));
     }

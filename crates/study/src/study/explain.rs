@@ -155,7 +155,7 @@ fn look_up(
     let [Ok(a), Ok(b)] = texts else {
         if is_stored {
             return Err(Error::usage(
-                "the corpus no longer exists or has changed, and texts/ contains only the removed documents and the documents kept instead; pass a removed document, or `input=DIR`, the folder or file that now holds the corpus",
+                "the corpus no longer exists or has changed, and texts/ contains only removed documents and those kept in their place; pass the id of a removed document, or pass `input=DIR` with the current location of the corpus",
             ));
         }
         let error = texts.into_iter().find_map(Result::err);

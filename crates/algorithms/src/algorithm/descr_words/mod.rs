@@ -56,7 +56,7 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 0.5),
             default: "0.05",
-            help: "a frequency is unsafe if it is within this distance of the threshold, rounded to a multiple of 1/64",
+            help: "a frequency is unsafe if it is within this distance of the threshold; the distance is rounded to a multiple of 1/64",
         },
         ParamSpec {
             name: "quality",
@@ -68,7 +68,7 @@ const FACTS: Facts = Facts {
             name: "df_min",
             kind: Kind::Int(1, i64::MAX),
             default: "10",
-            help: "minimum number of documents that contain a word, and minimum number in which its frequency is above its threshold",
+            help: "a word must occur in at least this many documents, and its frequency must be above its threshold in at least this many",
         },
         ParamSpec {
             name: "candidates",

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "Wang, Xie, Lei, Li 2000, Tianwang: five rules on keywords and descriptions",
     summary: "Two documents are duplicates if they have the same heaviest words with nearly the same weights.",
-    when_not_to_use: "on short texts, in which most words have the same weight and chance decides which ones count as heaviest",
+    when_not_to_use: "on short documents, in which most words have the same weight and chance decides which ones count as heaviest",
     inputs: "text; description with rule=1; word counts with weights other than tf",
     params: &[
         ParamSpec {
@@ -54,7 +54,7 @@ const FACTS: Facts = Facts {
             name: "a",
             kind: Kind::Real(1e-6, 1.0),
             default: "0.1",
-            help: "rules 4 and 5: upper bound for the distance between the weights",
+            help: "rules 4 and 5: upper bound on the distance between the weights",
         },
         ParamSpec {
             name: "min_keywords",

@@ -59,7 +59,7 @@ impl<V: Bits> Blocks<V> {
     pub fn describe(&self) -> String {
         let blocks = self.masks.len() as u32;
         format!(
-            "{} tables over {blocks} blocks, with keys of at least {} bits; finds every pair up to distance {}",
+            "{} tables over {blocks} blocks, with keys of at least {} bits, find every pair up to distance {}",
             self.tables.len(),
             key_bits(self.bits, blocks, self.distance),
             self.distance

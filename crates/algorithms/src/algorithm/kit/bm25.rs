@@ -8,12 +8,8 @@ pub const K: ParamSpec =
     ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: saturation of repeated words" };
 
 /// The `b` parameter.
-pub const B: ParamSpec = ParamSpec {
-    name: "b",
-    kind: Kind::Real(0.0, 1.0),
-    default: "0.75",
-    help: "BM25: influence of the document length",
-};
+pub const B: ParamSpec =
+    ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: influence of document length" };
 
 /// Computes TF for one corpus.
 #[derive(Clone, Copy, Debug)]

@@ -60,7 +60,7 @@ pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
     default: DIGEST.default,
-    help: "digest of the document's lexicon words in alphabetical order; I-Match uses sha1, which is truncated to its first 128 bits",
+    help: "digest of the document's lexicon words in alphabetical order; the I-Match paper uses sha1, which dupsift truncates to the first 128 bits",
 };
 
 /// Holds the inclusive range of the document frequencies of lexicon words.

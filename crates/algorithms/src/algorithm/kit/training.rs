@@ -58,7 +58,7 @@ pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{owner}: learning from {} documents takes {} MiB of memory, which is more than `memory`; raise `memory`, or use a smaller sample=N",
+        "{owner}: learning from {} documents takes {} MiB of memory, which is more than `memory` allows; raise `memory`, or use a smaller sample=N",
         notes.count,
         bytes >> 20
     )))

@@ -50,7 +50,7 @@ const FACTS: Facts = Facts {
             name: "mode",
             kind: Kind::Choice(&["equal", "overlap", "ladder"]),
             default: "equal",
-            help: "equal: the documents have a sample in common; overlap: the Jaccard similarity of the samples is at least threshold; ladder: both documents have the same smallest shingle for each power of two",
+            help: "equal: the documents have an identical sample; overlap: the Jaccard similarity of the samples is at least threshold; ladder: both documents have the same smallest shingle for each power of two",
         },
         ParamSpec {
             name: "threshold",

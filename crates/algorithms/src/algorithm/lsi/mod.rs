@@ -40,7 +40,7 @@ const FACTS: Facts = Facts {
     aliases: &["svd"],
     source: "Deerwester et al. 1990, Indexing by latent semantic analysis; Halko, Martinsson, Tropp 2011 for the decomposition",
     summary: "Two documents are duplicates if the cosine of their vectors, projected onto the main directions of the corpus, reaches the threshold.",
-    when_not_to_use: "if texts about the same subject must be distinguished; if every pair must be found in a large corpus; on more than a few tens of thousands of documents, because there are dozens of candidates per document, and more in larger corpora",
+    when_not_to_use: "if documents about the same subject must be distinguished; if every pair must be found in a large corpus; on more than a few tens of thousands of documents, because there are dozens of candidates per document, and more in larger corpora",
     inputs: "text, word counts, a sample of the corpus",
     params: &[
         ParamSpec { name: "dimensions", kind: Kind::Int(1, 248), default: "100", help: "singular vectors" },
@@ -85,7 +85,7 @@ const FACTS: Facts = Facts {
             name: "bits",
             kind: Kind::Int(0, 64),
             default: "0",
-            help: "sign bits per table; 0: chosen according to the number of documents, from 8 to 24",
+            help: "sign bits per table; 0: from 8 to 24, depending on the number of documents",
         },
         ParamSpec {
             name: "seed",

@@ -53,7 +53,10 @@ impl Signs {
     /// Describes the scheme and the share of pairs that it finds, for run.json.
     pub fn describe(&self, threshold: f64) -> String {
         let probability = self.probability(threshold);
-        format!("{} tables of {} sign bits find {probability:.3} of the pairs at the threshold", self.tables, self.bits)
+        format!(
+            "{} tables of {} sign bits find a pair at the threshold with a probability of {probability:.3}",
+            self.tables, self.bits
+        )
     }
 }
 

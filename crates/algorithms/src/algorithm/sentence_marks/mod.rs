@@ -35,7 +35,7 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "survey of ten methods for deduplicating pages, sentence-based method (characters next to punctuation, and the title)",
     summary: "Two documents are duplicates if the words next to punctuation marks match in all three parts of the text, or in two parts if the titles match.",
-    when_not_to_use: "on texts with long lists or few punctuation marks; if copies have an extra sentence near the start",
+    when_not_to_use: "on documents with long lists or few punctuation marks; if copies have an extra sentence near the start",
     inputs: "text, title",
     params: &[
         ParamSpec {

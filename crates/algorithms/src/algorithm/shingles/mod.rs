@@ -49,7 +49,7 @@ const FACTS: Facts = Facts {
     aliases: &["shingle"],
     source: "Broder 1997, On the resemblance and containment of documents",
     summary: "Two documents are duplicates if they share enough character n-grams.",
-    when_not_to_use: "on more than a few tens of thousands of documents with a low threshold: minhash finds similar documents at a fraction of the cost; with measure=containment and a threshold below 0.5, which compares all documents with each other; for pages with the same template",
+    when_not_to_use: "on more than a few tens of thousands of documents with a low threshold: minhash finds similar documents at a fraction of the cost; with measure=containment and a threshold below 0.5, which compares all documents with each other; on pages with the same template",
     inputs: "text; shingle counts with measure=containment",
     params: &[
         ParamSpec {
@@ -70,7 +70,7 @@ const FACTS: Facts = Facts {
             name: "measure",
             kind: Kind::Choice(&["resemblance", "containment"]),
             default: "resemblance",
-            help: "resemblance: number of shared shingles divided by the number of all shingles; containment: the same, but divided by the number of shingles in one text",
+            help: "resemblance: number of shared shingles divided by the total number of distinct shingles in both texts; containment: number of shared shingles divided by the number of shingles in one text",
         },
         ParamSpec {
             name: "sketch",
@@ -211,9 +211,9 @@ impl Signer for ShinglesSigner<'_> {
                     _ => "",
                 };
                 let note = format!(
-                    "{bands} bands of {rows} minima find about {share:.3} of the pairs with resemblance {threshold}{contained}",
+                    "{bands} bands of {rows} minima find about {share:.1}% of the pairs with resemblance {threshold}{contained}",
                     threshold = self.threshold,
-                    share = 1.0 - missed
+                    share = 100.0 * (1.0 - missed)
                 );
                 let shape = RowShape { positions: *bands as u32, key_bits: 64, ordered: true, sketch: SIZE };
                 SignatureScheme { notes: vec![note], nearest: true, ..scheme(shape) }

@@ -39,7 +39,7 @@ const FACTS: Facts = Facts {
     aliases: &["keyword_sim"],
     source: "Web page purification and duplicate removal by DocView and SIM, 2011",
     summary: "Two documents are duplicates if their heaviest keywords are the same or have nearly proportional weights.",
-    when_not_to_use: "if texts about the same topic must be distinguished, because five keywords show little more than the topic; with weight=tf and no list of stop words",
+    when_not_to_use: "if documents about the same topic must be distinguished, because five keywords reveal little more than the topic; with weight=tf and no list of stop words",
     inputs: "text, word counts",
     params: &[
         ParamSpec { name: "words", kind: Kind::Int(1, MOST_KEYWORDS), default: "5", help: "keywords, N" },
@@ -47,13 +47,13 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 1.0),
             default: "0.1",
-            help: "upper bound for the distance between the weights of a pair; every pair below this bound is found",
+            help: "upper bound on the distance between the weights of a pair; every pair below this bound is found",
         },
         ParamSpec {
             name: "combine",
             kind: Kind::Choice(&["or", "and", "sim_only", "md5_only"]),
             default: "or",
-            help: "conditions for a pair: equal keywords (md5), similar weights (sim)",
+            help: "how to combine the conditions for a pair: equal keywords (md5), similar weights (sim)",
         },
         ParamSpec {
             name: "distance",
@@ -65,7 +65,7 @@ const FACTS: Facts = Facts {
             name: "weight",
             kind: Kind::Choice(&["tf_idf", "tf", "tf_over_df", "tf_over_cf"]),
             default: "tf_idf",
-            help: "tf ln(N / df), tf, tf / df or tf / cf; the paper uses tf / cf",
+            help: "weight of a keyword: tf ln(N / df), tf, tf / df or tf / cf; the paper uses tf / cf",
         },
         ParamSpec {
             name: "min_df",

@@ -39,7 +39,7 @@ const FACTS: Facts = Facts {
             name: "threshold",
             kind: Kind::Real(0.01, 1.0),
             default: "0.6",
-            help: "minimum cosine of a pair to consider",
+            help: "minimum cosine for a pair to be considered",
         },
         ParamSpec { default: "sublinear", ..TF },
         ParamSpec {

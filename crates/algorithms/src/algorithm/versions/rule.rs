@@ -56,7 +56,7 @@ pub const PARAMS: [ParamSpec; 13] = [
         default: "10",
         help: "relate: a first line counts as a title only if it occurs in at most this many texts",
     },
-    share("templates", "0.68", "relate: minimum cosine for reporting a pair with the same template"),
+    share("templates", "0.68", "relate: minimum cosine for reporting that two documents share a template"),
     share(
         "title",
         "0.5",
@@ -65,7 +65,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "rare",
         "0.02",
-        "relate: share of a text's weight that must be in shared rare words (in at most titles= documents) to outweigh a changed title; five times this share if the text repeats the changed word",
+        "relate: minimum share of a text's weight in shared rare words (in at most titles= documents) that outweighs a changed title; five times this share if the changed word occurs more than once in that text",
     ),
 ];
 

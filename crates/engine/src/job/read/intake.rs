@@ -179,7 +179,7 @@ impl<'j> Intake<'j> {
             Ok(text) => Ok(Some(text)),
             Err(why) if recorder.indexed => Err(Error::Damaged {
                 path: self.session.options.index.clone().unwrap_or_default(),
-                why: format!("a saved text has changed: {why}"),
+                why: format!("saved text has changed: {why}"),
             }),
             Err(why) => {
                 self.rejecter.push(self.session, &mut recorder.rejected, batch, row, &why)?;
