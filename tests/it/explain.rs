@@ -121,7 +121,7 @@ fn documents_that_are_no_pair_are_explained() {
 }
 
 /// Checks two documents that share only two heavy words: `explain` reports that they were not compared because their signs differ, and also
-/// reports the result that verification would have had.
+/// reports the result that verification would have produced.
 #[test]
 fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     typed(folder.path(), &["a", "b"]).ends_with(2).says(&["not the output of a finished run"]);
 }
 
-/// Checks that statistics and models of a different run are refused, because they would give different signatures.
+/// Checks that statistics and models from a different run are rejected, because they would give different signatures.
 #[test]
 fn statistics_and_models_of_another_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();

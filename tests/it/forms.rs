@@ -17,7 +17,7 @@ fn words(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prefix}{}", letters(n))).collect()
 }
 
-/// Returns a text in which every `every`-th word is replaced by a unique word.
+/// Returns a text in which every n-th word is replaced by a unique word; `every` is n.
 fn reworded(words: &[String], every: usize, own: &str) -> String {
     let word = |(at, word): (usize, &String)| if at % every == 0 { format!("{own}{word}") } else { word.clone() };
     words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
@@ -114,7 +114,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pairs from the same template never decide on removal, even if being in a pair is sufficient for removal.
+    // Pairs from the same template never cause a removal, even if being in a pair is otherwise sufficient.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
@@ -324,7 +324,8 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// Checks that a contained document is removed only if an algorithm that decides on removals reports the two documents as a pair.
+/// Checks that a contained document is removed only if one of the algorithms that decide which documents are removed reports the two
+/// documents as a pair.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();

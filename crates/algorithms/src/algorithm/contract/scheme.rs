@@ -3,7 +3,7 @@
 use super::banding::Banding;
 use dupsift_core::row::{Row, RowShape, Score};
 
-/// Holds the decisions that a signer makes once for a corpus and all its documents. Start from [`SignatureScheme::new`].
+/// Holds the decisions that a signer makes once for all documents of a corpus. Start from [`SignatureScheme::new`].
 #[derive(Clone, Debug)]
 pub struct SignatureScheme {
     /// The shape of the rows.

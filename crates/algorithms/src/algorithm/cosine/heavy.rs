@@ -1,6 +1,6 @@
 //! Computes keys that two texts share if they have two of their heaviest terms in common.
 //!
-//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
+//! The heaviest terms of a text describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
 //! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if its texts share at most
 //! one heavy term.
 //!
@@ -146,7 +146,7 @@ pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String
     keys.iter().map(|&key| found.get(&(key as u64)).cloned().flatten()).collect()
 }
 
-/// Returns the hashes of the `most` heaviest terms, heaviest first. `terms` yields at most `room` terms.
+/// Returns the hashes of the heaviest terms, heaviest first; `most` limits their number. `terms` yields at most `room` terms.
 fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
     // Weights are positive, and positive floating-point numbers sort like their bits.
     let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);

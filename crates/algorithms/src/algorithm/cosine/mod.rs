@@ -12,8 +12,8 @@
 //! "a b c d" and "d c b e", all weights 1: 3 / 4
 //! ```
 //!
-//! The distance is the gap: the largest difference between the weights of one word (`vector.rs`). `versions` uses the same signer with
-//! other parameters.
+//! The distance is the gap: the largest difference between the weights of the same word in the two texts (`vector.rs`). `versions` uses the
+//! same signer with other parameters.
 //!
 //! `join=heavy` (`heavy_join.rs`) is not exact. Two texts are compared if they share two of their fifteen heaviest terms (56 rows of 12
 //! bytes per document). They are candidates if the signs of random projections (96 bytes per document) differ in no more positions than
@@ -195,7 +195,7 @@ impl<'c> VectorSigner<'c> {
         self
     }
 
-    /// Emits the rows of a vector. The corpus counts include this document's text `times` times.
+    /// Emits the rows of a vector. `times` is the number of copies of this document's text that the corpus counts include.
     fn sign_vector(&self, terms: Vec<Term>, times: u64, out: &mut Signatures) {
         if terms.is_empty() {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
@@ -225,7 +225,7 @@ impl Signer for VectorSigner<'_> {
         let Some(heavy) = &self.heavy else {
             return SignatureScheme {
                 shape: RowShape { sketch: SKETCH, ..RowShape::KEY64 },
-                // The number of leading terms of a typical page.
+                // The number of leading terms in a typical page.
                 rows_per_document: 8,
                 growth: Growth::MayBeQuadratic { instead: "join=heavy or a higher threshold" },
                 ..scheme

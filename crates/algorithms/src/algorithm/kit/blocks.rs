@@ -129,7 +129,7 @@ fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1u64, |value, i| value.saturating_mul(u64::from(n) - i) / (i + 1))
 }
 
-/// Returns all sets of `size` out of `count` items. The sets are represented as bits and are in ascending order.
+/// Returns all sets of `size` items chosen from `count` items. The sets are represented as bits and are in ascending order.
 fn subsets(count: u32, size: u32) -> Vec<u64> {
     let mut sets = Vec::new();
     let mut set: u64 = (1 << size) - 1;

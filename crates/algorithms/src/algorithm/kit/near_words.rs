@@ -1,5 +1,5 @@
 //! Finds the 64-bit words that differ from a given word in only a few bits. The search rules out nearly all pairs in a window of bit
-//! vectors, several at a time. If the first words of two longer vectors differ in too many bits, the vectors do too, so one word per row is
+//! vectors, several at a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is
 //! enough to rule out pairs. The remaining pairs are judged on the complete vectors.
 
 use dupsift_core::cpu::Level;
