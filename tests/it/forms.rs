@@ -485,8 +485,8 @@ fn prompted(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prompt} user: {} assistant: {}", five(2 * n), five(2 * n + 1))).collect()
 }
 
-/// Checks that documents that share a prompt are not versions of each other, in one run or in two batches. If there are only a few
-/// documents, nothing shows that the shared part is a prompt.
+/// Checks that documents that share a prompt are not classified as versions of each other, in one run or in two batches. If there are only
+/// a few documents, nothing shows that the shared part is a prompt.
 #[test]
 fn answers_below_one_prompt_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -518,7 +518,7 @@ fn answers_below_one_prompt_are_kept() {
     assert!(line.contains("more than 10 other documents are nearly as similar (within 0.15)"), "{line}");
 }
 
-/// Checks two notices from the same template that differ in their numbers, which may be in digits or in words.
+/// Checks two notices from the same template that differ in their numbers, which may be written in digits or in words.
 #[test]
 fn numbers_in_words_are_facts() {
     let han = |[day, from, to, homes, cost]: [&str; 5]| {
@@ -571,8 +571,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half the
-    // number of pages from a template, a word in six documents is not rare.
+    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half as
+    // many pages from a template, a word that occurs in six documents is not rare.
     assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

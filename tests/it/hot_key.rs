@@ -84,7 +84,7 @@ fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     (record["algorithms"].as_array().unwrap().iter().map(of).collect(), bytes)
 }
 
-/// Guards the growth of the cost. Twice as many pages from the same template require about twice as many comparisons, and the size of
+/// Checks how fast the cost grows. Twice as many pages from the same template require about twice as many comparisons, and the size of
 /// temporary files is proportional to the size of the text. Comparing all pages with each other would cost four times as much.
 #[test]
 fn pages_of_one_template_cost_in_proportion_to_their_number() {

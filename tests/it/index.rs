@@ -144,7 +144,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     assert_eq!(record(&place.out(1))["index"]["indexed"].as_u64(), Some(50));
 }
 
-/// Checks a simhash window that requires more comparisons than the limit allows. All rows determine which comparisons are skipped, so all
+/// Checks a simhash window that requires more comparisons than the limit allows. Which comparisons are skipped depends on all rows, so all
 /// indexed documents in the window take part, and the pairs of the batch are the same as in one run with the same limit.
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
@@ -260,7 +260,8 @@ fn removed_over_batches(place: &IndexPlace) -> Vec<String> {
     ids
 }
 
-/// Checks that documents in several batches have the same fate as in one run in batch order, regardless of which algorithm decides.
+/// Checks that documents in several batches have the same fate as in one run in batch order, regardless of which algorithm decides what is
+/// removed.
 #[test]
 fn batches_keep_what_one_run_keeps() {
     let decides = |label: &'static str| vec!["--decide", label];

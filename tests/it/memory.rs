@@ -1,4 +1,4 @@
-//! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak of the anonymous memory of a child process, for
+//! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak anonymous memory of a child process, for
 //! every command that reads inputs. `make hostile` runs all shapes with more commands and threads.
 
 use std::path::Path;

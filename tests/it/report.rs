@@ -18,7 +18,7 @@ fn report(out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg("report").arg(out).args(more).output().unwrap())
 }
 
-/// Fails unless every element is closed in order.
+/// Fails unless all elements are closed in the correct order.
 #[track_caller]
 fn assert_well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Runs the program on two near-copies of a hostile text and an unrelated text.
+/// Runs the program on two near-copies of a hostile text, and on one unrelated text.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];

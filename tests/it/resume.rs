@@ -233,7 +233,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     // If an algorithm is added, only this algorithm signs documents.
     let more = format!("{ALGORITHMS},megashingles");
     assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
-    // The limit for large groups, the algorithms that decide, and the required containment do not affect pairs.
+    // The limit for large groups, the choice of algorithms that decide what is removed, and the required containment do not affect pairs.
     for more in [
         "--remove-if pair",
         "--remove-if contained:0.5:0.5",

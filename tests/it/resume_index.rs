@@ -149,7 +149,7 @@ fn a_later_batch_resumes_after_a_kill_in_any_stage() {
     });
 }
 
-/// Returns the last position at which a stage begins in a run that is not killed.
+/// Returns the last position at which this stage begins in a run that is not killed.
 fn position(place: &Place, more: &[&str], stage: &str) -> usize {
     let ran = Ran::of(place.command("tuesday", more).output().unwrap()).ends_with(0);
     // If the reference consists of files, the same stages run first to index them.

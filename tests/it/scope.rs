@@ -45,7 +45,7 @@ fn write(folder: &Path, docs: &[&Placed]) {
     write_columns(&folder.join("a.parquet"), &columns, 40);
 }
 
-/// Returns the pairs of an algorithm with their scores, by ids.
+/// Returns the pairs of an algorithm with their scores, by document ids.
 fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     let line = |pair: crate::kit::PairLine| {
         (
@@ -132,7 +132,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     for label in labels(&place.out()) {
         assert!(pairs(&place.out(), &label).is_empty(), "{label}");
     }
-    // Nothing is reused with a different scope.
+    // No saved state is reused if the scope is different.
     let place = Place::new();
     place.killed_in("recall kept words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);
@@ -259,8 +259,8 @@ fn pairs_across_are_the_pairs_with_two_values() {
     assert!(single > 0, "no copy is represented by another one");
 }
 
-/// Checks the default rule: documents are removed only in favor of documents with a different value, on any number of threads, and after a
-/// kill.
+/// Checks the default rule: documents are removed only in favor of documents with a different value, with any number of threads, and also
+/// after a run was killed.
 #[test]
 fn removed_across_is_contained_in_a_document_with_another_value() {
     let place = tempfile::tempdir().unwrap();

@@ -282,7 +282,7 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "search", &contaminated);
 }
 
-/// Checks that the process is ended even during a step that does not check the flag. A 60 MB document is read in a single step and counted
+/// Checks that the process ends even during a step that does not check the flag. A 60 MB document is read in a single step and counted
 /// in a single step.
 #[test]
 fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {

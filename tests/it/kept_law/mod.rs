@@ -96,7 +96,7 @@ struct Law {
     batches: Vec<Batch>,
     /// Texts that form the steps of chains: they change from document to document across all batches.
     walks: Vec<String>,
-    /// The number of batches that were written, published or not.
+    /// The number of batches that were written, whether published or not.
     written: usize,
     said: Vec<String>,
     chained: usize,
@@ -261,7 +261,7 @@ impl Law {
         (0..count).map(|_| word(&mut self.numbers)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the options of a run by name.
+    /// Returns the options for the run of the batch with this name.
     fn options(&mut self, name: &str, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let rule = if self.mixed { self.numbers.below(RULES.len()) } else { self.rule };
         let [remove_if, chain] = RULES[rule];
@@ -313,7 +313,7 @@ impl Law {
     fn published(&mut self, mut batch: Batch) {
         if self.batches.last().is_some_and(|last| last.name == batch.name) {
             let last = self.batches.pop().unwrap();
-            // A forgotten text is forgotten in all of its copies.
+            // If a text is forgotten, all of its copies are forgotten.
             let texts: BTreeSet<&String> = last
                 .rows
                 .iter()
@@ -482,8 +482,8 @@ fn seeds() -> Range<u64> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// Runs a sequence. Returns the number of documents that a chain removed, and the number of texts that were kept only in forgotten
-/// documents.
+/// Runs a sequence. Returns the number of documents that were removed because of a chain, and the number of texts that were kept only in
+/// forgotten documents.
 fn sequence(seed: u64) -> [usize; 2] {
     let mut law = Law::new(seed);
     law.step(Step::Run);

@@ -24,8 +24,8 @@ pub struct SignatureScheme {
     /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). The number is 0 for methods that compare only rows.
     pub sketch_words: usize,
     /// The number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
-    /// documents that only share a key. The maximum is 28, so that the words fit in a row. If the number is 0, all documents that share
-    /// a key are looked up.
+    /// documents that share a key but cannot be a pair. The maximum is 28, so that the words fit in a row. If the number is 0, all
+    /// documents that share a key are looked up.
     pub index_words: usize,
     /// How the number of comparisons grows with the size of the corpus.
     pub growth: Growth,
