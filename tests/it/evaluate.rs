@@ -154,7 +154,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
         near(label, &one["pairwise"]["precision"], p);
         near(label, &one["pairwise"]["recall"], r);
         near(label, &one["pairwise"]["f1"], f1(p, r));
-        // A page is correct if it is in a true pair of copies, or if its text is in a true pair of two texts.
+        // A page counts as correct if it is in a true pair of copies, or if its text is in a true pair of two different texts.
         let (copies, others): (BTreeSet<_>, BTreeSet<_>) =
             correct.iter().cloned().partition(|(a, b)| texts[a] == texts[b]);
         let (copies, others) = (pages(&copies), pages(&others));

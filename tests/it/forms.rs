@@ -102,7 +102,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
-    // Two texts without other neighbors are not reported as similar to further texts.
+    // If two texts have no other neighbors, they are not reported as similar to any other text.
     let mut near = corpus();
     near.push(reworded(&words("alone", 120), 4, "more"));
     near.truncate(212);

@@ -1,4 +1,4 @@
-//! Tests many documents with the same signature and different texts. The work is proportional to the number of documents, and all of it is
+//! Tests many documents with the same signature but different texts. The work is proportional to the number of documents, and all of it is
 //! counted. The tests use counts rather than seconds, because counts are the same on every machine.
 
 use serde_json::Value;

@@ -112,7 +112,7 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
         assert!(told.contains("10 output folders of dupsift"), "{name}: {told}");
         assert_eq!((rows(&out), skipped(&out, &corpus)), (ROWS as u64, all.clone()), "{name}");
     }
-    // If the corpus is a reference, nothing is matched with the results in it.
+    // If the corpus is used as a reference, the results in it are not matched.
     let (other, out) = (folder.path().join("other"), folder.path().join("out"));
     write_docs(&other.join("a.parquet"), &made_docs(ROWS), 10);
     let reference = corpus.to_string_lossy().into_owned();

@@ -58,7 +58,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     assert_eq!(names_in(run.out().parent().unwrap()), ["out"]);
 }
 
-/// Replaces values that differ from run to run with a constant.
+/// Replaces each value that varies between runs with a constant.
 fn timeless(out: &Path) {
     fn clear(value: &mut serde_json::Value) {
         match value {

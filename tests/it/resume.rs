@@ -209,7 +209,7 @@ fn all_but(changed: &[&str]) -> BTreeSet<String> {
     all
 }
 
-/// Returns the algorithms with one of them replaced.
+/// Returns the list of algorithms after replacing one of them.
 fn algorithms_with(from: &str, to: &str) -> String {
     assert!(ALGORITHMS.contains(from));
     ALGORITHMS.replace(from, to)

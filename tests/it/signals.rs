@@ -190,7 +190,7 @@ fn begun(said: &str) -> Vec<&str> {
     lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()
 }
 
-/// Writes copies of a few texts: little to read, and a pair for each document.
+/// Writes many copies of a few texts, so that there is little to read but a pair for each document.
 fn copies(folder: &Path) {
     let texts = (0..400_000).map(|at| format!("Text number {}, and more of it that stands in many copies.", at % 12));
     std::fs::write(folder.join("copies.jsonl"), json_lines(&numbered(texts))).unwrap();

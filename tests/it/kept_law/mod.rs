@@ -31,7 +31,7 @@ const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"
 const STOPS: [&str; 9] =
     ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
 
-/// Lists the steps of a sequence.
+/// Lists the kinds of steps in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A new batch.

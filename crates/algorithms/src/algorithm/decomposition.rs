@@ -140,8 +140,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Skips pairs whose documents also share the previous list, because they were judged in that list. In the first list that two
-    /// documents share, only later words can also be shared. Every pair is found in the first shared list.
+    /// Skips a pair if the previous list also contains both documents, because the pair was judged in that list. In the first list that
+    /// contains both documents, only later words can also be shared. Every pair is found in the first such list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;

@@ -1,4 +1,4 @@
-//! Training: an algorithm that uses a model learns it from the corpus before the first document is signed.
+//! Defines training: an algorithm that uses a model learns the model from the corpus before the first document is signed.
 
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;

@@ -46,7 +46,7 @@ pub struct SignatureScheme {
 /// Defines the meaning of a key that two documents share at the same position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKey {
-    /// The documents are duplicates. A group of rows with equal keys represents all of its pairs, so its cost is linear in the number of
+    /// The documents are duplicates. A group of rows with equal keys represents all of its pairs, so the cost is linear in the number of
     /// rows.
     Duplicates,
     /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, for example by a

@@ -20,9 +20,9 @@
 //! expected for a pair. On four corpora of up to 39,000 documents, `join=heavy` missed at most 0.04% of the pairs of the exact join at a
 //! threshold of 0.68, and 0.14% at 0.6. There were 1.5 to 6 candidates per pair, so the number of candidates grows in proportion to the
 //! number of pairs. Limitations: `join=heavy` misses versions that do not share two of their heaviest terms. If more than 64 texts share
-//! two heavy terms, it misses pairs that do not share a third heavy term. Below 0.6, similar texts have less in common, so the share of
-//! missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in run.json says that
-//! more pairs are missed.
+//! two heavy terms, it misses pairs that do not share a third heavy term. At thresholds below 0.6, the texts of a pair have less in common,
+//! so the share of missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in
+//! run.json says that more pairs are missed.
 //!
 //! With ln(N / df), a text whose words all occur in every document would have no vector, so dupsift uses ln(1 + N / df). Terms that occur
 //! in a single document get no row, because they cannot match another document. Limitations: word order and length do not count, so a text

@@ -174,7 +174,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // If the cosine is lower by 0.25, some pairs stay below the limit, but almost no unrelated pairs stay below it.
+                // If the cosine is 0.25 lower, some pairs still stay below the limit, but almost no unrelated pairs do.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));
