@@ -147,7 +147,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let run = hostile(folder.path());
     std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
-    // A page with texts is not replaced by a page without texts.
+    // A page that shows document text is not replaced by a page that does not.
     let first = page(&run.out());
     report(&run.out(), &[])
         .ends_with(2)
@@ -155,7 +155,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
     std::fs::remove_file(run.out().join("report.html")).unwrap();
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);
-    // A page without texts may be replaced.
+    // A page that shows no document text may be replaced.
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);
     let bare = page(&run.out());
     assert_well_formed(&bare);

@@ -20,7 +20,7 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// Holds the folder in which runs write their output `out`, and the folder of the corpus. The corpus consists of every third document in
+/// Holds the folder to which runs write their output `out`, and the folder of the corpus. The corpus consists of every third document in
 /// the samples, because these tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::kit::{Ran, assert_same_bytes, files_below, made_docs, program, record, sample_docs, write_docs};
 
-/// Algorithms that use a rule over all pairs, relations, a check that rereads documents, and sketches in the index.
+/// Algorithms that use a rule over all pairs, relations, sketches in the index, and a check that rereads documents.
 const ALGORITHMS: &str = "exact,versions,minhash:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5";
 
 /// Holds a folder with two batches.

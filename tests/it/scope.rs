@@ -284,7 +284,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
         sites.insert(*site);
         assert_eq!(sites.len(), 1, "{at}");
     }
-    // Copies on the same site are not a pair, and `explain` reports this.
+    // Copies on the same site do not form a pair, and `explain` reports this.
     let same = |a: &Placed, b: &Placed| a.0 == b.0 && a.1.text == b.1.text;
     let two = (0..placed.len()).flat_map(|a| (a + 1..placed.len()).map(move |b| (a, b)));
     let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();

@@ -219,7 +219,7 @@ impl Law {
         if self.batches.is_empty() {
             return None;
         }
-        // The last batches are chosen more often, so that chains grow.
+        // Recent batches are chosen more often, so that chains grow.
         let back = self.numbers.below(4).min(self.numbers.below(self.batches.len()));
         let rows = &self.batches[self.batches.len() - 1 - back].rows;
         rows[self.numbers.below(rows.len())].text.clone()

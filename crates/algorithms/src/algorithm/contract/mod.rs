@@ -9,7 +9,7 @@
 //! | [`KeySigner`] | What is the key of a document? Documents with equal keys are duplicates. | algorithms with one key per document |
 //! | [`Signer`] | What rows does a document have, and which rows form a pair? | all other algorithms |
 //! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with their own check |
-//! | [`FeatureKind`] | What features of a document does the first pass count? | algorithms that count sentences, segments or similar parts |
+//! | [`FeatureKind`] | What features does the first pass count? | algorithms that count sentences, segments or similar parts |
 //! | [`Learner`] | What is learned from all documents before signing? | algorithms with a model |
 //! | [`TermVectors`] | What additional operations does an algorithm with weighted term vectors provide? | `cosine` |
 

@@ -63,14 +63,14 @@ pub enum SharedKey {
 /// Describes how the number of comparisons grows with the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// The number is approximately linear.
+    /// The number grows approximately linearly.
     Linear,
-    /// The number depends on the words of the corpus, and may be quadratic.
+    /// The growth depends on the words in the corpus, and may be quadratic.
     MayBeQuadratic {
         /// The alternative to use, such as `join=lsh`.
         instead: &'static str,
     },
-    /// The number is quadratic, because all documents are compared with each other.
+    /// The number grows quadratically, because all documents are compared with each other.
     Quadratic {
         /// The minimum number of rows per document.
         rows: u64,

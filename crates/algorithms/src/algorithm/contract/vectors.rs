@@ -36,7 +36,7 @@ pub trait TermVectors: Send + Sync {
     /// Describes the distance between two sketches, for `explain`.
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String>;
 
-    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. Returns `None` if the window
-    /// compares them. A small window is never the reason.
+    /// Returns the reason why two documents with these sketches are not compared in a window of `rows` rows. Returns `None` if they are
+    /// compared. A small window is never the reason.
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String>;
 }

@@ -27,10 +27,10 @@ pub fn compare(
 fn near(level: Level, first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
     match level {
         Level::Plain => scan(first, words, most, places),
-        // SAFETY: `Level::best` found the feature of this level.
+        // SAFETY: `Level::best` detected the feature of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(first, words, most, places) },
-        // SAFETY: `Level::best` found the other features of this level, and the guard checks for the feature that counts bits.
+        // SAFETY: `Level::best` detected the other features of this level, and the guard checks for the feature that counts bits.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             x86::avx512(first, words, most, places);
