@@ -119,7 +119,7 @@ fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, Strin
     found
 }
 
-/// Compares every figure of every algorithm with the algorithm's tables. If the ground truth consists of clusters, each text is in the
+/// Compares every figure for every algorithm with the algorithm's tables. If the ground truth consists of clusters, each text is in the
 /// cluster of the document that represents it.
 fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_labels, of_clusters): (&[usize], bool)) {
     let report = evaluation(out);

@@ -1,4 +1,4 @@
-//! Tests that the statements of `dupsift explain` about two documents agree with the run, for every algorithm.
+//! Tests that what `dupsift explain` reports about two documents agrees with the run, for every algorithm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -197,7 +197,7 @@ fn documents_that_a_large_window_keeps_apart_are_explained() {
     assert_eq!(cosine(&few, 0, 2).verdict, Verdict::Pair);
 }
 
-/// Checks that the reason for a rejected candidate is its score.
+/// Checks that the reason given for rejecting a candidate is its score.
 #[test]
 fn the_score_of_a_refused_candidate_is_reported() {
     let folder = tempfile::tempdir().unwrap();

@@ -305,8 +305,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` reports this. The relation of a
-    // pair that was never compared is unknown.
+    // Checks that same-template pairs whose cosine is below `templates=` are not in the table, and that `explain` reports this. The
+    // relation of a pair that was never compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "but not versions; such pairs are reported only if the cosine is at least 1";
     for (a, b, reason) in [
@@ -439,7 +439,7 @@ fn titles_that_name_other_things_keep_both() {
     assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
 }
 
-/// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals of `minhash` look
+/// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals by `minhash` look
 /// like removals of template pages, so its result does not replace a good result.
 #[test]
 fn removals_of_one_template_are_reported_and_guarded() {

@@ -105,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");
-    // A different tokenizer gives different words.
+    // A different tokenizer produces different words.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

@@ -273,7 +273,7 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
     assert!(counts.len() == 2 && counts[0] > 50 && counts[1] > 8, "{said}");
 }
 
-/// Writes the record and, if `mark` is set, renames the mark, as an acceptance does before it renames the folder.
+/// Writes the record and, if `mark` is set, renames the mark, as the program does when it accepts a result, before it renames the folder.
 fn accept_until(place: &Place, mark: bool) {
     let path = place.at("out.held/run.json");
     let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -431,7 +431,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
         command.arg("purify").arg(place.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
         Ran::of(command.args(["--html-column", "text", "--train", "kind"]).args(more).output().unwrap())
     };
-    // Writes `pages` labeled pages and `nulls` rows without a page.
+    // Writes this many labeled pages, and this many rows without a page.
     let write = |pages: usize, nulls: usize| {
         let page = |n: usize| {
             let kind = ["sport", "market"][n % 2];

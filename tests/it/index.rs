@@ -1,4 +1,4 @@
-//! Tests `run --index`: matching a batch with all indexed documents gives the same result as a single run over all batches.
+//! Tests `run --index`: matching a batch against all indexed documents gives the same result as a single run over all batches.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` ensure that a pair depends only on its two
+/// Every algorithm that can be used with an index. The parameters of `three_plus_five` ensure that a pair depends only on its two
 /// documents and that no limit is reached.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\

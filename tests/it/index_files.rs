@@ -143,7 +143,7 @@ fn damage_is_found_and_named() {
         folder("statistics").join("run.json"),
     ] {
         let whole = std::fs::read(&file).unwrap();
-        // In a run file, the changed byte is in the first rows.
+        // In a run file, the changed byte is among the first rows.
         let at = if file.extension().is_some_and(|ending| ending == "run") { 33_000 } else { whole.len() - 600 };
         let mut torn = whole.clone();
         torn[at] ^= 1;

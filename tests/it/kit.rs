@@ -1,4 +1,4 @@
-//! Provides test helpers, which run the program, build corpora, and read the output tables.
+//! Provides test helpers that run the program, build corpora, and read the output tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

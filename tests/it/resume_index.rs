@@ -71,7 +71,7 @@ impl Place {
         line
     }
 
-    /// Returns the files of documents and rows in the index.
+    /// Returns the document files and row files in the index.
     fn index(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let below = |kind: &str| files_below(&self.at("seen").join(kind)).into_iter();
         let files = below("batches").chain(below("rows"));

@@ -39,7 +39,7 @@ fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -
     lines
 }
 
-/// Replaces a file with a file that has the same name and different texts.
+/// Replaces a file with a file that has the same name but contains different texts.
 fn replace(path: &Path) {
     let other = path.with_extension("other");
     let docs: Vec<_> = made_docs(900).split_off(400);

@@ -184,7 +184,7 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     panic!("{stage:?} is over too soon to be stopped in {words:?}");
 }
 
-/// Returns the names in the log of the stages that began.
+/// Returns the names of the stages that began, according to the log.
 fn begun(said: &str) -> Vec<&str> {
     let lines = said.lines().filter(|line| line.contains("\"stage begins\""));
     lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()

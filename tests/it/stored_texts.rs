@@ -77,7 +77,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         "help: ",
         "`--input DIR`",
     ]);
-    // An id that no stored text has may be the id of another document in the corpus.
+    // An id that does not belong to a stored text may belong to another document in the corpus.
     for unknown in ["no-such-id", &format!("{}x", removed[0])] {
         let ran = explained(&with, unknown).ends_with(2);
         ran.says(&["no document in texts/ has the id", "only the removed documents", "pass `--input DIR`"]);

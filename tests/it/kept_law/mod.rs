@@ -43,9 +43,9 @@ enum Step {
     Compact,
     /// A batch that a guard holds back. The batch is then accepted, or the index changes first and the batch is run again.
     Hold,
-    /// A new batch whose process is killed, and its recovery.
+    /// A new batch, during which the process is killed, and the recovery.
     Kill,
-    /// A recomputation of the last batch whose process is killed, and its recovery.
+    /// A recomputation of the last batch, during which the process is killed, and the recovery.
     KillRemake,
 }
 
@@ -178,8 +178,8 @@ impl Law {
         self.no_text_is_kept_twice();
     }
 
-    /// Writes a batch that consists of groups of texts that are edited versions of each other, and copies of kept or removed texts in any
-    /// batch.
+    /// Writes a batch that consists of groups of texts that are edited versions of each other, and of copies of kept or removed texts from
+    /// any batch.
     fn write(&mut self) -> Batch {
         let name = format!("n{}", self.written);
         self.written += 1;

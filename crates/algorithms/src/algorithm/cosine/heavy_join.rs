@@ -15,7 +15,8 @@ use crate::algorithm::kit::prefix::{Term, below};
 use dupsift_core::number::thousands;
 use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
-/// The maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
+/// The maximum number of rows in a window whose pairs are all compared. In larger windows, two documents are compared only if they share a
+/// third term.
 const LARGE_WINDOW: usize = 64;
 /// The maximum number of in-memory entries in a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
@@ -45,7 +46,7 @@ pub struct HeavyJoin {
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
-    /// Returns the join by heavy terms, with the random projections of `seed`.
+    /// Returns the join by heavy terms, with the random projections for this seed.
     pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
@@ -258,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Joins all windows of the vectors. Returns the pairs, how often each was found, and the number of comparisons.
+    /// Runs the join over all windows of the vectors. Returns the pairs, how often each was found, and the number of comparisons.
     fn join(join: &HeavyJoin, vectors: &[Vec<Term>]) -> (BTreeMap<(u64, u64), u64>, u64) {
         let layout = RowLayout::new(RowShape::KEY64, vectors.len() as u64);
         let mut windows: BTreeMap<u128, Vec<u8>> = BTreeMap::new();

@@ -111,7 +111,7 @@ trait FindOrLast: Iterator + Sized {
 
 impl<I: Iterator> FindOrLast for I {}
 
-/// Returns the number of bits in the shortest key, which is made of the b - k smallest blocks.
+/// Returns the number of bits in the shortest key, which is made up of the b - k smallest blocks.
 fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
     let bound = |i: u32| i * bits / blocks;
     let mut widths: Vec<u32> = (0..blocks).map(|i| bound(i + 1) - bound(i)).collect();

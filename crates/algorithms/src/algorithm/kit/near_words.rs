@@ -71,7 +71,7 @@ mod x86 {
         super::scan(first, words, most, places);
     }
 
-    /// Compares eight words at a time, with an instruction that counts their bits.
+    /// Compares eight words at a time, with an instruction that counts set bits.
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
     #[allow(unsafe_code)]
     pub fn avx512(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
