@@ -25,7 +25,7 @@ use kit::{median, thread_cpu_seconds};
 
 /// The maximum size of the sample in megabytes.
 const SAMPLE: usize = 24;
-/// The number of documents prepared at a time. This number keeps both clock reads and memory use low.
+/// The number of documents prepared at a time. Smaller batches need more clock reads, and larger batches need more memory.
 const AT_A_TIME: usize = 64;
 /// The number of rows to sort, which is also the number of nodes in the union-find structure.
 const ROWS: u64 = 4_000_000;
@@ -44,7 +44,7 @@ fn main() -> Result<()> {
     row_kernels(runs)
 }
 
-/// Returns the index of the script with the most letters at the beginning of a text.
+/// Returns the index of the script with the most letters at the beginning of the text.
 fn script_of(text: &str) -> usize {
     let mut letters = [0; SCRIPTS.len()];
     for letter in text.chars().take(2000) {

@@ -3,8 +3,8 @@
 //! CORPUS consists of Parquet files with the columns `html` (the bytes of a page) and `text` (its main text; if this is null or empty, the
 //! page is timed but not judged). For each method, the words of the extracted body are compared with the words of the text as multisets:
 //! precision, recall and F1, averaged over pages (macro) and computed from the sums (micro). Then the speed is measured on one thread, in
-//! megabytes of HTML per second of CPU time, and compared with the speed of html5ever, which only builds the same tree. All methods take
-//! turns in each round, and medians are shown. With `pages` as the third argument, F1 is also listed for each page.
+//! megabytes of HTML per second of CPU time, and compared with the speed of html5ever, which builds the same tree and does nothing else.
+//! All methods take turns in each round, and medians are shown. With `pages` as the third argument, F1 is also listed for each page.
 
 mod kit;
 

@@ -1,7 +1,7 @@
 //! Checks `simhash` against brute force: `cargo bench --bench simhash_oracle -- CORPUS OUT [PARAMETERS]`.
 //!
-//! Computes the Hamming distances of all pairs of fingerprints. The pairs within the maximum distance are compared with the pairs in
-//! `OUT/pairs/algorithm=simhash/`, which a run over the same corpus wrote. The exit code is 1 if the two sets of pairs differ.
+//! Computes the Hamming distance between the fingerprints in every possible pair. The pairs within the maximum distance are compared with
+//! the pairs in `OUT/pairs/algorithm=simhash/`, which a run over the same corpus wrote. The exit code is 1 if the two sets of pairs differ.
 //! PARAMETERS are the parameters of that run, for example `simhash:distance=5`.
 
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 //! A row has 24 bytes: two random 64-bit numbers and the row number. Both programs generate their rows with a hash function while they run,
 //! sort them by all three numbers on two threads within the memory limit (by default 512 MiB for 100 million rows), and check that the
 //! result is in order. For comparison, generating the rows without sorting is also measured. Each measurement runs in a separate process.
-//! The system reports the cost of a process when it ends. Temporary files go to DIR; the default is the system's temporary folder.
+//! When a process ends, the system reports its cost. Temporary files go to DIR; the default is the system's temporary folder.
 //! DUPSIFT_PEERS names a Python interpreter that has DuckDB installed; without it, only our shuffle is measured.
 
 mod kit;
@@ -103,8 +103,8 @@ fn on_all_threads<T: Send>(work: impl Fn(usize) -> Result<T> + Sync) -> Result<V
 }
 
 fn sort(rows: u64, memory: usize, dir: &Path) -> Result<()> {
-    // Memory is divided as in a job: half of it holds rows, and two fifths are for sorting. A partition is a quarter of the memory that
-    // one thread uses for sorting.
+    // Memory is divided as in a job: half of it holds rows, and two fifths are used for sorting. A partition is a quarter of the memory
+    // that one thread uses for sorting.
     let (held, a_thread) = (memory / 2, memory * 2 / 5 / THREADS);
     let partitions = (rows as usize * WIDTH).div_ceil(a_thread / 4).clamp(THREADS, 256);
     let spec = Spec {

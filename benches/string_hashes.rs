@@ -35,7 +35,7 @@ const LINES: [&str; 12] = [
 
 fn main() -> Result<()> {
     let corpus = PathBuf::from(kit::arguments().first().map_or("data-samples/docs", String::as_str));
-    // The limit is larger than any corpus, so every text is read.
+    // The limit is larger than any corpus, so every document is read.
     let texts = kit::sample(&corpus, 1_000_000)?;
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let folder = tempfile::tempdir()?;

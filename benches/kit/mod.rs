@@ -37,7 +37,7 @@ pub struct Cost {
     /// The CPU time, user and system.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
-    /// The peak of resident memory, including mapped temporary files.
+    /// The peak resident memory, including mapped temporary files.
     pub peak_rss_bytes: f64,
 }
 

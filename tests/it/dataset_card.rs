@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::kit::{Table, done, files_below, samples};
 
-/// Returns the path patterns on the card, by configuration and split; a table without splits has the split "".
+/// Returns the path patterns in the card, by configuration and split; a table without splits has the split "".
 fn card(out: &Path) -> BTreeMap<String, BTreeMap<String, String>> {
     let text = std::fs::read_to_string(out.join("README.md")).unwrap();
     let header = text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).expect("a YAML header").0;

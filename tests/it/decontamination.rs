@@ -75,8 +75,8 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
-/// Checks that a copied result used as a reference stands for its own corpus, and not for a different corpus with the same name next to the
-/// copy.
+/// Checks that a copied result used as a reference refers to its own corpus, not to a different corpus that has the same name and is
+/// located next to the copy.
 #[test]
 fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -99,7 +99,8 @@ fn a_copied_result_is_a_reference_by_its_own_corpus() {
         .says(&["its corpus no longer exists", "docs.parquet"]);
 }
 
-/// Checks that unreadable rows and files of a reference are counted, listed, reported and guarded in the same way as in the corpus.
+/// Checks that unreadable rows and files in a reference are counted, listed and reported, and trigger guards, in the same way as in the
+/// corpus.
 #[test]
 fn what_cannot_be_read_of_a_reference_is_rejected() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -200,7 +201,7 @@ fn a_reference_that_is_none_is_reported() {
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
     refused(&["--reference", text(&place.at("other"))], "minhash in this run, but not in the index");
     drop(other);
-    // Nothing is removed if the documents in the reference files match nothing.
+    // Nothing is removed if the reference documents match nothing in the corpus.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);
     let plain = place.run("new", "plain", &[]);
     let odd = place.run("new", "odd-out", &["--reference", text(&place.at("odd"))]);

@@ -163,7 +163,7 @@ fn spilling_does_not_show() {
     assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
 }
 
-/// Checks two million distinct words, which are more than can be counted in memory within the smallest memory limit.
+/// Tests with two million distinct words, more than can be counted in memory within the smallest memory limit.
 #[test]
 fn spilled_counts_are_the_same_statistics() {
     let folder = tempfile::tempdir().unwrap();

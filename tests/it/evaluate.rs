@@ -93,8 +93,8 @@ fn near(what: &str, came: &Value, expected: Option<f64>) {
     assert!(same, "{what}: {came:?} is not {expected:?}");
 }
 
-/// Returns the document that represents each text: the first document that has the text and is in the truth, or else the first document
-/// that has the text.
+/// Returns the document that represents each text: the first document that has the text and is in the ground truth, or else the first
+/// document that has the text.
 fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut first: BTreeMap<(&str, Option<&str>), &str> = BTreeMap::new();
     for doc in docs.iter().filter(|doc| named.contains(&doc.id)).chain(docs) {
@@ -119,8 +119,8 @@ fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, Strin
     found
 }
 
-/// Compares every figure of every algorithm with the algorithm's tables. If the truth consists of clusters, each text is in the cluster of
-/// the document that represents it.
+/// Compares every figure for every algorithm with the algorithm's tables. If the ground truth consists of clusters, each text is in the
+/// cluster of the document that represents it.
 fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_labels, of_clusters): (&[usize], bool)) {
     let report = evaluation(out);
     let named: BTreeSet<String> = truth.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
@@ -142,7 +142,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
     assert_eq!(algorithms.len(), labels(out).len());
     for one in algorithms {
         let label = one["label"].as_str().unwrap();
-        // Pairs from the same template are not duplicates.
+        // Documents that only share a template are not duplicates.
         let duplicates = pairs(out, label).into_iter().filter(|pair| pair.related.0 != "template");
         let sorted = |a: String, b: String| if a < b { (a, b) } else { (b, a) };
         let written: BTreeSet<(String, String)> = duplicates.map(|pair| sorted(pair.id_a, pair.id_b)).collect();
@@ -154,7 +154,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
         near(label, &one["pairwise"]["precision"], p);
         near(label, &one["pairwise"]["recall"], r);
         near(label, &one["pairwise"]["f1"], f1(p, r));
-        // A page is correct if it is in a true pair of copies, or if its text is in a true pair of two texts.
+        // A page counts as correct if it is in a true pair of copies, or if its text is in a true pair of two different texts.
         let (copies, others): (BTreeSet<_>, BTreeSet<_>) =
             correct.iter().cloned().partition(|(a, b)| texts[a] == texts[b]);
         let (copies, others) = (pages(&copies), pages(&others));
@@ -266,7 +266,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     }
     check(&done.out(), &docs, &pairs, (&clusters, true));
     let first = evaluation(&done.out());
-    // Tests the same truth written as JSON lines, split into two files, with a repeated row and with numbers as strings.
+    // Tests the same ground truth written as JSON lines, split into two files, with a repeated row and with numbers as strings.
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": \"{}\", \"note\": [1]}}\n", docs[at].id, clusters[at]);
     std::fs::write(&one, (0..200).map(line).collect::<String>()).unwrap();
@@ -335,8 +335,8 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids in the truth", "\"x\", \"y\""]);
 }
 
-/// Checks that in every format, each unreadable label costs only one row, which is counted, listed and reported, and that all other rows
-/// are used.
+/// Checks that in every format, each unreadable label affects only its own row, which is counted, listed and reported, and that all other
+/// rows are used.
 #[test]
 fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -514,7 +514,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["no row of the truth contains two values"]);
     evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
-    // If another file has rows, an empty file is assumed to have the same form.
+    // If another file has rows, an empty file is assumed to have the same format.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
     evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);
@@ -575,7 +575,7 @@ fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(77);
     let mut command = python("tests/measures.py");
-    // The shapes are many small clusters, few large clusters, no cluster in the result, a single cluster, and two documents. A truth
+    // The shapes are many small clusters, few large clusters, no cluster in the result, a single cluster, and two documents. Ground truth
     // without clusters is rejected.
     let shapes = [(300, 120, 90), (300, 3, 5), (120, 60, 1), (120, 1, 60), (80, 1, 1), (80, 40, 100_000), (2, 1, 1)];
     let mut runs = Vec::new();
@@ -608,7 +608,7 @@ fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
     };
     let text = |number: usize| match number % 5 {
         0 => words(number / 5, 60),
-        // The two texts are similar, but neither contains the numbers of the other text.
+        // The two texts are similar, but neither contains the numbers in the other.
         1 => format!("{} and more of 1{number} 2{number} 3{number}", words(number / 5, 60)),
         2 => format!("{} and more of 4{number} 5{number} 6{number} too", words(number / 5, 60)),
         3 => format!("{} {}", words(number / 5, 40), words(number, 25)),

@@ -1,4 +1,4 @@
-//! Tests that the statements of `dupsift explain` about two documents agree with the run, for every algorithm.
+//! Tests that what `dupsift explain` reports about two documents agrees with the run, for every algorithm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -121,7 +121,7 @@ fn documents_that_are_no_pair_are_explained() {
 }
 
 /// Checks two documents that share only two heavy words: `explain` reports that they were not compared because their signs differ, and also
-/// reports the result that verification would have had.
+/// reports the result that verification would have produced.
 #[test]
 fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -197,7 +197,7 @@ fn documents_that_a_large_window_keeps_apart_are_explained() {
     assert_eq!(cosine(&few, 0, 2).verdict, Verdict::Pair);
 }
 
-/// Checks that the reason for a rejected candidate is its score.
+/// Checks that the reason given for rejecting a candidate is its score.
 #[test]
 fn the_score_of_a_refused_candidate_is_reported() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     typed(folder.path(), &["a", "b"]).ends_with(2).says(&["not the output of a finished run"]);
 }
 
-/// Checks that statistics and models of a different run are refused, because they would give different signatures.
+/// Checks that statistics and models from a different run are rejected, because they would give different signatures.
 #[test]
 fn statistics_and_models_of_another_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();

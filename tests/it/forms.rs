@@ -17,7 +17,7 @@ fn words(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prefix}{}", letters(n))).collect()
 }
 
-/// Returns a text in which every `every`-th word is replaced by a unique word.
+/// Returns a text in which every n-th word is replaced by a unique word; `every` is n.
 fn reworded(words: &[String], every: usize, own: &str) -> String {
     let word = |(at, word): (usize, &String)| if at % every == 0 { format!("{own}{word}") } else { word.clone() };
     words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
@@ -102,7 +102,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
-    // Two texts without other neighbors are not reported as similar to further texts.
+    // If two texts have no other neighbors, they are not reported as similar to any other text.
     let mut near = corpus();
     near.push(reworded(&words("alone", 120), 4, "more"));
     near.truncate(212);
@@ -114,7 +114,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pairs from the same template never decide on removal, even if being in a pair is sufficient for removal.
+    // Pairs from the same template never cause a removal, even if being in a pair is otherwise sufficient.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
@@ -305,8 +305,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` reports this. The relation of a
-    // pair that was never compared is unknown.
+    // Checks that same-template pairs whose cosine is below `templates=` are not in the table, and that `explain` reports this. The
+    // relation of a pair that was never compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "reported only if the cosine is at least 1; the documents are not versions";
     for (a, b, reason) in [
@@ -324,7 +324,8 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// Checks that a contained document is removed only if an algorithm that decides on removals reports the two documents as a pair.
+/// Checks that a contained document is removed only if one of the algorithms that decide which documents are removed reports the two
+/// documents as a pair.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,7 +439,7 @@ fn titles_that_name_other_things_keep_both() {
     assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
 }
 
-/// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals of `minhash` look
+/// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals by `minhash` look
 /// like removals of template pages, so its result does not replace a good result.
 #[test]
 fn removals_of_one_template_are_reported_and_guarded() {
@@ -484,8 +485,8 @@ fn prompted(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prompt} user: {} assistant: {}", five(2 * n), five(2 * n + 1))).collect()
 }
 
-/// Checks that documents that share a prompt are not versions of each other, in one run or in two batches. If there are only a few
-/// documents, nothing shows that the shared part is a prompt.
+/// Checks that documents that share a prompt are not classified as versions of each other, in one run or in two batches. If there are only
+/// a few documents, nothing shows that the shared part is a prompt.
 #[test]
 fn answers_below_one_prompt_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -524,7 +525,7 @@ fn answers_below_one_prompt_are_kept() {
     assert!(line.contains("more than 10 other documents are nearly as similar (within 0.15)"), "{line}");
 }
 
-/// Checks two notices from the same template that differ in their numbers, which may be in digits or in words.
+/// Checks two notices from the same template that differ in their numbers, which may be written in digits or in words.
 #[test]
 fn numbers_in_words_are_facts() {
     let han = |[day, from, to, homes, cost]: [&str; 5]| {
@@ -577,8 +578,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half the
-    // number of pages from a template, a word in six documents is not rare.
+    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half as
+    // many pages from a template, a word that occurs in six documents is not rare.
     assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

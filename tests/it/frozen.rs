@@ -7,8 +7,8 @@ use crate::kit::{
     samples, write_docs,
 };
 
-/// All algorithms, and variants of two algorithms whose pairs depend on other documents. A pair of `three_plus_five` depends on the
-/// documents between its two documents; in `versions`, the rule of `relate=` depends on all documents.
+/// All algorithms, and variants of two algorithms whose pairs depend on other documents. In `three_plus_five`, whether two documents are a
+/// pair depends on the documents between them; in `versions`, the rule of `relate=` depends on all documents.
 const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
 
@@ -27,7 +27,7 @@ fn pure(docs: &[Doc], snapshot: &[Doc]) {
     let half = &docs[..docs.len() / 2];
     let (part, whole) = (frozen(half, &stats.out(), MEMBERS), frozen(docs, &stats.out(), MEMBERS));
     assert!(labels(&part.out()).len() > 30);
-    // Chains depend on the documents that are present, and the relation of two texts depends on further similar texts. The variants
+    // Chains depend on the documents that are present, and the relation of two texts depends on other similar texts. The variants
     // `pairwise` and `near` do not have these dependencies.
     for label in labels(&part.out()).into_iter().filter(|label| label != "three_plus_five" && label != "versions") {
         let mut within = pairs(&whole.out(), &label);
@@ -105,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");
-    // A different tokenizer gives different words.
+    // A different tokenizer produces different words.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

@@ -52,7 +52,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     place.corpus(20, 6);
     place.run("out", &limits).ends_with(0);
     let before = tree(&place.at("out"));
-    // In this corpus, one more document is removed. A file with one row fewer would not be guarded.
+    // In this corpus, one more document is removed. The guard does not apply to a file with one row fewer.
     place.corpus(20, 7);
     place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents in a.parquet would be removed (30.0%)"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::kit::{Numbers, Table, assert_same_bytes, done, numbered, record, samples, write_docs};
 
-/// Returns (a, b) with the similarity, and the report of the algorithm.
+/// Returns the similarity of each pair (a, b), and the algorithm's report.
 fn found(input: &Path, algorithm: &str, more: &[&str]) -> (BTreeMap<(i64, i64), f32>, serde_json::Value) {
     let algorithm = format!("{algorithm},as=x");
     let done = done(input, &[&["--algorithms", &algorithm], more].concat());
@@ -46,7 +46,7 @@ fn threads_and_memory_do_not_show_in_the_heavy_join() {
     }
 }
 
-/// Checks that a warning is given if the threshold is so low that texts on the same subject are pairs although they share no two heavy
+/// Checks that a warning is given if the threshold is so low that texts on the same subject form pairs although they do not share two heavy
 /// terms.
 #[test]
 fn a_threshold_too_low_for_the_heavy_join_is_reported() {
@@ -58,8 +58,8 @@ fn a_threshold_too_low_for_the_heavy_join_is_reported() {
     }
 }
 
-/// Returns pages from the same template, each with `own` words that occur on only two other pages. Every tenth page repeats the previous
-/// page except for one word.
+/// Returns pages from the same template, each with some words (`own` is their number) that occur on only two other pages. Every tenth page
+/// repeats the previous page except for one word.
 fn template_pages(pages: usize, own: usize) -> Vec<String> {
     let template: String = (0..60).map(|n| format!("template{n} ")).collect();
     let mut numbers = Numbers(7);

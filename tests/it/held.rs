@@ -32,7 +32,7 @@ impl Place {
         self.write((0..200).map(line).collect::<String>().as_bytes());
     }
 
-    /// Writes `rows` rows, the first `broken` of which are not UTF-8.
+    /// Writes this many rows; the first `broken` rows are not valid UTF-8.
     fn broken(&self, rows: usize, broken: usize) {
         let line = |n: usize| {
             let text: &[u8] = if n < broken { b"\xC4\xE3\xBA\xC3" } else { b"good" };
@@ -254,8 +254,8 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     }
 }
 
-/// Kills the process that accepts a result at each of its system calls in turn. While a result is accepted, two files, the mark, both
-/// folders and the complete earlier result change.
+/// Accepts a result repeatedly, and each time kills the process at a different system call. While a result is accepted, two files, the
+/// mark, both folders and the complete earlier result change.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
@@ -273,7 +273,7 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
     assert!(counts.len() == 2 && counts[0] > 50 && counts[1] > 8, "{said}");
 }
 
-/// Writes the record and, if `mark` is set, renames the mark, as an acceptance does before it renames the folder.
+/// Writes the record and, if `mark` is set, renames the mark, as the program does when it accepts a result, before it renames the folder.
 fn accept_until(place: &Place, mark: bool) {
     let path = place.at("out.held/run.json");
     let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -317,7 +317,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
 fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
-    // Replaces cargo, because the program is already built.
+    // Stands in for cargo, because the program is already built.
     let cargo = place.at("cargo");
     let words = "#!/bin/sh\n[ \"$1\" = build ] && exit 0\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec";
     std::fs::write(&cargo, format!("{words} '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dupsift"))).unwrap();
@@ -405,7 +405,7 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
-/// Checks a path through the folder that is replaced. This path would lead nowhere after the folder is renamed.
+/// Checks a path that goes through the folder that is replaced. This path would lead nowhere after the folder is renamed.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     let place = Place::new();
@@ -431,7 +431,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
         command.arg("purify").arg(place.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
         Ran::of(command.args(["--html-column", "text", "--train", "kind"]).args(more).output().unwrap())
     };
-    // Writes `pages` labeled pages and `nulls` rows without a page.
+    // Writes this many labeled pages, and this many rows without a page.
     let write = |pages: usize, nulls: usize| {
         let page = |n: usize| {
             let kind = ["sport", "market"][n % 2];

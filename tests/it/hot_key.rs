@@ -1,4 +1,4 @@
-//! Tests many documents with the same signature and different texts. The work is proportional to the number of documents, and all of it is
+//! Tests many documents with the same signature but different texts. The work is proportional to the number of documents, and all of it is
 //! counted. The tests use counts rather than seconds, because counts are the same on every machine.
 
 use serde_json::Value;
@@ -84,7 +84,7 @@ fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     (record["algorithms"].as_array().unwrap().iter().map(of).collect(), bytes)
 }
 
-/// Guards the growth of the cost. Twice as many pages from the same template require about twice as many comparisons, and the size of
+/// Checks how fast the cost grows. Twice as many pages from the same template require about twice as many comparisons, and the size of
 /// temporary files is proportional to the size of the text. Comparing all pages with each other would cost four times as much.
 #[test]
 fn pages_of_one_template_cost_in_proportion_to_their_number() {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::kit::{Ran, names_in, numbered, program, record, sample_docs, write_docs};
 
-/// Wraps the program, and kills it once as soon as the program has saved something.
+/// Wraps the program, and kills it once, as soon as it has saved something.
 const CRASHES_ONCE: &str = r#"#!/bin/sh
 if [ -e "$CRASH" ]; then
   rm -- "$CRASH"
@@ -127,7 +127,7 @@ fn runs_resume_after_a_crash_and_are_compared_with_each_other() {
         names_in(&runs.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-22", "2026-11-23", "latest"]
     );
-    // Results are ordered by publication, regardless of their names.
+    // Results are listed in order of publication, regardless of their names.
     runs.run("10").ends_with(0);
     runs.run("9").ends_with(0);
     assert!(record(&runs.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
@@ -149,7 +149,8 @@ fn executable(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Checks that results are ordered by publication, regardless of the clock, so that a result that was just published is not deleted.
+/// Checks that results are listed in order of publication, regardless of the clock, so that a result that was just published is not
+/// deleted.
 #[test]
 fn a_wrong_clock_deletes_nothing() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
@@ -185,7 +186,7 @@ fn a_wrong_clock_deletes_nothing() {
     std::fs::write(runs.at("out/.nightly.published"), "../corpus\n\n2026-11-26\n2026-11-27\n1999-01-01\n").unwrap();
     assert_eq!(run("a", ""), ["1999-01-01", "2026-11-27", "a"]);
     assert!(runs.at("corpus/a.parquet").is_file());
-    // A result that is removed and published again is the newest result.
+    // A result that is removed and published again counts as the newest result.
     std::fs::remove_dir_all(runs.at("out/2026-11-27")).unwrap();
     run("2026-11-27", "2026-11-27T02:30:00Z");
     assert_eq!(std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap().lines().last(), Some("2026-11-27"));
@@ -199,7 +200,7 @@ fn a_run_that_was_not_listed_yet_is_the_newest() {
     executable(&runs.at("dupsift"), WRONG_CLOCK);
     write_docs(&runs.at("corpus/a.parquet"), &sample_docs()[..50], 500);
     runs.run("2026-11-20").ends_with(0);
-    // Publishes the result by hand, in the same way as the script.
+    // Publishes the result by hand, as the script does.
     let out = runs.at("out/2000-01-01");
     crate::kit::run(&[&runs.at("corpus")], &out, &["--corpus", "keep"]).ends_with(0);
     let json = std::fs::read_to_string(out.join("run.json")).unwrap();
@@ -209,7 +210,7 @@ fn a_run_that_was_not_listed_yet_is_the_newest() {
     assert_eq!(runs.latest(), "2000-01-01");
 }
 
-/// Checks that a result that is accepted after the next result was published is not the newest result.
+/// Checks that a result that is accepted after the next result was published does not count as the newest result.
 #[test]
 fn an_older_run_that_is_accepted_does_not_move_latest_back() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
@@ -233,7 +234,7 @@ fn an_older_run_that_is_accepted_does_not_move_latest_back() {
     runs.run("2026-11-22").ends_with(0);
     assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
     assert_eq!(runs.latest(), "2026-11-22");
-    // A result that is accepted before the next run is the newest result.
+    // A result that is accepted before the next run counts as the newest result.
     torn("2026-11-23");
     accepted("2026-11-23");
     assert_eq!(runs.latest(), "2026-11-23");
@@ -290,7 +291,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
     };
     cut(0, 3);
     run("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 row folder; nothing to merge yet"]);
-    // The second run is killed before it is published, and killed again when its output is complete but not in the index yet.
+    // The second run is killed before its result is published, and killed again when its output is complete but not in the index yet.
     cut(2, 4);
     let killed = |step: &str| Ran::of(runs.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
     killed("intent").says(&["dupsift exited with code 134", "run the same command again to resume"]);

@@ -1,4 +1,4 @@
-//! Tests `run --index`: matching a batch with all indexed documents gives the same result as a single run over all batches.
+//! Tests `run --index`: matching a batch against all indexed documents gives the same result as a single run over all batches.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` ensure that a pair depends only on its two
+/// Every algorithm that can be used with an index. The parameters of `three_plus_five` ensure that a pair depends only on its two
 /// documents and that no limit is reached.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
@@ -144,7 +144,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     assert_eq!(record(&place.out(1))["index"]["indexed"].as_u64(), Some(50));
 }
 
-/// Checks a simhash window that requires more comparisons than the limit allows. All rows determine which comparisons are skipped, so all
+/// Checks a simhash window that requires more comparisons than the limit allows. Which comparisons are skipped depends on all rows, so all
 /// indexed documents in the window take part, and the pairs of the batch are the same as in one run with the same limit.
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
@@ -260,7 +260,8 @@ fn removed_over_batches(place: &IndexPlace) -> Vec<String> {
     ids
 }
 
-/// Checks that documents in several batches have the same fate as in one run in batch order, regardless of which algorithm decides.
+/// Checks that documents in several batches have the same fate as in one run in batch order, regardless of which algorithm decides what is
+/// removed.
 #[test]
 fn batches_keep_what_one_run_keeps() {
     let decides = |label: &'static str| vec!["--decide", label];

@@ -92,8 +92,8 @@ fn a_killed_batch_run_again_gives_the_same_result() {
     assert!(whole.at("index/rows").join(&names_in(&whole.at("index/rows"))[1]).join("+sketches-simhash.run").exists());
 }
 
-/// Checks that a batch with many more candidates than earlier batches suggest is held, that the index does not change, and that a larger
-/// factor allows the batch.
+/// Checks that a batch with many more candidates than earlier batches suggest is held, that the index does not change, and that the batch
+/// is published if the allowed factor is larger.
 #[test]
 fn a_batch_of_other_documents_is_held_back_by_its_candidates() {
     let mut place = IndexPlace::new("minhash");
@@ -143,7 +143,7 @@ fn damage_is_found_and_named() {
         folder("statistics").join("run.json"),
     ] {
         let whole = std::fs::read(&file).unwrap();
-        // In a run file, the changed byte is in the first rows.
+        // In a run file, the changed byte is among the first rows.
         let at = if file.extension().is_some_and(|ending| ending == "run") { 33_000 } else { whole.len() - 600 };
         let mut torn = whole.clone();
         torn[at] ^= 1;
@@ -353,8 +353,8 @@ fn threads_and_memory_change_no_byte() {
     }
 }
 
-/// Checks that a held batch is in the index when it is accepted, as if it had been published immediately, even if an earlier attempt to
-/// accept it was killed.
+/// Checks that a held batch is added to the index when it is accepted, as if it had been published immediately, even if an earlier attempt
+/// to accept it was killed.
 #[test]
 fn an_accepted_batch_is_in_its_index() {
     let mut batches = dealt(made_docs(300), 3, 16);

@@ -130,7 +130,7 @@ impl IndexPlace {
     }
 
     /// Checks that the pairs of all batches equal the pairs of one run, except that only the first document with an indexed text is
-    /// matched. Returns the number of pairs with documents in two batches.
+    /// matched. Returns the number of pairs whose documents are in different batches.
     pub fn agrees(&self, together: &Path) -> usize {
         (0..self.docs.len()).map(|batch| self.agrees_in(together, batch)).sum()
     }
@@ -205,7 +205,7 @@ pub fn looked_after(index: &Path, more: &[&str]) -> Ran {
     Ran::of(crate::kit::program().args(["index", verb]).arg(index).args(more).output().unwrap())
 }
 
-/// Returns the documents of each pair, and how much of each document is contained in the other: first words, then numbers.
+/// Returns the documents of each pair, and how much of each document is contained in the other: first for words, then for numbers.
 fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
     let columns = ["contained_a", "contained_b", "numbers_a", "numbers_b"].map(|name| table.floats(name));
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// Returns, for each document, the document with the smallest number to which links connect it.
+/// Returns, for each document, the lowest-numbered document that links connect to it, directly or indirectly.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

@@ -1,5 +1,5 @@
-//! Tests that reading an index, refused commands and repeated commands lose no data. The cases include damaged generations, outputs of
-//! other runs, nested folders, and a read-only index.
+//! Tests that no data is lost when an index is read, or when a command is refused or repeated. The cases include damaged generations,
+//! outputs of other runs, nested folders, and a read-only index.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -143,14 +143,14 @@ fn a_look_finishes_nothing() {
     assert_eq!(used, Some(batches[1].len() as u64));
 }
 
-/// Checks that the output of a batch is recognized by its publication and not by its location.
+/// Checks that the output of a batch is recognized by the publication from which it comes, and not by its location.
 #[test]
 fn published_is_what_is_the_same_publication_with_the_same_options() {
     let place = two_batches(34);
     write_docs(&place.at("in/b.parquet"), &numbered(["one text", "another text"]), 10);
     let own = result_bytes(&place.out(1));
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
-    // Guards and resources do not change the result.
+    // Options for guards and resources do not change the result.
     let free = ["--threads", "1", "--max-removed-share", "0.9", "--memory", "300MiB"];
     place.again(1, &free).ends_with(0).says(&["was already published"]);
     // Other options change the result.
@@ -305,7 +305,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["2 rows of this batch were forgotten earlier"]);
     let ranges = forgotten();
     assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
-    // Under a different name, the documents count as new.
+    // If the batch has a different name, its documents count as new.
     place.again(2, &["--overwrite", "--batch", "late"]).ends_with(0);
     assert_eq!(forgotten(), ranges);
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);
@@ -394,7 +394,7 @@ fn an_index_of_links_is_read() {
     same_tree(&blobs, &place.at("blobs"), "a run that may not write");
 }
 
-/// Checks that the same command completes a restore that was killed, and that forgotten documents stay forgotten.
+/// Checks that if a restore was killed, the same command completes it, and that forgotten documents stay forgotten.
 #[test]
 fn a_restore_that_is_killed_forgets_nothing_less() {
     for step in ["restored", "later generation removed", "restored generation recorded"] {

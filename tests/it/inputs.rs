@@ -1,4 +1,4 @@
-//! Tests external inputs (standard input and separated values), and traditional characters that are read as simplified characters.
+//! Tests external inputs (standard input and delimiter-separated files), and traditional characters that are read as simplified characters.
 
 use std::fs::File;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn standard_input_is_a_file_of_json_lines() {
     );
     let run_json = record(&out);
     assert_eq!((&run_json["inputs"][0]["file"], &run_json["inputs"][0]["path"]), (&"-".into(), &"-".into()));
-    // The folder of temporary files is removed with its content.
+    // The folder of temporary files is removed together with its contents.
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["out"]);
     // The result is the same as for a file, with any compression.
@@ -113,7 +113,7 @@ fn tables_of_every_form_hold_one_corpus() {
     let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv"].map(of).to_vec();
     run(&files.iter().map(|file| file.as_path()).collect::<Vec<_>>(), &out, &[]).ends_with(0);
     assert_eq!(record(&out)["removal"]["removed"], 7);
-    // Files with separated values are copied under their own names.
+    // Delimiter-separated files are copied under their own names.
     let copied = folder.path().join("copied");
     run(&[&of("b.csv")], &copied, &["--corpus", "keep"]).ends_with(0);
     let expected =
@@ -243,7 +243,7 @@ fn two_columns_of_one_name_are_not_guessed_between() {
     assert_eq!(rejected.texts("reason"), ["broken record"; 2]);
     assert_eq!(rejected.texts("detail"), ["the field \"text\" occurs twice", "the field \"id\" occurs twice"]);
     assert_eq!(doc_pairs(&out, "exact"), [(1, 3)]);
-    // The same applies to fields within a path.
+    // The same applies to every field along a path.
     let nested = "{\"id\":1,\"doc\":{\"text\":\"x\"},\"doc\":{\"text\":\"q\"}}\n{\"id\":2,\"doc\":{\"text\":\"q\"}}\n";
     std::fs::write(&file, nested).unwrap();
     let out = folder.path().join("nested");
@@ -320,7 +320,7 @@ fn a_file_that_is_cut_off_loses_its_end_and_the_run_goes_on() {
     let copy = std::fs::File::open(out.join("deduped/a.jsonl.gz")).unwrap();
     let copied = std::io::read_to_string(flate2::read::MultiGzDecoder::new(copy)).unwrap();
     assert_eq!(copied, lines(&all[..used as usize - 2].iter().map(String::as_str).collect::<Vec<_>>()));
-    // Repeats the run, and also runs on the same input as a batch of an index.
+    // Repeats the run, and also adds the same input to an index as a batch.
     for (name, index) in [("again", None), ("first", Some("index")), ("second", Some("index"))] {
         let index = index.map(|index| folder.path().join(index).display().to_string());
         let mut more = vec!["--algorithms", "exact"];

@@ -17,7 +17,7 @@ fn pair(x: usize, y: usize) -> (usize, usize) {
     (x.min(y), x.max(y))
 }
 
-/// Returns the pairs that decide: pairs that at least `needed` of the algorithms found.
+/// Returns the pairs that decide which documents are removed: pairs that at least `needed` of the algorithms found.
 fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for label in labels {
@@ -202,7 +202,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             assert_eq!([&line.id_a, &line.id_b], ids, "{label}");
             assert_eq!(line.verified, one["verify"].is_string(), "{label}");
         }
-        // Pairs from the same template do not connect documents to clusters.
+        // Pairs from the same template do not join documents into clusters.
         let joining = lines.iter().filter(|line| line.related.0 != "template");
         let scores: BTreeMap<(usize, usize), f32> =
             joining.map(|line| ((line.doc_a as usize, line.doc_b as usize), line.similarity)).collect();

@@ -28,7 +28,7 @@ fn others(batch: usize) -> Vec<Doc> {
         .collect()
 }
 
-/// Creates a place whose batches use `--remove-if pair` and this value of `--chain`.
+/// Creates an [`IndexPlace`] whose batches use `--remove-if pair` and this value of `--chain`.
 fn place(chain: &str) -> IndexPlace {
     let mut place = IndexPlace::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
@@ -48,7 +48,7 @@ fn removed(out: &Path) -> Vec<[String; 3]> {
     (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
 }
 
-/// Returns three texts: A; B, which is A with eight different words at its end; and C, which is B with eight more words replaced.
+/// Returns three texts: A; B, which is A with its last eight words replaced; and C, which is B with eight more words replaced.
 fn three() -> [Doc; 3] {
     let (a, b, c) = (words(0..120), words(120..128), words(128..136));
     [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]
@@ -145,7 +145,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
     }
 }
 
-/// Checks that a decision on a text applies to its copies, even if a later run has a stricter removal rule.
+/// Checks that a decision about a text also applies to its copies, even if a later run has a stricter removal rule.
 #[test]
 fn a_copy_of_a_removed_document_is_removed_by_whatever_rule() {
     let ([a, b, _], mut place) = (three(), place("keep"));

@@ -1,4 +1,4 @@
-//! Provides test helpers, which run the program, build corpora, and read the output tables.
+//! Provides test helpers that run the program, build corpora, and read the output tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 /// The small corpus in the repository.
 pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/docs");
-/// All algorithms, as an argument of `--algorithms`.
+/// All algorithms, as a value for `--algorithms`.
 pub const ALL: &str = "all,lsi:dimensions=16,passes=1,as=lsi";
 
 /// Seven algorithms, for tests whose cost grows with the number of algorithms.
@@ -127,7 +127,7 @@ pub fn samples() -> &'static Path {
 pub struct Doc {
     pub id: String,
     pub text: String,
-    /// The title, if the corpus has a column of titles.
+    /// The title, if the corpus has a title column.
     pub title: Option<String>,
 }
 
@@ -220,7 +220,7 @@ impl Table {
         self.0.column_by_name(name).unwrap_or_else(|| panic!("no column {name:?} in {:?}", self.0.schema()))
     }
 
-    /// Returns a column as text: numbers as printed, null as `null`.
+    /// Returns a column as strings: numbers as printed, null as `null`.
     #[track_caller]
     pub fn texts(&self, name: &str) -> Vec<String> {
         let column = arrow::compute::cast(self.column(name), &DataType::Utf8).unwrap();
@@ -428,8 +428,8 @@ impl Numbers {
     }
 }
 
-/// Returns short documents of generated words. Many of the documents are copies of other documents, with changed words, moved sentences or
-/// no changes.
+/// Returns short documents made up of generated words. Many of the documents are copies of other documents, with changed words, moved
+/// sentences or no changes.
 pub fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);

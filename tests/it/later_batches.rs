@@ -1,5 +1,5 @@
-//! Tests that an incremental run can be inspected like any other run, on its page and with `explain`, even if one document of a pair is not
-//! in the corpus of the run.
+//! Tests that an incremental run can be inspected like any other run, on its report page and with `explain`, even if one document of a pair
+//! is not in the corpus of the run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Two {
     }
 }
 
-/// Checks that each pair in the tables of an incremental run is again a pair with the recorded similarity if its two texts are read from
+/// Checks that each pair in the tables of an incremental run is found again, with the recorded similarity, if its two texts are read from
 /// the corpus and from the index.
 #[test]
 fn each_pair_of_a_later_batch_is_one_again() {
@@ -230,7 +230,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     typed("explain", &out, &[&id]).ends_with(0);
     typed("report", &out, &[]).ends_with(0);
     assert_eq!(files_below(&place.at("index")), there);
-    // A forgotten document is refused even if the program chose it.
+    // A request that involves a forgotten document is refused, even if the program itself chose that document.
     let found = explain(&out, &[&id], false);
     looked_after(&place.at("index"), &["forget", "--id", &found.documents[1].id]).ends_with(0);
     typed("explain", &out, &[&id]).ends_with(2).says(&["was forgotten"]);

@@ -97,7 +97,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
-/// Tests impossible lengths and other impossible numbers with the correct checksum.
+/// Tests ledgers with the correct checksum but with impossible lengths or other impossible numbers.
 #[test]
 fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

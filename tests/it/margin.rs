@@ -76,8 +76,8 @@ fn what_stays_is_what_the_definition_says() {
     }
 }
 
-/// Checks five versions of a page, each of which is one step from the previous version. With only a margin, the steps are kept; with `:D`,
-/// all ten pairs are kept.
+/// Checks five versions of a page, each of which is one step from the previous version. With only a margin, the pairs of consecutive
+/// versions are kept; with `:D`, all ten pairs are kept.
 #[test]
 fn clusters_of_versions_stay_whole() {
     let words: Vec<String> = (0..120).map(|n| format!("w{n}")).collect();

@@ -1,11 +1,11 @@
-//! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak of the anonymous memory of a child process, for
+//! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak anonymous memory of a child process, for
 //! every command that reads inputs. `make hostile` runs all shapes with more commands and threads.
 
 use std::path::Path;
 
 use crate::kit::python;
 
-/// Runs `scripts/hostile.py` on some of its shapes. The script exits with 0 if every limit is respected.
+/// Runs `scripts/hostile.py` with some of its input shapes. The script exits with 0 if every limit is respected.
 fn held(shapes: &str, verbs: &str, threads: &str) {
     if !Path::new("/proc/self/status").is_file() {
         return;
@@ -43,7 +43,7 @@ fn long_documents_keep_the_promise_for_every_verb() {
     held("long_documents", "balanced", "1,2,4");
 }
 
-/// Tests shapes with potentially unbounded costs: pages from the same template, groups of identical texts, many long documents on the
+/// Tests input shapes with potentially unbounded costs: pages from the same template, groups of identical texts, many long documents on the
 /// report page, deep folders, dictionaries, footers and long values.
 #[test]
 fn costs_that_ran_away_keep_the_promise() {

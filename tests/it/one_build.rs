@@ -1,5 +1,5 @@
 //! Tests that the program, the tests and the Python package share every compiled dependency, because cargo enables the same features of
-//! each crate for all of them. If this test fails, add the missing feature to Cargo.toml, in the section of crates that no code uses.
+//! each crate for all of them. If this test fails, add the missing feature to Cargo.toml, in the section for crates that no code uses.
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -299,7 +299,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     check(made.found("near_page:percentage=0.5,interval=3"), same, "near_page");
 }
 
-/// Checks the found pairs against a naive TF-IDF implementation. If `each_text_once` is set, each text is counted only once.
+/// Checks the pairs that were found against a naive TF-IDF implementation. If `each_text_once` is set, each text is counted only once.
 fn check_tf_idf(made: &Made, each_text_once: bool, found: Vec<(usize, usize)>) {
     let mut seen = BTreeSet::new();
     let counted: Vec<usize> =

@@ -38,7 +38,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|(path, kind)| ((*path).to_owned(), (*kind).to_owned())).collect()
 }
 
-/// Checks that nothing is removed from a corpus whose only copies are in an earlier result.
+/// Checks that nothing is removed from a corpus if the only copies of its documents are in an earlier result.
 #[test]
 fn a_result_inside_the_corpus_is_skipped_and_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
         assert!(told.contains("10 output folders of dupsift"), "{name}: {told}");
         assert_eq!((rows(&out), skipped(&out, &corpus)), (ROWS as u64, all.clone()), "{name}");
     }
-    // If the corpus is a reference, nothing is matched with the results in it.
+    // If the corpus is used as a reference, the results in it are not matched.
     let (other, out) = (folder.path().join("other"), folder.path().join("out"));
     write_docs(&other.join("a.parquet"), &made_docs(ROWS), 10);
     let reference = corpus.to_string_lossy().into_owned();
@@ -156,7 +156,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
         "results/one (result)",
         "pass it as an input",
     ]);
-    // A folder of a different program counts as a corpus even if it uses the same names.
+    // A folder that a different program wrote counts as a corpus even if it uses the same names.
     let spark = folder.path().join("spark");
     write_docs(&spark.join("day/part-00000.parquet"), &made_docs(7), 10);
     std::fs::write(spark.join("day/_SUCCESS"), "").unwrap();

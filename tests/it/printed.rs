@@ -106,7 +106,7 @@ fn nothing_that_a_terminal_obeys_is_printed() {
     let told = typed(&["report", EVIL]).stderr;
     assert!(told.contains("\\u001b[31mx\\u009b2J\\u000d\\u202e\\u0007"), "{told:?}");
 
-    // Tests file names, ids and values of a corpus in warnings, the summary and an explanation.
+    // Tests file names, ids and values from a corpus in warnings, the summary and an explanation.
     let docs = folder.path().join(format!("docs-{EVIL}"));
     let mut texts = numbered(["One text of some words.", "One text of some words.", "Another text."]);
     texts[0].id = EVIL.into();

@@ -1,4 +1,4 @@
-//! Tests files in a corpus folder that are not tables of documents: files that are not read, files with one document each, texts in other
+//! Tests files in a corpus folder that are not tables of documents: files that are not read, files with one document each, text in other
 //! encodings, and pipes. Nothing is ignored silently, and nothing stops a run.
 
 use std::path::Path;

@@ -135,7 +135,7 @@ fn every_citation_of_a_comment_or_document_is_a_file() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Returns the name and the default for each row in the table of parameters on a page.
+/// Returns the name and the default for each row in a page's parameter table.
 fn parameters(page: &str) -> Vec<[String; 2]> {
     let rows = page.lines().skip_while(|line| *line != "## Parameters").skip(1);
     let rows = rows.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| `"));

@@ -19,7 +19,7 @@ fn of(done: &Done, label: &str) -> Pairs {
     doc_pairs(&done.out(), label).into_iter().collect()
 }
 
-/// Checks that every pair of the strict setting is a pair of the loose setting, and that the loose setting finds more pairs.
+/// Checks that every pair found with the strict setting is also found with the loose setting, and that the loose setting finds more pairs.
 #[track_caller]
 fn within(done: &Done, strict: &str, loose: &str) {
     let (strict_pairs, loose_pairs) = (of(done, strict), of(done, loose));
@@ -125,8 +125,8 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Checks texts that repeat the same text and therefore have parallel vectors, and texts that consist of punctuation, which have nothing in
-/// common.
+/// Checks documents that repeat the same text and therefore have parallel vectors, and documents that consist of punctuation and have
+/// nothing in common.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

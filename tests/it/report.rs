@@ -18,7 +18,7 @@ fn report(out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg("report").arg(out).args(more).output().unwrap())
 }
 
-/// Fails unless every element is closed in order.
+/// Fails unless all elements are closed in the correct order.
 #[track_caller]
 fn assert_well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
@@ -58,7 +58,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     assert_eq!(names_in(run.out().parent().unwrap()), ["out"]);
 }
 
-/// Replaces values that differ from run to run with a constant.
+/// Replaces each value that varies between runs with a constant.
 fn timeless(out: &Path) {
     fn clear(value: &mut serde_json::Value) {
         match value {
@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Runs the program on two near-copies of a hostile text and an unrelated text.
+/// Runs the program on two near-copies of a hostile text, and on one unrelated text.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
@@ -147,7 +147,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let run = hostile(folder.path());
     std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
-    // A page with texts is not replaced by a page without texts.
+    // A page that shows document text is not replaced by a page that does not.
     let first = page(&run.out());
     report(&run.out(), &[])
         .ends_with(2)
@@ -155,7 +155,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
     std::fs::remove_file(run.out().join("report.html")).unwrap();
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);
-    // A page without texts may be replaced.
+    // A page that shows no document text may be replaced.
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no document text"]);
     let bare = page(&run.out());
     assert_well_formed(&bare);

@@ -1,5 +1,5 @@
-//! Tests that wrong usage that can be detected without data is reported before an input is opened. The inputs in these tests do not exist,
-//! but no message mentions missing inputs.
+//! Tests that incorrect usage that can be detected without data is reported before an input is opened. The inputs in these tests do not
+//! exist, but no message mentions missing inputs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -20,7 +20,7 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// Holds the folder in which runs write their output `out`, and the folder of the corpus. The corpus consists of every third document in
+/// Holds the folder to which runs write their output `out`, and the folder of the corpus. The corpus consists of every third document in
 /// the samples, because these tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,
@@ -209,7 +209,7 @@ fn all_but(changed: &[&str]) -> BTreeSet<String> {
     all
 }
 
-/// Returns the algorithms with one of them replaced.
+/// Returns the list of algorithms after replacing one of them.
 fn algorithms_with(from: &str, to: &str) -> String {
     assert!(ALGORITHMS.contains(from));
     ALGORITHMS.replace(from, to)
@@ -233,7 +233,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     // If an algorithm is added, only this algorithm signs documents.
     let more = format!("{ALGORITHMS},megashingles");
     assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
-    // The limit for large groups, the algorithms that decide, and the required containment do not affect pairs.
+    // The limit for large groups, the choice of algorithms that decide what is removed, and the required containment do not affect pairs.
     for more in [
         "--remove-if pair",
         "--remove-if contained:0.5:0.5",

@@ -99,7 +99,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
-            // If there was too little space only to save a part, the run continued.
+            // If the disk was full only when the run tried to save a part, the run continued.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(said.contains(" more is needed in ") || said.contains(" needs more than the expected "), "{said}");

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::kit::{Ran, assert_same_bytes, files_below, made_docs, program, record, sample_docs, write_docs};
 
-/// Algorithms that use a rule over all pairs, relations, a check that rereads documents, and sketches in the index.
+/// Algorithms that use a rule over all pairs, relations, sketches in the index, and a check that rereads documents.
 const ALGORITHMS: &str = "exact,versions,minhash:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5";
 
 /// Holds a folder with two batches.
@@ -71,7 +71,7 @@ impl Place {
         line
     }
 
-    /// Returns the files of documents and rows in the index.
+    /// Returns the document files and row files in the index.
     fn index(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let below = |kind: &str| files_below(&self.at("seen").join(kind)).into_iter();
         let files = below("batches").chain(below("rows"));
@@ -149,7 +149,7 @@ fn a_later_batch_resumes_after_a_kill_in_any_stage() {
     });
 }
 
-/// Returns the last position at which a stage begins in a run that is not killed.
+/// Returns the last position at which this stage begins in a run that is not killed.
 fn position(place: &Place, more: &[&str], stage: &str) -> usize {
     let ran = Ran::of(place.command("tuesday", more).output().unwrap()).ends_with(0);
     // If the reference consists of files, the same stages run first to index them.

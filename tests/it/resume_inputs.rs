@@ -18,7 +18,7 @@ fn command(docs: &Path, out: &Path) -> Command {
     command
 }
 
-/// Starts a run, calls `act` when it reports that the stage `at` begins, and kills it when the stage `end` begins.
+/// Starts a run, calls `act` when the run reports that the stage `at` begins, and kills the run when the stage `end` begins.
 fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -> Vec<String> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begins = |line: &str, stage: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
@@ -39,7 +39,7 @@ fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -
     lines
 }
 
-/// Replaces a file with a file that has the same name and different texts.
+/// Replaces a file with a file that has the same name but contains different texts.
 fn replace(path: &Path) {
     let other = path.with_extension("other");
     let docs: Vec<_> = made_docs(900).split_off(400);
@@ -87,7 +87,7 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     assert!(ran.stderr.contains("starts over without this file"), "{}", ran.stderr);
 }
 
-/// Checks that if the final name is taken, this is reported at the end and no saved state is lost.
+/// Checks that if the final name is already taken, this is reported at the end and no saved state is lost.
 #[test]
 fn work_is_kept_until_the_result_has_its_name() {
     let whole = whole(&[]);

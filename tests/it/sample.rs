@@ -148,8 +148,8 @@ fn the_result_of_a_sample_is_looked_at_like_any_other() {
     changed.ends_with(2);
 }
 
-/// Checks that with `--keep none`, the first document of a cluster is also removed, and is part of the evaluated clusters of removed
-/// documents.
+/// Checks that with `--keep none`, the first document of a cluster is also removed, and is included when the clusters of removed documents
+/// are evaluated.
 #[test]
 fn a_run_that_keeps_none_is_evaluated() {
     let folder = tempfile::tempdir().unwrap();

@@ -154,7 +154,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
     }
 }
 
-/// Checks that during a run, a change of permissions costs no rows, and a change to a text is detected.
+/// Checks that during a run, a change of permissions does not cause the loss of any rows, and a change to a text is detected.
 #[test]
 fn a_file_that_changes_under_a_run_is_looked_at_again() {
     for stage in ["group minhash", "read candidates"] {

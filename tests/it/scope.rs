@@ -45,7 +45,7 @@ fn write(folder: &Path, docs: &[&Placed]) {
     write_columns(&folder.join("a.parquet"), &columns, 40);
 }
 
-/// Returns the pairs of an algorithm with their scores, by ids.
+/// Returns the pairs of an algorithm with their scores, by document ids.
 fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     let line = |pair: crate::kit::PairLine| {
         (
@@ -132,7 +132,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     for label in labels(&place.out()) {
         assert!(pairs(&place.out(), &label).is_empty(), "{label}");
     }
-    // Nothing is reused with a different scope.
+    // No saved state is reused if the scope is different.
     let place = Place::new();
     place.killed_in("recall kept words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);
@@ -259,8 +259,8 @@ fn pairs_across_are_the_pairs_with_two_values() {
     assert!(single > 0, "no copy is represented by another one");
 }
 
-/// Checks the default rule: documents are removed only in favor of documents with a different value, on any number of threads, and after a
-/// kill.
+/// Checks the default rule: documents are removed only in favor of documents with a different value, with any number of threads, and also
+/// after a run was killed.
 #[test]
 fn removed_across_is_contained_in_a_document_with_another_value() {
     let place = tempfile::tempdir().unwrap();
@@ -284,7 +284,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
         sites.insert(*site);
         assert_eq!(sites.len(), 1, "{at}");
     }
-    // Copies on the same site are not a pair, and `explain` reports this.
+    // Copies on the same site do not form a pair, and `explain` reports this.
     let same = |a: &Placed, b: &Placed| a.0 == b.0 && a.1.text == b.1.text;
     let two = (0..placed.len()).flat_map(|a| (a + 1..placed.len()).map(move |b| (a, b)));
     let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();

@@ -85,7 +85,7 @@ fn rethreshold_above_it_gives_what_a_run_with_that_threshold_gives() {
     script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["not a finished output"]);
 }
 
-/// Returns whether a figure has the expected value, or both are undefined. Printed decimals may differ in the last bit.
+/// Returns whether a figure has the expected value, or whether both are undefined. Printed decimals may differ in the last bit.
 fn near(told: &Value, expected: Option<f64>) -> bool {
     match (told.as_f64(), expected) {
         (Some(told), Some(expected)) => (told - expected).abs() < 1e-12,

@@ -128,7 +128,7 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
 }
 
 /// Checks folders to which other users may write. Such users may have prepared files in the folder regardless of who created it. This test
-/// needs no second user.
+/// does not require a second user.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {

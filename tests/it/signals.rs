@@ -184,13 +184,13 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     panic!("{stage:?} is over too soon to be stopped in {words:?}");
 }
 
-/// Returns the names in the log of the stages that began.
+/// Returns the names of the stages that began, according to the log.
 fn begun(said: &str) -> Vec<&str> {
     let lines = said.lines().filter(|line| line.contains("\"stage begins\""));
     lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()
 }
 
-/// Writes copies of a few texts: little to read, and a pair for each document.
+/// Writes many copies of a few texts, so that there is little to read but a pair for each document.
 fn copies(folder: &Path) {
     let texts = (0..400_000).map(|at| format!("Text number {}, and more of it that stands in many copies.", at % 12));
     std::fs::write(folder.join("copies.jsonl"), json_lines(&numbered(texts))).unwrap();
@@ -282,7 +282,7 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "search", &contaminated);
 }
 
-/// Checks that the process is ended even during a step that does not check the flag. A 60 MB document is read in a single step and counted
+/// Checks that the process ends even during a step that does not check the flag. A 60 MB document is read in a single step and counted
 /// in a single step.
 #[test]
 fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {

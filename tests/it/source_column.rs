@@ -1,4 +1,5 @@
-//! Tests `--source-column`: the removals of each value are reported and guarded, and the number of values in each cluster is reported.
+//! Tests `--source-column`: removals are reported and limited by a guard for each value, and the number of values in each cluster is
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +10,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use crate::kit::{Table, assert_same_bytes, names_in, record, run, write_columns};
 use crate::resume::Place;
 
-/// Writes rows for each value. The first rows of each value are copies of the same text.
+/// Writes rows for each value. For each value, the first rows are copies of the same text.
 fn corpus(folder: &Path, sources: &[(Option<&str>, usize, usize)]) {
     let (mut values, mut texts) = (Vec::new(), Vec::new());
     for (at, &(source, rows, copies)) in sources.iter().enumerate() {
@@ -35,7 +36,7 @@ fn what_goes_of_each_value_is_reported_and_guarded_at_its_bound() {
         { "source": "a \"quoted\"", "rows": 40, "removed": 0 },
         { "source": "b", "rows": 20, "removed": 5 },
     ]);
-    // Values with too few rows and rows without a value are neither listed nor guarded.
+    // Values with too few rows and rows without a value are neither listed nor checked by a guard.
     assert_eq!(record(&out)["sources"], expected);
     corpus(&docs, &[(Some("b"), 20, 7), (None, 30, 2), (Some("a \"quoted\""), 40, 1), (Some("c"), 19, 19)]);
     run(&[&docs], &out, &more).ends_with(4).says(&["6 of the 20 documents in site \"b\" would be removed (30.0%)"]);

@@ -7,7 +7,7 @@ use crate::kit::{Doc, Ran, Table, files_below, made_docs, program, record, remov
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Creates a place with two files, so that the document numbers of the second file depend on the first.
+    /// Creates a place with two files, so that the document numbers in the second file depend on the first file.
     fn new() -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         let docs: Vec<Doc> = sample_docs().into_iter().step_by(10).chain(made_docs(60)).collect();
@@ -77,7 +77,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         "help: ",
         "`--input DIR`",
     ]);
-    // An id that no stored text has may be the id of another document in the corpus.
+    // An id that does not belong to a stored text may belong to another document in the corpus.
     for unknown in ["no-such-id", &format!("{}x", removed[0])] {
         let ran = explained(&with, unknown).ends_with(2);
         ran.says(&["no document in texts/ has the id", "only the removed documents", "pass `--input DIR`"]);
@@ -144,7 +144,7 @@ fn batches_are_explained_after_the_crawl_was_overwritten() {
     explained(&monday, &removed_ids(&monday)[0]).ends_with(0);
 }
 
-/// Checks that the stored text of a page is the text that was compared, without the menu and other surroundings of the article.
+/// Checks that the stored text of a page is the text that was compared, without the menu and everything else around the article.
 #[test]
 fn the_texts_of_pages_are_stored_without_their_frames() {
     let folder = tempfile::tempdir().unwrap();

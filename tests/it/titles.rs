@@ -102,7 +102,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
 }
 
-/// Checks that documents with identical texts and different titles are not copies if titles are read.
+/// Checks that documents with identical texts but different titles are not copies if titles are read.
 #[test]
 fn copies_are_those_of_text_and_title() {
     let folder = tempfile::tempdir().unwrap();

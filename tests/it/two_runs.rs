@@ -18,7 +18,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// Starts a run on `out` and waits until it is working.
+/// Starts a run that writes to `out`, and waits until the run is working.
 fn at_work(folder: &Path, more: &[&str]) -> Child {
     let mut command = listening();
     command.current_dir(folder).args(["run", "long.jsonl", "--out", "out", "--threads", "2", "--memory", "512MiB"]);

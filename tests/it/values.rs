@@ -1,4 +1,4 @@
-//! Tests that a bad value causes no other losses: text that is not UTF-8 in string columns, ids that cannot be read, and values that are
+//! Tests that a bad value causes no other losses: text in string columns that is not UTF-8, ids that cannot be read, and values that are
 //! not numbers in a column of `--keep`.
 
 use std::path::Path;
@@ -209,7 +209,7 @@ fn any_other_value_that_is_not_utf8_is_null_and_counted() {
     Ran::of(stream(&["--keys", "100", "--id-column", "url"])).ends_with(0);
     assert!(record(&flags)["warnings"].to_string().contains("1 value is not UTF-8"), "{}", record(&flags)["warnings"]);
     assert_eq!(Table::read(&flags.join("flags")).texts("id")[1], "a.parquet#1");
-    // A title is not part of the text, so a bad title costs no row.
+    // A title is not part of the text, so a bad title does not cause a row to be rejected.
     columns.push(("title", bytes(&[b"t", b"\xFF", b"t", b"t", b"t"])));
     write_strings(&path, &columns, plain());
     run(&[&path], &out, &["--algorithms", "core_words", "--overwrite"]).ends_with(0);
@@ -491,7 +491,7 @@ fn numbers_of_keep_compare_as_numbers_and_the_rest_comes_last() {
             null.clone(),
         ),
         (&["true", "false"], "true", "false", null.clone()),
-        // Text columns are compared as text, even if individual values look like numbers or dates.
+        // String columns are compared as strings, even if individual values look like numbers or dates.
         (&["2024-01-02", "2023-05-06", "2023"], "2024-01-02", "2023", null.clone()),
         (&["b", "a", "9", "10", "c"], "c", "10", null),
     ];
@@ -561,7 +561,7 @@ fn values_of_many_types_compare_over_all_files() {
     write("e.parquet", &["t", "u"], Arc::new(BooleanArray::from(vec![true, false])));
     assert_eq!((kept("q desc").0, kept("q asc").0), ("d".to_owned(), "least".to_owned()));
     write("f.parquet", &["n"], new_null_array(&DataType::Int64, 1));
-    // The result is the same with a different order of files and with different numbers of threads.
+    // The result is the same if the order of the files or the number of threads is different.
     std::fs::rename(docs.join("a.jsonl"), docs.join("z.jsonl")).unwrap();
     for threads in ["1", "4"] {
         assert_eq!(kept_by(folder.path(), "q asc", &docs, &["--threads", threads]), ("least".to_owned(), lost.clone()));

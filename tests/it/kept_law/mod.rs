@@ -31,7 +31,7 @@ const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"
 const STOPS: [&str; 9] =
     ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
 
-/// Lists the steps of a sequence.
+/// Lists the kinds of steps in a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A new batch.
@@ -43,9 +43,9 @@ enum Step {
     Compact,
     /// A batch that a guard holds back. The batch is then accepted, or the index changes first and the batch is run again.
     Hold,
-    /// A new batch whose process is killed, and its recovery.
+    /// A new batch, during which the process is killed, and the recovery.
     Kill,
-    /// A recomputation of the last batch whose process is killed, and its recovery.
+    /// A recomputation of the last batch, during which the process is killed, and the recovery.
     KillRemake,
 }
 
@@ -96,7 +96,7 @@ struct Law {
     batches: Vec<Batch>,
     /// Texts that form the steps of chains: they change from document to document across all batches.
     walks: Vec<String>,
-    /// The number of batches that were written, published or not.
+    /// The number of batches that were written, whether published or not.
     written: usize,
     said: Vec<String>,
     chained: usize,
@@ -178,8 +178,8 @@ impl Law {
         self.no_text_is_kept_twice();
     }
 
-    /// Writes a batch that consists of groups of texts that are edited versions of each other, and copies of kept or removed texts in any
-    /// batch.
+    /// Writes a batch that consists of groups of texts that are edited versions of each other, and of copies of kept or removed texts from
+    /// any batch.
     fn write(&mut self) -> Batch {
         let name = format!("n{}", self.written);
         self.written += 1;
@@ -219,7 +219,7 @@ impl Law {
         if self.batches.is_empty() {
             return None;
         }
-        // The last batches are chosen more often, so that chains grow.
+        // Recent batches are chosen more often, so that chains grow.
         let back = self.numbers.below(4).min(self.numbers.below(self.batches.len()));
         let rows = &self.batches[self.batches.len() - 1 - back].rows;
         rows[self.numbers.below(rows.len())].text.clone()
@@ -261,7 +261,7 @@ impl Law {
         (0..count).map(|_| word(&mut self.numbers)).collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the options of a run by name.
+    /// Returns the options for the run of the batch with this name.
     fn options(&mut self, name: &str, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let rule = if self.mixed { self.numbers.below(RULES.len()) } else { self.rule };
         let [remove_if, chain] = RULES[rule];
@@ -313,7 +313,7 @@ impl Law {
     fn published(&mut self, mut batch: Batch) {
         if self.batches.last().is_some_and(|last| last.name == batch.name) {
             let last = self.batches.pop().unwrap();
-            // A forgotten text is forgotten in all of its copies.
+            // If a text is forgotten, all of its copies are forgotten.
             let texts: BTreeSet<&String> = last
                 .rows
                 .iter()
@@ -482,8 +482,8 @@ fn seeds() -> Range<u64> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// Runs a sequence. Returns the number of documents that a chain removed, and the number of texts that were kept only in forgotten
-/// documents.
+/// Runs a sequence. Returns the number of documents that were removed because of a chain, and the number of texts that were kept only in
+/// forgotten documents.
 fn sequence(seed: u64) -> [usize; 2] {
     let mut law = Law::new(seed);
     law.step(Step::Run);

@@ -1,4 +1,4 @@
-//! Implements a driver with one thread. Lists replace the shuffle, buckets are in random order, and scans read random pieces. `stage` makes
+//! Implements a single-threaded driver. Lists replace the shuffle, buckets are in random order, and scans read random pieces. `stage` makes
 //! all decisions about algorithms, rows and pairs; the driver makes none.
 
 use std::borrow::Cow;

@@ -71,7 +71,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // The ratio is slightly below the exact value, so that rounding does not reject a pair before the check.
+            // The ratio is slightly below the exact value, so that rounding errors do not rule out a pair before the check.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,
@@ -93,7 +93,7 @@ impl DecompositionSigner<'_> {
     }
 }
 
-/// Returns every occurrence of a word as (df, number of the occurrence, hash), rarest words first. Among equally rare words,
+/// Returns the occurrences of all words, each as (df, number of the occurrence, hash), rarest words first. Among equally rare words,
 /// later occurrences come first, because fewer documents contain them.
 fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
     let mut all = Vec::with_capacity(document.words().len());
@@ -140,8 +140,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Skips pairs that also share the previous list, because they were judged in that list. In the first list that two documents share,
-    /// only later words can also be shared. Every pair is found in the first shared list.
+    /// Skips a pair if the previous list also contains both documents, because the pair was judged in that list. In the first list that
+    /// contains both documents, only later words can also be shared. Every pair is found in the first such list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;

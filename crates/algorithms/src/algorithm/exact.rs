@@ -2,7 +2,7 @@
 //!
 //! Source: Zelenkov, Segalovich 2007, the "MD5" baseline. Cost: O(bytes), one row per document. Limitations: a copy is missed if even one
 //! character or the template around the text differs; markup must be removed first. The digest has 128 bits, so chance collisions are
-//! negligible at any size. A text without a visible character has no signature.
+//! negligible in a corpus of any size. A text without a visible character has no signature.
 //!
 //! ```text
 //! form=raw        "Кот."  != "кот"      the bytes of the text column

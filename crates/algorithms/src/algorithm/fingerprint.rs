@@ -4,8 +4,8 @@
 //! `weight=tf_over_df`, also a first pass for the corpus counts.
 //!
 //! Limitations: counts are part of the signature, so a copy in which one of these words occurs once more is missed. This is much stricter
-//! than comparing the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them;
-//! `min_distinct` skips such documents.
+//! than comparing the words alone (`tf`). If a document has fewer distinct words than the `words` parameter specifies, the signature
+//! contains all of them; `min_distinct` skips such documents.
 //!
 //! ```text
 //! "网页" 12 times, "搜索" 10, "引擎" 7, words=3 -> "网页 12 搜索 10 引擎 7"

@@ -5,10 +5,10 @@
 //!
 //! The distinct words are sorted by descending idf = ln(N / df), then alphabetically. The first 70% of them, at least one, form the string.
 //! If two documents have equal hashes, their strings are compared, and only documents with equal strings are duplicates. So the key is the
-//! 32-bit hash followed by 96 bits of another hash of the string, and the choice among the eight functions does not change any pair.
-//! `cargo bench --bench string_hashes` counts how many different strings each function maps to the same value. The survey reports hundreds
-//! of collisions among a thousand strings. 32-bit hashes cannot produce that many, so the survey must have counted after reducing the
-//! hashes to the size of a table.
+//! 32-bit hash followed by 96 bits of another hash of the string, and the choice among the eight functions does not affect which pairs are
+//! found. `cargo bench --bench string_hashes` counts how many different strings each function maps to the same value. The survey reports
+//! hundreds of collisions among a thousand strings. 32-bit hashes cannot produce that many, so the survey must have counted after reducing
+//! the hashes to the size of a table.
 //!
 //! Limitations: the string contains the rarest words by construction, so any typo changes it. The method is nearly an exact comparison of
 //! the sets of words. Signatures are comparable only within one statistics snapshot.

@@ -11,8 +11,8 @@
 //! Positions and frequencies are not used. The presets are the one-sided cutoffs of the 2002 paper. Words that occur once (typos, numbers)
 //! set the highest IDF, so the cutoffs shift with the size of the corpus; `df_min` and `df_max` do not shift. `top` is a fixed-size variant
 //! from a different source: instead of a lexicon, it uses the heaviest words by tf ln(N / df), without the first `skip` words. Limitations:
-//! one changed lexicon word breaks the signature (`lex_rand` addresses that). Documents that only share a template have few lexicon words;
-//! `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
+//! one changed lexicon word breaks the signature (`lex_rand` addresses that). Documents that have only a template in common have few
+//! lexicon words; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};

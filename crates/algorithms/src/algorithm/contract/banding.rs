@@ -22,10 +22,10 @@
 
 /// The maximum number of minima per document.
 const MOST_MINIMA: usize = 128;
-/// The share of pairs at the threshold that may be missed.
+/// The share of pairs that may be missed if their similarity equals the threshold.
 const MISSED: f64 = 0.05;
 
-/// The lowest threshold, rounded, for which `MOST_MINIMA` minima are enough.
+/// The lowest threshold (rounded) for which `MOST_MINIMA` minima are enough.
 pub const LOWEST: f64 = 0.05;
 
 /// Holds the number of bands and the number of minima per band.

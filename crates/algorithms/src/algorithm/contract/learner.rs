@@ -1,4 +1,4 @@
-//! Training: an algorithm that uses a model learns it from the corpus before the first document is signed.
+//! Defines training: an algorithm that uses a model learns the model from the corpus before the first document is signed.
 
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
@@ -9,7 +9,7 @@ pub trait Learner: Send + Sync {
     /// Appends the note of one document: the numbers that learning uses. Documents with an empty note are ignored.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
-    /// Returns the model as a list of numbers. The list must fit in a fraction of the memory limit.
+    /// Returns the model as a list of numbers. The list may use only a fraction of the memory limit.
     ///
     /// # Errors
     /// Returns the error of [`Notes::go_on`], which implementations must call in long loops.

@@ -7,9 +7,9 @@
 //! | --- | --- | --- |
 //! | [`Algorithm`] | What is the algorithm's name, what does it need, and how is it bound to a corpus? | every algorithm |
 //! | [`KeySigner`] | What is the key of a document? Documents with equal keys are duplicates. | algorithms with one key per document |
-//! | [`Signer`] | What rows does a document have, and which rows make a pair? | all other algorithms |
+//! | [`Signer`] | What rows does a document have, and which rows form a pair? | all other algorithms |
 //! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with their own check |
-//! | [`FeatureKind`] | What parts of documents does the first pass count? | algorithms that count sentences, segments or similar parts |
+//! | [`FeatureKind`] | What features does the first pass count? | algorithms that count sentences, segments or similar parts |
 //! | [`Learner`] | What is learned from all documents before signing? | algorithms with a model |
 //! | [`TermVectors`] | What additional operations does an algorithm with weighted term vectors provide? | `cosine` |
 
@@ -37,7 +37,7 @@ pub use verify::Verify;
 /// Holds the corpus-wide statistics that a signer may use.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// An upper bound on the number of documents (rows of all input files). The search tables are planned for this number of documents.
+    /// An upper bound on the number of documents (rows of all input files). The search tables are sized for this number of documents.
     pub documents: u64,
     /// The counts from the first pass, if [`Algorithm::needs`] requests them.
     pub stats: &'c CorpusStats,

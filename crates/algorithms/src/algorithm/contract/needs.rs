@@ -31,7 +31,7 @@ impl Needs {
 /// Lists the parts of a document on which a signature can depend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reads {
-    /// The text, or other columns.
+    /// The signature can depend on the text and on other columns.
     #[default]
     Text,
     /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These

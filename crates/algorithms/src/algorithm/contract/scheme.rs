@@ -3,7 +3,7 @@
 use super::banding::Banding;
 use dupsift_core::row::{Row, RowShape, Score};
 
-/// Holds the decisions that a signer makes once for a corpus and all its documents. Start from [`SignatureScheme::new`].
+/// Holds the decisions that a signer makes once for all documents of a corpus. Start from [`SignatureScheme::new`].
 #[derive(Clone, Debug)]
 pub struct SignatureScheme {
     /// The shape of the rows.
@@ -24,8 +24,8 @@ pub struct SignatureScheme {
     /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). The number is 0 for methods that compare only rows.
     pub sketch_words: usize,
     /// The number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
-    /// documents that only share a key. The maximum is 28, so that the words fit in a row. If the number is 0, all documents that share
-    /// a key are looked up.
+    /// documents that share a key but cannot be a pair. The maximum is 28, so that the words fit in a row. If the number is 0, all
+    /// documents that share a key are looked up.
     pub index_words: usize,
     /// How the number of comparisons grows with the size of the corpus.
     pub growth: Growth,
@@ -46,7 +46,7 @@ pub struct SignatureScheme {
 /// Defines the meaning of a key that two documents share at the same position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKey {
-    /// The documents are duplicates. A group of rows with equal keys represents all of its pairs, so its cost is linear in the number of
+    /// The documents are duplicates. A group of rows with equal keys represents all of its pairs, so the cost is linear in the number of
     /// rows.
     Duplicates,
     /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, for example by a
@@ -63,14 +63,14 @@ pub enum SharedKey {
 /// Describes how the number of comparisons grows with the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// The number is approximately linear.
+    /// The number grows approximately linearly.
     Linear,
-    /// The number depends on the words of the corpus, and may be quadratic.
+    /// The growth depends on the words in the corpus, and may be quadratic.
     MayBeQuadratic {
         /// The alternative to use, such as `join=lsh`.
         instead: &'static str,
     },
-    /// The number is quadratic, because all documents are compared with each other.
+    /// The number grows quadratically, because all documents are compared with each other.
     Quadratic {
         /// The minimum number of rows per document.
         rows: u64,

@@ -37,7 +37,7 @@ pub trait Signer: Send + Sync {
     /// Appends the [`SignatureScheme::index_words`] words that an index keeps for a document with these rows.
     fn index_sketch(&self, _signed: &Signatures, _out: &mut Vec<u64>) {}
 
-    /// Returns whether the index words or the sketches of two documents allow the documents to be a pair. The result must be true for
+    /// Returns whether two documents can be a pair, judging only by their index words or sketches. The result must be true for
     /// every pair that [`Signer::pairs`] finds.
     fn may_be_pair(&self, _a: &[u64], _b: &[u64]) -> bool {
         true

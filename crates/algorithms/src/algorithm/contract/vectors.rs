@@ -22,21 +22,21 @@ pub trait TermVectors: Send + Sync {
     /// it.
     fn titles(&self, a: &[u64], b: &[u64], few: u64) -> [TitleWords; 2];
 
-    /// Returns whether the word with this hash is the word of a [`Surplus`].
+    /// Returns whether the word with this hash is the word to which a [`Surplus`] refers.
     fn is_word(&self, surplus: Surplus, hash: u64) -> bool;
 
     /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently. If so, a document that is in no
-    /// pair can be omitted without changing any pair.
+    /// pair can be omitted without affecting any pair.
     fn judges_each(&self, key: u128, rows: u64) -> bool;
 
-    /// Returns the rule that compares the documents with this key. Two windows with the same documents have the same pairs only if their
-    /// rule is the same.
+    /// Returns the rule by which the documents with this key are compared. Two windows with the same documents have the same pairs only if
+    /// their rule is the same.
     fn window_rule(&self, key: u128) -> u64;
 
     /// Describes the distance between two sketches, for `explain`.
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String>;
 
-    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. Returns `None` if the window
-    /// compares them. A small window is never the reason.
+    /// Returns the reason why two documents with these sketches are not compared in a window of `rows` rows. Returns `None` if they are
+    /// compared. A small window is never the reason.
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String>;
 }

@@ -17,7 +17,7 @@ pub trait Verify: Send + Sync {
     /// [`Pair::with_similarity`]; a check that computes a direction or a distance also sets these values.
     ///
     /// # Errors
-    /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, so that a request to stop
-    /// does not wait for it. Undecided pairs are counted.
+    /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, because a request to stop
+    /// would have to wait for it. Undecided pairs are counted.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair>;
 }

@@ -273,7 +273,7 @@ impl Signer for CoreWordsSigner<'_> {
         keys.iter().map(|&key| (own == Some(key)).then(|| core.clone())).collect()
     }
 
-    /// Requires `min_common` shared segments, or all segments of a document that has fewer.
+    /// Requires at least `min_common` shared segments, or all segments if one of the documents has fewer.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let some = |segment: &&[u8; 8]| **segment != [0; 8];
         let segments = |row: &Row<'_>| row.sketch.as_chunks::<8>().0.iter().filter(some).count();

@@ -13,7 +13,7 @@ const FEW_TITLES: u64 = 3;
 /// A part that occurs in at most 1/`SHARE_OF_TITLES` of all titles is not the name of a site.
 const SHARE_OF_TITLES: u64 = 100;
 
-/// Counts titles, and the parts of titles that have several parts.
+/// Counts titles, and also the parts of each title that has several parts.
 pub struct TitleParts;
 
 impl TitleParts {

@@ -1,22 +1,23 @@
 //! Computes keys that two texts share if they have two of their heaviest terms in common.
 //!
-//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
+//! The heaviest terms of a text describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
 //! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if its texts share at most
 //! one heavy term.
 //!
-//! Versions share most of their heaviest terms, and some of the less heavy terms. So only pairs of terms with a small sum of ranks are
-//! keys. With the same number of keys, this choice misses half as many pairs as a shorter list in which all pairs of terms are keys.
+//! Versions share most of their heaviest terms, and some of the less heavy terms. Therefore, only pairs of terms whose ranks have a small
+//! sum are keys. With the same number of keys, this choice misses half as many pairs as a shorter list in which all pairs of terms are
+//! keys.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
 //! heaviest 4 of "a a a a b b b c c d e" (df 2 each): a b c d -> keys ab, ac, ad, bc
 //! ```
 //!
-//! A page from a template has few unique words. The template's words are common and make no keys; otherwise, all pages with the template
-//! would be compared. If two texts share no term that makes keys, their cosine is at most the product of the lengths of their remaining
-//! terms (the bound of the prefix filter, `kit/prefix.rs`). So no pair is lost as long as this product is below the threshold. If the
-//! remaining terms of a text could reach the threshold, common terms are added to its list. If two texts share a key of two common terms,
-//! they are compared only if that bound reaches the threshold.
+//! A page from a template has few unique words. The template's words are common and are not used in keys; otherwise, all pages with the
+//! template would be compared. If two texts share no term that is used in keys, their cosine is at most the product of the lengths of their
+//! remaining terms (the bound of the prefix filter, `kit/prefix.rs`). So no pair is lost as long as this product is below the threshold. If
+//! the remaining terms of a text could reach the threshold, common terms are added to its list. If two texts share a key that consists of
+//! two common terms, they are compared only if that bound reaches the threshold.
 //!
 //! ```text
 //! threshold 0.6; lengths of the common terms: a 0.9  b 0.7  c 0.65      a b 0.63, a c 0.585, b c 0.455: only a and b are compared
@@ -29,24 +30,24 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// Terms in at most this many documents make keys even in a small corpus, because they cost little.
+/// Terms in at most this many documents are used in keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// If fewer than this many terms of a text make keys, each of these terms also makes a key by itself.
+/// If fewer than this many terms of a text are used in keys, each of these terms is also a key by itself.
 const FEW_TERMS: usize = 3;
 
-/// Defines which terms make keys.
+/// Defines which terms are used in keys.
 #[derive(Clone, Copy, Debug)]
 pub struct HeavyTerms {
     /// The maximum number of heavy terms per text.
     pub most: usize,
-    /// The maximum document frequency of a term that makes keys.
+    /// The maximum document frequency of a term that is used in keys.
     pub most_documents: u64,
     /// The cosine threshold of a pair.
     pub threshold: f64,
 }
 
-/// Holds the keys of a text and the terms that make them.
+/// Holds the keys of a text and the terms that are used in them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
     /// The terms: first the rarer terms, then the common terms, each group sorted by descending weight.
@@ -86,7 +87,7 @@ impl Kind {
 }
 
 impl HeavyTerms {
-    /// Returns the maximum document frequency of a term that makes keys, in a corpus with this many documents.
+    /// Returns the maximum document frequency of a term that is used in keys, for a corpus with this many documents.
     pub fn most_documents(share: f64, documents: u64) -> u64 {
         ((share * documents as f64) as u64).max(FEW_DOCUMENTS)
     }
@@ -146,7 +147,7 @@ pub fn words_of(keys: &[u128], words: &BTreeMap<u64, &str>) -> Vec<Option<String
     keys.iter().map(|&key| found.get(&(key as u64)).cloned().flatten()).collect()
 }
 
-/// Returns the hashes of the `most` heaviest terms, heaviest first. `terms` yields at most `room` terms.
+/// Returns the hashes of the heaviest terms, heaviest first; `most` limits their number. `terms` yields at most `room` terms.
 fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
     // Weights are positive, and positive floating-point numbers sort like their bits.
     let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);
@@ -179,7 +180,7 @@ mod tests {
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [2, 4, 6, 8]);
         assert_eq!(found.keys, [key(2, 4), key(2, 6), key(4, 6), key(2, 8)]);
-        // The order of the weights does not change the key of two terms, and the terms of a first line make no keys.
+        // The order of the weights does not change the key of two terms, and the terms of the first line are not used in keys.
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
         let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
         assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);
@@ -196,7 +197,7 @@ mod tests {
         let terms = [term(2, 0.7, 1), term(4, 0.4, 1), term(6, 0.4, 2), term(8, 0.4, 400), term(10, 0.2, 401)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!((found.terms, found.common), (vec![6, 8], 0.0));
-        // There are few terms, so each of them also makes a key by itself.
+        // There are few terms, so each of them is also a key by itself.
         assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
         assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
         // No term can match another document, so each text gets a unique key.

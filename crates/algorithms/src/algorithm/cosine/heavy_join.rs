@@ -15,7 +15,8 @@ use crate::algorithm::kit::prefix::{Term, below};
 use dupsift_core::number::thousands;
 use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
-/// The maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
+/// The maximum number of rows in a window whose pairs are all compared. In larger windows, two documents are compared only if they share a
+/// third term.
 const LARGE_WINDOW: usize = 64;
 /// The maximum number of in-memory entries in a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
@@ -45,7 +46,7 @@ pub struct HeavyJoin {
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
-    /// Returns the join by heavy terms, with the random projections of `seed`.
+    /// Returns the join by heavy terms, with the random projections for this seed.
     pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
@@ -101,7 +102,7 @@ impl HeavyJoin {
         Kind::of(key) != Kind::Two || rows <= LARGE_WINDOW as u64 || self.terms.most <= 2
     }
 
-    /// Describes how many signs of two documents differ.
+    /// Describes in how many signs two documents differ.
     pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);
         let most = self.most_differing;
@@ -152,7 +153,7 @@ impl HeavyJoin {
         }
         if kind == Kind::Two && rows > LARGE_WINDOW && self.terms.most > 2 {
             let common = self.common(window, sketches);
-            // If three terms are common to all documents, any two documents share a third term.
+            // If all documents share three terms, any two documents share a third term.
             if common.len() == 2 {
                 return self.pairs_by_a_third(window, sketches, &common, out);
             }
@@ -200,7 +201,7 @@ impl HeavyJoin {
             for bucket in entries.chunk_by(|a, b| a.0 == b.0).filter(|bucket| bucket.len() > 1) {
                 docs.clear();
                 docs.extend(bucket.iter().map(|&(_, doc)| doc));
-                // A pair that shares several terms is emitted only for the first of these terms.
+                // A pair with several shared terms is emitted only for the first of these terms.
                 let first = |a: u64, b: u64| prints(a).find(|&one| prints(b).any(|other| other == one));
                 let judge = |a: u64, b: u64| if first(a, b) == Some(bucket[0].0) { candidate(a, b) } else { None };
                 let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
@@ -258,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Joins all windows of the vectors. Returns the pairs, how often each was found, and the number of comparisons.
+    /// Runs the join over all windows of the vectors. Returns the pairs, how often each was found, and the number of comparisons.
     fn join(join: &HeavyJoin, vectors: &[Vec<Term>]) -> (BTreeMap<(u64, u64), u64>, u64) {
         let layout = RowLayout::new(RowShape::KEY64, vectors.len() as u64);
         let mut windows: BTreeMap<u128, Vec<u8>> = BTreeMap::new();
@@ -329,7 +330,7 @@ mod tests {
         assert!(compared == 64 * 63 / 2 + 2 * 16 * 6 && found.len() > 1_900);
     }
 
-    /// If all documents of a window share a third term, no pair is ruled out. A pair that shares several terms is found once.
+    /// If all documents of a window share a third term, no pair is ruled out. A pair with several shared terms is found once.
     #[test]
     fn what_all_have_in_common_cuts_nothing() {
         let vectors = |third: &dyn Fn(u64) -> Vec<u64>| -> Vec<Vec<Term>> {
@@ -342,7 +343,7 @@ mod tests {
         let (found, compared) = join(&HeavyJoin { most_differing: 512, ..bound(4, 0.1) }, &two);
         let windows: u64 = found.values().sum();
         assert!(found.len() == 50 && found.keys().all(|&(a, b)| a / 2 == b / 2));
-        // Keys 0 1, 0 10, 1 10 and 0 500: each pair is found once for each key, although it shares two terms in the first window.
+        // Keys 0 1, 0 10, 1 10 and 0 500: each pair is found once for each key, although its documents share two terms in the first window.
         assert_eq!((windows, compared), (4 * 50, 5 * 50));
     }
 

@@ -12,17 +12,17 @@
 //! "a b c d" and "d c b e", all weights 1: 3 / 4
 //! ```
 //!
-//! The distance is the gap: the largest difference between the weights of one word (`vector.rs`). `versions` uses the same signer with
-//! other parameters.
+//! The distance is the gap: the largest difference between the weights of the same word in the two texts (`vector.rs`). `versions` uses the
+//! same signer with other parameters.
 //!
 //! `join=heavy` (`heavy_join.rs`) is not exact. Two texts are compared if they share two of their fifteen heaviest terms (56 rows of 12
 //! bytes per document). They are candidates if the signs of random projections (96 bytes per document) differ in no more positions than
 //! expected for a pair. On four corpora of up to 39,000 documents, `join=heavy` missed at most 0.04% of the pairs of the exact join at a
 //! threshold of 0.68, and 0.14% at 0.6. There were 1.5 to 6 candidates per pair, so the number of candidates grows in proportion to the
 //! number of pairs. Limitations: `join=heavy` misses versions that do not share two of their heaviest terms. If more than 64 texts share
-//! two heavy terms, it misses pairs that do not share a third heavy term. Below 0.6, similar texts have less in common, so the share of
-//! missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in run.json says that
-//! more pairs are missed.
+//! two heavy terms, it misses pairs that do not share a third heavy term. At thresholds below 0.6, the texts of a pair have less in common,
+//! so the share of missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in
+//! run.json says that more pairs are missed.
 //!
 //! With ln(N / df), a text whose words all occur in every document would have no vector, so dupsift uses ln(1 + N / df). Terms that occur
 //! in a single document get no row, because they cannot match another document. Limitations: word order and length do not count, so a text
@@ -195,7 +195,7 @@ impl<'c> VectorSigner<'c> {
         self
     }
 
-    /// Emits the rows of a vector. The corpus counts include this document's text `times` times.
+    /// Emits the rows of a vector. `times` is the number of copies of this document's text that the corpus counts include.
     fn sign_vector(&self, terms: Vec<Term>, times: u64, out: &mut Signatures) {
         if terms.is_empty() {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
@@ -225,7 +225,7 @@ impl Signer for VectorSigner<'_> {
         let Some(heavy) = &self.heavy else {
             return SignatureScheme {
                 shape: RowShape { sketch: SKETCH, ..RowShape::KEY64 },
-                // The number of leading terms of a typical page.
+                // The number of leading terms in a typical page.
                 rows_per_document: 8,
                 growth: Growth::MayBeQuadratic { instead: "join=heavy or a higher threshold" },
                 ..scheme

@@ -129,8 +129,8 @@ fn transform<const N: usize>(values: &mut [i16; N]) {
 mod tests {
     use super::*;
 
-    /// Returns two vectors of length 1 with this cosine. The vectors share `terms` terms, each vector also has `terms` unique terms, and
-    /// the weights are uneven.
+    /// Returns two vectors of length 1 with this cosine. Half of the terms in each vector are shared and half are unique (`terms` of each
+    /// kind); the weights are uneven.
     fn pair(cosine: f64, terms: u64, number: u64) -> [Vec<Term>; 2] {
         let random = |at: u64| (splitmix64(number, at) >> 11) as f64 / 2f64.powi(53);
         let part = |first: u64, square: f64| -> Vec<Term> {
@@ -174,7 +174,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // If the cosine is lower by 0.25, some pairs stay below the limit, but almost no unrelated pairs stay below it.
+                // If the cosine is 0.25 lower, some pairs still stay below the limit, but almost no unrelated pairs do.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));

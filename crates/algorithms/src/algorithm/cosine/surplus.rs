@@ -128,7 +128,8 @@ mod tests {
         assert_eq!(surplus(true, None, 0.1, "?", "a")[0], Surplus::default());
     }
 
-    /// Compares random texts with the definition. Without counts, idf multiplies all weights by the same factor and has no effect.
+    /// Checks the results for random texts against the definition. Without counts, idf multiplies all weights by the same factor and has no
+    /// effect.
     #[test]
     fn random_texts() {
         let texts = in_memory::texts(3, 60, 40);

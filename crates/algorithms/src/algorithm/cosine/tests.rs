@@ -36,7 +36,7 @@ fn what_has_no_vector_has_no_signature() {
     assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
 }
 
-/// Compares all pairs of random texts with the definition.
+/// Checks all pairs of random texts against the definition.
 #[test]
 fn finds_exactly_the_pairs_of_the_definition() {
     let texts = texts(7, 160, 30);

@@ -146,7 +146,8 @@ impl Weighing<'_> {
     pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
         let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
         let least = below(least) - HAIR;
-        // Each scale is the inverse length of the part that represents the text, because the gap is defined for text vectors with length 1.
+        // Each scale is the inverse of the length of the part that represents the text, because the gap is defined for text vectors with
+        // length 1.
         let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
         let (mut cosine, mut gap) = (0.0f64, 0.0f64);
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
@@ -225,7 +226,7 @@ mod tests {
         // Decorative and blank lines do not count as first lines. A text with one line is its own first line.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
-        // Compares a text with one line and a text whose first line has the same words.
+        // Compares a one-line text with a text whose first line has the same words.
         let e = 1.0 + 2f64.ln();
         let length = (4.0 + e * e).sqrt();
         assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));

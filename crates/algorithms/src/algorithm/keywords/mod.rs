@@ -11,7 +11,7 @@
 //! weights 2 1 1 and 1 1 1: d = 1 / (6 + 3) = 0.11;  all weights doubled: d = 0.2, so weights are shares of the length
 //! ```
 //!
-//! The page's own description is used if the corpus has the column and the description contains a letter or a digit; otherwise, the
+//! The page's own description is used if the corpus has a column for it and the description contains a letter or a digit; otherwise, the
 //! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule; this
 //! choice is an interpretation. Limitations: words with equal weight may swap places at rank N, which prevents matches under rules 2 to 5;
 //! ties are broken alphabetically.

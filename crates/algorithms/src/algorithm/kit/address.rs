@@ -36,7 +36,7 @@ const TRACKING: [&str; 25] = [
     "ysclid",
 ];
 
-/// Returns the key of a web address, or `None` if the text is not a web address.
+/// Returns the key of a web address, or `None` if the string is not a web address.
 ///
 /// The address is parsed as in a browser, according to the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking
 /// parameters and order of parameters are ignored. An address without a scheme must have a dot in its host.

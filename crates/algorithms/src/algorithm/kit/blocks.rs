@@ -111,7 +111,7 @@ trait FindOrLast: Iterator + Sized {
 
 impl<I: Iterator> FindOrLast for I {}
 
-/// Returns the number of bits in the shortest key, which is made of the b - k smallest blocks.
+/// Returns the number of bits in the shortest key, which is made up of the b - k smallest blocks.
 fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
     let bound = |i: u32| i * bits / blocks;
     let mut widths: Vec<u32> = (0..blocks).map(|i| bound(i + 1) - bound(i)).collect();
@@ -129,7 +129,7 @@ fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1u64, |value, i| value.saturating_mul(u64::from(n) - i) / (i + 1))
 }
 
-/// Returns all sets of `size` out of `count` items. The sets are represented as bits and are in ascending order.
+/// Returns all sets of `size` items chosen from `count` items. The sets are represented as bits and are in ascending order.
 fn subsets(count: u32, size: u32) -> Vec<u64> {
     let mut sets = Vec::new();
     let mut set: u64 = (1 << size) - 1;

@@ -1,4 +1,4 @@
-//! Runs an algorithm completely on a few texts in memory, so that tests can compare it with an exhaustive comparison.
+//! Runs all steps of an algorithm on a few texts in memory, so that tests can check it against an exhaustive comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -124,7 +124,7 @@ impl Lexicon {
         entries
     }
 
-    /// Describes the lexicon in this corpus, for run.json.
+    /// Describes the lexicon of this corpus, for run.json.
     pub fn describe(&self) -> String {
         match self.commonest {
             u64::MAX => format!("lexicon: words in at least {} documents", self.rarest),

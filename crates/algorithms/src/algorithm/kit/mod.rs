@@ -65,7 +65,7 @@ pub mod examples {
         sign_with(signer.as_ref(), text)
     }
 
-    /// Returns statistics with these numbers of documents and words. `words` lists (word, df, cf) for some of the
+    /// Returns statistics for this many documents and words. `words` lists (word, df, cf) for some of the
     /// words.
     pub fn counted(documents: u64, tokens: u64, words: &[(&str, u64, u64)]) -> CorpusStats {
         let folder = tempfile::tempdir().expect("a folder");

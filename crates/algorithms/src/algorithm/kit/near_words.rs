@@ -1,5 +1,5 @@
 //! Finds the 64-bit words that differ from a given word in only a few bits. The search rules out nearly all pairs in a window of bit
-//! vectors, several at a time. If the first words of two longer vectors differ in too many bits, the vectors do too, so one word per row is
+//! vectors, several at a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is
 //! enough to rule out pairs. The remaining pairs are judged on the complete vectors.
 
 use dupsift_core::cpu::Level;
@@ -27,10 +27,10 @@ pub fn compare(
 fn near(level: Level, first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {
     match level {
         Level::Plain => scan(first, words, most, places),
-        // SAFETY: `Level::best` found the feature of this level.
+        // SAFETY: `Level::best` detected the feature of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(first, words, most, places) },
-        // SAFETY: `Level::best` found the other features of this level, and the guard checks for the feature that counts bits.
+        // SAFETY: `Level::best` detected the other features of this level, and the guard checks for the feature that counts bits.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             x86::avx512(first, words, most, places);
@@ -71,7 +71,7 @@ mod x86 {
         super::scan(first, words, most, places);
     }
 
-    /// Compares eight words at a time, with an instruction that counts their bits.
+    /// Compares eight words at a time, with an instruction that counts set bits.
     #[target_feature(enable = "avx512f,avx512vpopcntdq")]
     #[allow(unsafe_code)]
     pub fn avx512(first: u64, words: &[u64], most: u32, places: &mut Vec<u32>) {

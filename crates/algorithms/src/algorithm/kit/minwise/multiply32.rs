@@ -15,10 +15,10 @@ pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]
     assert!(a.len() == b.len() && a.len() == minima.len() && a.len().is_multiple_of(BLOCK));
     match level {
         Level::Plain => plain(set, a, b, minima),
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(set, a, b, minima) },
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(set, a, b, minima) },
     }
