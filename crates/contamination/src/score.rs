@@ -1,4 +1,4 @@
-//! Computes how much of an item a span covers, weighted by the rarity of its tokens.
+//! Computes how much of an item a span covers, weighted by the rarity of the tokens.
 
 use dupsift_core::float::ln;
 

@@ -54,7 +54,7 @@ pub const LEAST_SHARE: usize = 3;
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// `seen[number]` holds the last text that contains the token with this number, and the number of texts that contain it.
+    /// `seen[number]` holds the last text that contains the token with this number, and the number of texts that contain this token.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,
@@ -63,9 +63,9 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of its items plus
-/// the number of its positions, not to the product of these numbers: the n-gram is listed once for each item, and its positions are joined
-/// into runs before items are processed.
+/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of items that
+/// contain the n-gram plus the number of its positions in the text, not to the product of these numbers: the n-gram is listed once for each
+/// item, and its positions are joined into runs before items are processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,
@@ -199,7 +199,7 @@ fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }
 
-/// Lists the positions of these n-grams in an item, in order. Each part has different positions.
+/// Lists the positions of these n-grams in an item, in order. No position occurs in more than one part.
 fn list_begins<'p, 'i: 'p>(parts: impl IntoIterator<Item = &'p Part<'i>>, begins: &mut Vec<u32>) {
     begins.clear();
     begins.extend(parts.into_iter().flat_map(|part| part.grams.iter().map(|gram| gram.at)));
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!((texts, counts[number("a")], counts[number("b")], counts[number("c")]), (3, 2, 1, 0));
     }
 
-    /// Returns the spans, and the numbers of positions, listed n-grams and processed runs.
+    /// Returns the spans, and how many positions, listed n-grams and processed runs the search had.
     fn work(items: &[String], text: &str) -> (Vec<Span>, [usize; 3]) {
         let mut builder = Builder::new(5);
         items.iter().for_each(|item| builder.push(&crate::items::hashes(&tokens(item)), &[]));

@@ -160,7 +160,7 @@ impl Recipe {
         kinds
     }
 
-    /// Returns the columns besides the text that the algorithms read.
+    /// Returns the columns that the algorithms read in addition to the text.
     pub fn fields(&self) -> BTreeSet<Field> {
         let of = |chosen: &Chosen| chosen.algorithm.needs(&chosen.params).fields;
         self.algorithms.iter().flat_map(of).copied().collect()
@@ -186,7 +186,7 @@ impl Recipe {
         self.bind_where(corpus, models, |_| true)
     }
 
-    /// Like [`Recipe::bind`], but only for the algorithms whose positions in the recipe satisfy `passes`.
+    /// Works like [`Recipe::bind`], but binds only the algorithms whose positions in the recipe satisfy `passes`.
     ///
     /// # Errors
     /// Returns the same errors as [`Recipe::bind`].
@@ -205,7 +205,7 @@ impl Recipe {
         self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
     }
 
-    /// Returns the column of the scopes, if documents have scopes.
+    /// Returns the column that contains the scopes, if documents have scopes.
     pub fn scope_column(&self) -> Option<&String> {
         self.within.as_ref().or(self.across.as_ref())
     }

@@ -108,7 +108,7 @@ fn is_mac_cyrillic(bytes: &[u8]) -> bool {
 }
 
 /// Detects UTF-16 without a byte order mark by its zero bytes, which no other text contains. Line breaks, spaces, quotation marks and
-/// commas determine the byte order, because with swapped bytes they are not letters of any script.
+/// commas determine the byte order, because none of these characters becomes a letter of any script if its bytes are swapped.
 fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     if !bytes.contains(&0) {
         return None;

@@ -50,7 +50,7 @@ impl StringHash {
     }
 }
 
-/// A string hash function with the variations of its ports.
+/// A string hash function, with the variations that are found in ports of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StringHasher {
     /// The function.

@@ -29,9 +29,9 @@ pub enum Why {
     Title,
     /// Another document is about as similar.
     Near,
-    /// No other document is similar, but the two documents are not similar enough to be versions.
+    /// No other document is similar, but the two documents are not similar enough to be versions of the same text.
     Far,
-    /// Many other documents are about as similar to the text that is contained, and too small a share of this text is contained.
+    /// Many other documents are about as similar to the contained text, and too small a share of this text is in the containing text.
     Crowd,
 }
 

@@ -35,7 +35,7 @@ pub use run::{check, contaminated};
 pub const LISTED: f64 = 0.5;
 /// The lowest score at which an item counts as found almost completely.
 pub const NEARLY: f64 = 0.8;
-/// An item that occurs in more than this many documents is public.
+/// An item that occurs in more than this many documents counts as public.
 pub const PUBLIC: u64 = 100;
 /// The maximum number of characters that tables show for a span or an item.
 pub const SHOWN: usize = 500;
@@ -49,7 +49,7 @@ pub struct ItemColumn {
     pub required: bool,
 }
 
-/// Holds the options of a search for contamination, in addition to the options of every run.
+/// Holds the options for a contamination search, in addition to the options that every run has.
 #[derive(Clone)]
 pub struct ContaminatedOptions {
     /// The options for columns, resources and the corpus.

@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use super::checkpoints::goes_on;
 use dupsift_core::error::Error;
 
-/// Holds the free space that a folder's disk had when the work began.
+/// Holds the amount of space that was free when the work began, on the disk that contains a folder.
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
@@ -62,7 +62,7 @@ impl Disk {
     }
 }
 
-/// Returns the number of bytes that this process may still write to a folder's disk, if the system reports that number.
+/// Returns the number of bytes that this process may still write to the disk that contains a folder, if the system reports that number.
 fn free(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
