@@ -50,11 +50,12 @@ struct Part<'i> {
 /// A span must cover at least `1 / LEAST_SHARE` of an item's tokens. Smaller spans are ignored, regardless of the weights.
 pub const LEAST_SHARE: usize = 3;
 
-/// Searches texts for items, and counts how many texts contain each token. Each thread has its own instance.
+/// Searches documents for items, and counts how many documents contain each token. Each thread has its own instance.
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// `seen[number]` holds the last text that contains the token with this number, and the number of texts that contain this token.
+    /// `seen[number]` holds the last document that contains the token with this number, and the number of documents that contain this
+    /// token.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,
@@ -70,7 +71,7 @@ pub struct Search<'i> {
 struct Joins<'i> {
     runs: Vec<Run>,
     parts: Vec<Part<'i>>,
-    /// The runs of one item, each with the number of its part.
+    /// The runs of one item, each with the number of the n-gram to which the run belongs.
     pieces: Vec<(Run, usize)>,
     begins: Vec<u32>,
     /// The total number of runs processed for all items.
@@ -78,7 +79,7 @@ struct Joins<'i> {
 }
 
 impl<'i> Search<'i> {
-    /// Returns a search that has not processed any text.
+    /// Returns a search that has not processed any documents.
     pub fn new(items: &'i Items) -> Search<'i> {
         Search {
             items,
@@ -124,7 +125,7 @@ impl<'i> Search<'i> {
         joins.spans(items)
     }
 
-    /// Returns the number of texts that were searched, and for each token, the number of these texts that contain it.
+    /// Returns the number of documents that were searched and, for each token, the number of these documents that contain it.
     pub fn frequencies(self) -> (u64, Vec<u32>) {
         (self.texts.into(), self.seen.into_iter().map(|(_, count)| count).collect())
     }

@@ -32,7 +32,7 @@ pub enum Kind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An invalid request: a wrong parameter, an unknown name, a missing column.
+    /// An invalid request: a wrong parameter, an unknown name, or a missing column.
     #[error("{said}")]
     Usage {
         /// The name of the option, if the error concerns one.

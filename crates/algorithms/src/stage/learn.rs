@@ -1,6 +1,6 @@
 //! learn: determines the order in which a learning algorithm receives the notes of documents, and how many times it receives each note.
 //!
-//! Each note is passed as many times as the statistics count its text ([`View::times`](super::view::View::times)). The notes of all
+//! Each note is passed as many times as its text is counted in the statistics ([`View::times`](super::view::View::times)). The notes of all
 //! documents are ordered by a hash of their texts, so a model does not depend on the order of documents.
 
 use dupsift_core::row::number;

@@ -1,7 +1,7 @@
 //! merge: merges the occurrences of each pair.
 //!
-//! A pair occurs in each window that contains both documents. The merged pair has the best similarity, the distance that belongs to it, and
-//! all the rules that found the pair. If several occurrences have the best similarity, the first one provides the distance, so the
+//! A pair occurs in each window that contains both of its documents. The merged pair has the best similarity, the distance that belongs to
+//! it, and all the rules that found the pair. If several occurrences have the best similarity, the first one provides the distance, so the
 //! occurrences of a pair must be sorted **by all their bytes**, not only by their two documents. The result then does not depend on the
 //! order in which the occurrences were found.
 

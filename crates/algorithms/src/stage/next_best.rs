@@ -98,7 +98,7 @@ fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u6
     NextBest::default()
 }
 
-/// Returns the end of the near partners of a document.
+/// Returns the position after a document's last near partner.
 fn near_end(partners: &impl Partners, near: f32, doc: u64) -> usize {
     first(partners.range(doc), |at| partners.get(at).1 < near)
 }

@@ -61,7 +61,7 @@ const OTHER: usize = 4;
 /// The index of characters that are not letters.
 const NONE: usize = 5;
 
-/// Holds the first bytes of a text, and two more bytes.
+/// Holds the bytes at the beginning of a text that are examined, and two more bytes.
 type Beginning = [u8; LOOKED_AT + 2];
 
 /// Counts the characters at the beginning of a text by script, from Han to other letters.

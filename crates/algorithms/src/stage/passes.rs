@@ -113,7 +113,7 @@ impl Passes<'_> {
         (does.join("; "), writes + rows)
     }
 
-    /// Returns the algorithms that sign at the time `when`, and the number of bytes in their rows and in the evidence that they record.
+    /// Returns the algorithms that sign at the given time, and the number of bytes in their rows and in the evidence that they record.
     fn signing(&self, when: Signs) -> (String, u64) {
         let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
         if at.is_empty() {

@@ -15,7 +15,8 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which can have at most 255 bytes.
+/// The maximum length of a label. With a prefix and a suffix, a label forms the name of a folder or file, and such a name can have at most
+/// 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.

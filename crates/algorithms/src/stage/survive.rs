@@ -102,7 +102,7 @@ pub struct Lists<'l> {
     pub counts: Vec<Slots<'l>>,
     /// The next document in the same list, by algorithm and document.
     pub next: Vec<Slots<'l>>,
-    /// The maximum number of listed kept documents per class; the first documents are listed.
+    /// The maximum number of kept documents that are listed per class; the first documents are listed.
     pub longest: u64,
 }
 
@@ -189,8 +189,8 @@ pub struct Finder<'f, R> {
 }
 
 impl<'f, R: Relation> Finder<'f, R> {
-    /// Returns a finder of pairs that at least `needed` relations found; `needed` is at least 1. A document is compared with at most `most`
-    /// listed documents.
+    /// Returns a finder for pairs that at least `needed` relations found; `needed` is at least 1. A document is compared with at most
+    /// `most` listed documents.
     pub fn new(relations: &'f [R], needed: usize, most: u64) -> Finder<'f, R> {
         let (lengths, met, partners) = (Vec::new(), Vec::new(), Vec::new());
         Finder { relations, needed, most, left_out: 0, lengths, met, partners }

@@ -5,8 +5,9 @@
 //! 1. The texts share enough: one text contains at least the fraction T of the other text's distinct 3-grams.
 //! 2. The facts agree: the other text contains at least the fraction `NUMBERS` of the distinct numbers in the text with fewer numbers, or
 //!    each text contains at least the fraction `GRAMS` of the other text's 3-grams.
-//! 3. No single word distinguishes them: if A is the text of which the larger share is contained in the other text, B, the occurrences by
-//!    which any one word is more frequent in A than in B make up at most the fraction `SURPLUS` of A's words.
+//! 3. No single word distinguishes them. Let A be the text of which a larger share is contained in the other text, B. For every word, the
+//!    number of its occurrences in A minus the number of its occurrences in B is at most the fraction `SURPLUS` of the number of words in
+//!    A.
 //!
 //! The conditions do not consider evidence that only the corpus shows, such as another page from the same template that is equally similar.
 //! The conditions reject short texts in which one word was changed, because one word in fewer than fifty exceeds the limit `SURPLUS`.
@@ -22,8 +23,8 @@ pub const ENOUGH: f64 = 0.8;
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The minimum share of each text's 3-grams that the other text must contain for the facts to agree regardless of the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
-/// The maximum number of times that a word may occur in one text beyond its occurrences in the other text, as a share of the first text's
-/// words.
+/// The maximum difference between the number of occurrences of a word in one text and in the other text, as a share of the words in the
+/// first text.
 const SURPLUS: f64 = Versions::DEFAULT.word;
 
 /// Appends the evidence of one text.

@@ -32,7 +32,7 @@ pub enum Meaning {
     PositionsFrom(usize),
 }
 
-/// A position in the list of choices, as it may be expressed by an answer.
+/// The position of a choice in the list of choices, given in an answer as a number or as a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Number(usize),

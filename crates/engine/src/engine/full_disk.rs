@@ -1,4 +1,4 @@
-//! Extends full-disk errors with the amount of space that is missing and the amount of work that is saved.
+//! Extends full-disk errors with the amount of space that is missing and the amount of work that has been saved.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use super::checkpoints::goes_on;
 use dupsift_core::error::Error;
 
-/// Holds the amount of space that was free when the work began, on the disk that contains a folder.
+/// Holds the amount of free space on the disk that contains a folder, as it was when the work began.
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
@@ -38,7 +38,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// Describes the amount of space that is missing. `now` is the number of bytes that are free at present.
+    /// Describes the amount of space that is missing. `now` is the number of bytes that are currently free.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {
