@@ -63,7 +63,7 @@ struct Piece {
     visible: usize,
 }
 
-/// Iterates over the pieces of a raw text, in order; white space is in no piece.
+/// Iterates over the pieces of raw text, in order; white space is in no piece.
 struct Pieces<'t> {
     raw: &'t str,
     at: usize,

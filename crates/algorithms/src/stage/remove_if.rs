@@ -61,8 +61,8 @@ impl Bounds {
     /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Returns whether a document may be removed if another document contains this much of it. A text without words is not contained in any
-    /// other text.
+    /// Returns whether a document may be removed if another document contains this much of it. A document without words is not contained in
+    /// any other document.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }

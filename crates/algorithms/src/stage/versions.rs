@@ -91,7 +91,7 @@ mod tests {
         found
     }
 
-    /// Returns a text that consists of this many different words.
+    /// Returns text that consists of this many different words.
     fn words(count: usize) -> String {
         (0..count)
             .map(|n| format!("w{} ", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][n % 10].repeat(1 + n / 10)))

@@ -18,7 +18,7 @@ const BLOCK: usize = 256;
 /// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences per error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
 
-/// Returns the encoding of a text.
+/// Returns the encoding of the text in these bytes.
 ///
 /// # Errors
 /// Returns the name of an encoding that is not supported.
