@@ -73,31 +73,31 @@ pub trait Cluster {
     /// Before the first step, distributes the data that all processes require.
     ///
     /// # Errors
-    /// Returns the errors of [`Cluster::sizes`].
+    /// Returns the same errors as [`Cluster::sizes`].
     fn begin(&self, layout: &Layout) -> Result<()>;
 
     /// Runs a step for each of `tasks` tasks; `known` is a file that all tasks require.
     ///
     /// # Errors
-    /// Returns the errors of [`Cluster::sizes`].
+    /// Returns the same errors as [`Cluster::sizes`].
     fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame>;
 
     /// Runs a step on blocks of these kinds. All blocks of a bucket are in one task if the step requires that; otherwise, blocks are not
     /// moved.
     ///
     /// # Errors
-    /// Returns the errors of [`Cluster::sizes`].
+    /// Returns the same errors as [`Cluster::sizes`].
     fn reduce(&self, step: &Step, of: &[(Frame, Vec<Kind>)], known: Option<&Path>) -> Result<Frame>;
 
     /// Passes the blocks of these kinds to `each`, in any order.
     ///
     /// # Errors
-    /// Returns the errors of [`Cluster::sizes`], or an error from `each`.
+    /// Returns the same errors as [`Cluster::sizes`], or an error from `each`.
     fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()>;
 
     /// Releases blocks that are no longer needed.
     ///
     /// # Errors
-    /// Returns the errors of [`Cluster::sizes`].
+    /// Returns the same errors as [`Cluster::sizes`].
     fn forget(&self, frame: Frame) -> Result<()>;
 }

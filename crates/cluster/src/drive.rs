@@ -32,7 +32,7 @@ use dupsift_engine::session::Session;
 /// Runs the complete job, with its passes on the cluster.
 ///
 /// # Errors
-/// Returns the errors of [`dupsift_engine::job::run()`], an error if the job cannot run on a cluster, or an error from the cluster.
+/// Returns the same errors as [`dupsift_engine::job::run()`], an error if the job cannot run on a cluster, or an error from the cluster.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,

@@ -17,7 +17,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Writes a row of evidence, which consists of the document and its numbers.
+/// Writes a row of evidence, which consists of the document number and the numbers that make up the evidence.
 pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
     to.clear();
     to.extend_from_slice(&doc.to_le_bytes());

@@ -34,7 +34,7 @@ pub enum What {
     Probes,
     /// Matching pairs, including repeated pairs.
     Pairs,
-    /// The numbers of comparisons made and skipped.
+    /// How many comparisons were made and how many were skipped.
     Compared,
     /// Matching pairs without repeats.
     Candidates,
@@ -48,7 +48,7 @@ pub enum What {
     Contents,
 }
 
-/// Identifies the contents of rows, and the algorithm to which they belong.
+/// Identifies the contents of rows, and the algorithm to which the rows belong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
     /// The contents of the rows.

@@ -56,7 +56,7 @@ const NOTED: u64 = 4096;
 /// Makes a pass over the documents of one task.
 ///
 /// # Errors
-/// Returns an error if files are damaged or the disk is full or, with `strict`, if a row is bad.
+/// Returns an error if files are damaged, if the disk is full, or if a row is invalid and `strict` is set.
 pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     if pass.contents || !pass.evidence.is_empty() {
         return evidence(opened, pass, known, task, dir);

@@ -152,7 +152,7 @@ impl Driver<'_> {
         bound.iter().map(put).collect()
     }
 
-    /// Collects the links of the classes, and the numbers of comparisons.
+    /// Collects the links within classes, and the counts of comparisons.
     fn links(&self, frame: Frame, puts: &mut [Put<'_>], bound: &[(usize, Bound<'_>)], alike: &Alike<'_>) -> Result<()> {
         let layout = LinkLayout::new(self.session.documents());
         let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
@@ -234,7 +234,7 @@ impl Driver<'_> {
         Ok(Some(places))
     }
 
-    /// Verifies candidates, using evidence that was collected during signing or is read in another pass.
+    /// Verifies candidates, using evidence that was collected during signing or is collected in another pass.
     fn judge(
         &self,
         known: &Path,
@@ -350,7 +350,7 @@ impl Alike<'_> {
     }
 }
 
-/// Stores the evidence of documents.
+/// Stores the evidence for each document.
 fn take(taking: &Taking, bytes: &[u8]) -> Result<()> {
     let mut bytes = Bytes(bytes);
     while !bytes.0.is_empty() {

@@ -1,5 +1,5 @@
 //! Checks joins whose number of comparisons depends on the words in the corpus. The number is estimated from a sample. The driver signs and
-//! compares the sample after terms have been counted and before the cluster signs anything.
+//! compares the documents in the sample after terms have been counted and before the cluster signs anything.
 //!
 //! ```text
 //! comparisons in the corpus = those in the sample * N (N - 1) / (n (n - 1))       N, n: documents without extra copies

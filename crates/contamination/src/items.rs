@@ -12,7 +12,7 @@ pub const LEAST_TOKENS: usize = 5;
 /// The multiplier of the rolling n-gram hash, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The number for tokens that are in no item.
+/// The number that stands for any token that is in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
 /// The number of filter bits per n-gram.
@@ -235,7 +235,7 @@ impl Items {
         })
     }
 
-    /// Returns the number of a token, or [`NO_TOKEN`] if it is in no item.
+    /// Returns the number that identifies a token, or [`NO_TOKEN`] if the token is in no item.
     #[inline]
     pub(crate) fn number(&self, hash: u64) -> u32 {
         self.vocabulary.number(hash)
@@ -271,7 +271,7 @@ fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
 }
 
-/// Returns the hash of an n-gram, given its polynomial. The hash depends on the length of the n-gram.
+/// Returns the hash of an n-gram, given the value of its polynomial. The hash depends on the length of the n-gram.
 #[inline]
 fn mix(polynomial: u64, tokens: usize) -> u64 {
     mix64(polynomial ^ tokens as u64)
@@ -286,7 +286,7 @@ pub(crate) fn windows<'i>(
     sums: &mut Vec<u64>,
     mut each: impl FnMut(usize, &'i [Gram]),
 ) {
-    // `sums` holds the polynomials before the run and after each of its tokens.
+    // `sums` holds the value of the polynomial before the run and after each token in the run.
     sums.clear();
     sums.push(0);
     let mut last = 0u64;
@@ -311,8 +311,8 @@ pub(crate) fn windows<'i>(
 /// Maps the token hashes of all items to numbers, most frequent first. The map is an open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
-    /// The upper half of the token's hash, and the token's number. One in four billion unrelated tokens is mistaken for a token of an item,
-    /// but n-grams are never mistaken for each other.
+    /// The upper half of the token's hash, and the token's number. About one in four billion unrelated tokens is mistaken for a token of an
+    /// item, but n-grams are never mistaken for each other.
     slots: Vec<(u32, u32)>,
     count: u32,
 }
@@ -337,7 +337,7 @@ impl Vocabulary {
         Vocabulary { slots, count: distinct.len() as u32 }
     }
 
-    /// Returns the number of a token, or [`NO_TOKEN`] if it is in no item.
+    /// Returns the number that identifies a token, or [`NO_TOKEN`] if the token is in no item.
     #[inline]
     fn number(&self, hash: u64) -> u32 {
         let mask = self.slots.len() - 1;

@@ -1,4 +1,4 @@
-//! Maps positions in the normalized text to the raw text.
+//! Maps positions in the normalized text to positions in the raw text.
 //!
 //! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). Therefore, a
 //! position is identified by the number of bytes before it, not counting white space. A stretch of other characters is normalized
@@ -63,7 +63,7 @@ struct Piece {
     visible: usize,
 }
 
-/// Iterates over the pieces of a raw text, in order; white space is in no piece.
+/// Iterates over the pieces of raw text, in order; white space is in no piece.
 struct Pieces<'t> {
     raw: &'t str,
     at: usize,

@@ -1,15 +1,15 @@
-//! Computes how much of an item a span covers, weighted by the rarity of its tokens.
+//! Computes how much of an item a span covers, weighted by the rarity of the tokens.
 
 use dupsift_core::float::ln;
 
 use crate::items::{Item, Items};
 
-/// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N texts contain the token.
+/// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N documents contain the token.
 #[derive(Debug)]
 pub struct Weights(Vec<f64>);
 
 impl Weights {
-    /// Returns the weights of tokens with these document frequencies in `texts` texts.
+    /// Returns the weights of tokens that have these document frequencies in a corpus of `texts` documents.
     pub fn new(texts: u64, frequencies: &[u64]) -> Weights {
         let all = texts as f64 + 1.0;
         Weights(frequencies.iter().map(|&count| ln(all / (count as f64 + 1.0)) + 1.0).collect())
@@ -45,7 +45,8 @@ mod tests {
         let mut builder = Builder::new(3);
         builder.push(&[1, 2, 3, 4, 5], &[]);
         let items = builder.build();
-        // All 99 texts contain the first three tokens, whose weight is 1. No text contains the other tokens, whose weight is ln(100) + 1.
+        // All 99 documents contain the first three tokens, whose weight is 1. No document contains the other tokens, whose weight is
+        // ln(100) + 1.
         let weights = Weights::new(99, &[99, 99, 99, 0, 0]);
         let rare = ln(100.0) + 1.0;
         let score = |covered| items.score(0, &[covered], &weights);

@@ -50,11 +50,12 @@ struct Part<'i> {
 /// A span must cover at least `1 / LEAST_SHARE` of an item's tokens. Smaller spans are ignored, regardless of the weights.
 pub const LEAST_SHARE: usize = 3;
 
-/// Searches texts for items, and counts how many texts contain each token. Each thread has its own instance.
+/// Searches documents for items, and counts how many documents contain each token. Each thread has its own instance.
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// `seen[number]` holds the last text that contains the token with this number, and the number of texts that contain it.
+    /// `seen[number]` holds the last document that contains the token with this number, and the number of documents that contain this
+    /// token.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,
@@ -63,14 +64,14 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of its items plus
-/// the number of its positions, not to the product of these numbers: the n-gram is listed once for each item, and its positions are joined
-/// into runs before items are processed.
+/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of items that
+/// contain the n-gram plus the number of its positions in the text, not to the product of these numbers: the n-gram is listed once for each
+/// item, and its positions are joined into runs before items are processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,
     parts: Vec<Part<'i>>,
-    /// The runs of one item, each with the number of its part.
+    /// The runs of one item, each with the number of the n-gram to which the run belongs.
     pieces: Vec<(Run, usize)>,
     begins: Vec<u32>,
     /// The total number of runs processed for all items.
@@ -78,7 +79,7 @@ struct Joins<'i> {
 }
 
 impl<'i> Search<'i> {
-    /// Returns a search that has not processed any text.
+    /// Returns a search that has not processed any documents.
     pub fn new(items: &'i Items) -> Search<'i> {
         Search {
             items,
@@ -124,7 +125,7 @@ impl<'i> Search<'i> {
         joins.spans(items)
     }
 
-    /// Returns the number of texts that were searched, and for each token, the number of these texts that contain it.
+    /// Returns the number of documents that were searched and, for each token, the number of these documents that contain it.
     pub fn frequencies(self) -> (u64, Vec<u32>) {
         (self.texts.into(), self.seen.into_iter().map(|(_, count)| count).collect())
     }
@@ -199,7 +200,7 @@ fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }
 
-/// Lists the positions of these n-grams in an item, in order. Each part has different positions.
+/// Lists the positions of these n-grams in an item, in order. No position occurs in more than one part.
 fn list_begins<'p, 'i: 'p>(parts: impl IntoIterator<Item = &'p Part<'i>>, begins: &mut Vec<u32>) {
     begins.clear();
     begins.extend(parts.into_iter().flat_map(|part| part.grams.iter().map(|gram| gram.at)));
@@ -290,7 +291,7 @@ mod tests {
         assert_eq!((texts, counts[number("a")], counts[number("b")], counts[number("c")]), (3, 2, 1, 0));
     }
 
-    /// Returns the spans, and the numbers of positions, listed n-grams and processed runs.
+    /// Returns the spans, and how many positions, listed n-grams and processed runs the search had.
     fn work(items: &[String], text: &str) -> (Vec<Span>, [usize; 3]) {
         let mut builder = Builder::new(5);
         items.iter().for_each(|item| builder.push(&crate::items::hashes(&tokens(item)), &[]));

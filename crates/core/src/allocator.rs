@@ -20,7 +20,7 @@ const MAPPED: libc::c_int = 32 << 20;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const GROWN: libc::c_int = 2 << 20;
 
-/// The approximate number of free bytes, at the ends of all heaps together, that are not returned to the system.
+/// The approximate total number of free bytes that are kept at the ends of all heaps instead of being returned to the system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: usize = 64 << 20;
 
@@ -34,7 +34,8 @@ pub fn set_up() {
     }
 }
 
-/// Divides the number of free bytes that may be kept among this many threads, each of which has its own heap.
+/// Sets how many free bytes may be kept at the end of each heap: the total, divided by this number of threads. Each thread has its own
+/// heap.
 pub fn for_threads(threads: usize) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     set(libc::M_TRIM_THRESHOLD, (KEPT / threads.max(1)).max(1 << 20) as libc::c_int);
@@ -61,8 +62,8 @@ fn trim() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {
-    // If the allocator rejects a threshold, the previous threshold remains, which may cost memory or time but is otherwise harmless.
-    // SAFETY: the arguments of mallopt are two plain numbers, and the function acquires the allocator's lock itself.
+    // If the allocator rejects a threshold, the previous threshold remains in effect, which may cost memory or time but is otherwise
+    // harmless. SAFETY: the arguments of mallopt are two plain numbers, and the function acquires the allocator's lock itself.
     unsafe {
         libc::mallopt(parameter, value);
     }

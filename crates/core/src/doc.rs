@@ -8,7 +8,7 @@ use std::fmt;
 pub struct IndexDoc(pub u64);
 
 impl IndexDoc {
-    /// Returns the position of the document in an array with one element for each document of the index.
+    /// Returns the position of the document in an array with one element for each document in the index.
     #[inline]
     pub fn as_usize(self) -> usize {
         self.0 as usize

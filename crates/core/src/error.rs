@@ -1,7 +1,7 @@
 //! Defines all errors as one type. Each message states the expected and the actual value, the location of the problem, and how to fix it.
 //!
-//! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: unless `--strict` is
-//! set, it is counted and skipped (see `tables::rejected`).
+//! The library returns [`Error`]; only the binary turns it into text and an exit code. Without `--strict`, a bad *row* is not an error; it
+//! is counted and skipped (see `tables::rejected`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub enum Kind {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An invalid request: a wrong parameter, an unknown name, a missing column.
+    /// An invalid request: a wrong parameter, an unknown name, or a missing column.
     #[error("{said}")]
     Usage {
         /// The name of the option, if the error concerns one.

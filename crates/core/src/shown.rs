@@ -3,7 +3,7 @@
 use crate::number::counted;
 use std::borrow::Cow;
 
-/// The maximum number of characters that a message shows of a value.
+/// The maximum number of characters of a value that are shown in a message.
 const SHOWN: usize = 200;
 
 /// Formats a value for a message, a log line or a record; a long value is truncated and followed by its length in characters.

@@ -1,6 +1,6 @@
 //! learn: determines the order in which a learning algorithm receives the notes of documents, and how many times it receives each note.
 //!
-//! Each note is passed once for each time that the statistics count its text ([`View::times`](super::view::View::times)). The notes of all
+//! Each note is passed as many times as its text is counted in the statistics ([`View::times`](super::view::View::times)). The notes of all
 //! documents are ordered by a hash of their texts, so a model does not depend on the order of documents.
 
 use dupsift_core::row::number;
@@ -11,7 +11,7 @@ pub const ROW: usize = 24;
 /// The number of bytes in the hash.
 pub const GROUP: usize = 16;
 
-/// Returns the row of a document's note. Write this row once for each time that the note counts. An empty note has no row.
+/// Returns the row of a document's note. Write this row as many times as the note is counted. An empty note has no row.
 pub fn row(document: &Analysis<'_>, place: u64) -> [u8; ROW] {
     let mut row = [0; ROW];
     // The first of the 128 bits is 0, which leaves 127 bits.

@@ -4,8 +4,8 @@ use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::{common, cosine, jaccard, lcs_similarity};
 use dupsift_text::Analysis;
 
-/// The number of units (characters or words) per text above which the longest common subsequence is not computed: its cost is the
-/// product of the lengths.
+/// The number of units (characters or words) per text above which the longest common subsequence is not computed, because its cost is
+/// proportional to the product of the lengths.
 pub const LCS_UNITS: usize = 200_000;
 
 /// Holds the overlap of two sets.
@@ -22,7 +22,7 @@ pub struct Overlap {
 /// Defines the units of the longest common subsequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcsOf {
-    /// Characters of the canonical text: its words separated by single spaces.
+    /// Characters of the canonical text, in which words are separated by single spaces.
     Characters,
     /// Words, because one text has more than [`LCS_UNITS`] characters.
     Words,
@@ -37,11 +37,12 @@ pub struct Likeness {
     pub five_words: Overlap,
     /// The overlap of the sets of words.
     pub words: Overlap,
-    /// The number of different words that both texts contain.
+    /// The number of distinct words that both texts contain.
     pub common_words: u64,
     /// The cosine similarity of the word counts.
     pub cosine: f64,
-    /// 2 LCS / (a + b), 0 to 1; `None` if there are too many characters and too many words.
+    /// Twice the length of the longest common subsequence, divided by the sum of the lengths of the texts (0 to 1); `None` if the texts are
+    /// too long to be compared even word by word.
     pub lcs: Option<(f64, LcsOf)>,
 }
 

@@ -1,7 +1,7 @@
 //! margin: keeps a pair if its similarity is close enough to the best similarities of its documents.
 //!
 //! A fold over the judged pairs of representatives computes the best similarity of each document; each pair is then checked against the
-//! margin. If clusters are to stay complete (`M:D`), the pairs within the margin connect documents to components, and a pair within one
+//! margin. If clusters are to stay complete (`M:D`), the pairs within the margin connect documents into components, and a pair within one
 //! component is also kept if its own similarity is high enough.
 
 use super::connect::Forest;
@@ -9,8 +9,8 @@ use crate::algorithm::Margin;
 use crate::algorithm::kit::margin::{keeps_whole, within};
 use dupsift_core::row::{Pair, Slots};
 
-/// Returns the contribution of a pair to the best similarity of each of its documents. The best similarity of a document is the maximum of
-/// these numbers over all of its pairs, or 0 if the document is in no pair.
+/// Returns the contribution of a pair to the best similarity of each of its documents. The best similarity of a document is the highest
+/// contribution among all its pairs, or 0 if the document is in no pair.
 #[inline]
 pub fn best(pair: &Pair) -> [(u64, u32); 2] {
     // Similarities are not negative, so their bits sort in the same order.
@@ -32,7 +32,7 @@ pub struct Whole<'f> {
 }
 
 impl<'f> Whole<'f> {
-    /// Creates components without pairs; `parents` is as in [`Forest::new`].
+    /// Creates an instance in which no pairs have been joined; `parents` is as in [`Forest::new`].
     pub fn new(margin: Margin, parents: Slots<'f>) -> Whole<'f> {
         Whole { margin, forest: Forest::new(parents) }
     }
@@ -47,7 +47,7 @@ impl<'f> Whole<'f> {
         self.forest.union(pair.a, pair.b);
     }
 
-    /// Returns whether a pair outside the margin is kept, after all pairs within it were joined.
+    /// Returns whether a pair outside the margin is kept. Call this after all pairs within the margin have been joined.
     pub fn keeps(&mut self, pair: &Pair) -> bool {
         keeps_whole(self.margin, pair.score) && self.forest.root(pair.a) == self.forest.root(pair.b)
     }

@@ -1,12 +1,13 @@
 //! merge: merges the occurrences of each pair.
 //!
-//! A pair occurs in each window that contains both documents. The result has the best similarity, with its distance, and all the rules that
-//! found the pair. If several occurrences have the best similarity, the first one provides the distance, so the occurrences of a pair must
-//! be sorted **by all their bytes**, not only by their two documents. The result then depends only on the occurrences.
+//! A pair occurs in each window that contains both of its documents. The merged pair has the best similarity, the distance that belongs to
+//! it, and all the rules that found the pair. If several occurrences have the best similarity, the first one provides the distance, so the
+//! occurrences of a pair must be sorted **by all their bytes**, not only by their two documents. The result then does not depend on the
+//! order in which the occurrences were found.
 
 use dupsift_core::row::{Pair, PairLayout};
 
-/// Merges all rows of two documents, which must be sorted by all their bytes, into one pair.
+/// Merges all rows for the same two documents into one pair. The rows must be sorted by all their bytes.
 #[inline]
 pub fn merge(layout: PairLayout, occurrences: &[u8]) -> Option<Pair> {
     let rows = occurrences.chunks_exact(layout.width());

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use crate::measure::CROWD;
 
-/// The number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside the
-/// group.
+/// The maximum number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside
+/// the group.
 pub const MOST_PASSED: usize = 128;
 
 /// Holds a partner: the document and its similarity.
@@ -36,7 +36,7 @@ pub struct NextBest {
     pub similarity: Option<f32>,
     /// Whether the search ended early, so that the partner may be within the near group.
     pub cut_short: bool,
-    /// Whether the near group has a third document.
+    /// Whether the near group contains a third document.
     pub in_group: bool,
     /// Whether more than [`CROWD`] other documents are about as similar to the first document as the second document is, and vice versa.
     pub crowded: [bool; 2],
@@ -84,7 +84,7 @@ fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u
     false
 }
 
-/// Returns a document's most similar partner that is near neither this document nor the other document.
+/// Returns a document's most similar partner that is near neither this document nor the other document of the pair.
 fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u64) -> NextBest {
     let far = near_end(partners, near, doc)..partners.range(doc).end;
     let near_other = partners.range(other).start..near_end(partners, near, other);
@@ -98,7 +98,7 @@ fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u6
     NextBest::default()
 }
 
-/// Returns the end of the near partners of a document.
+/// Returns the position after a document's last near partner.
 fn near_end(partners: &impl Partners, near: f32, doc: u64) -> usize {
     first(partners.range(doc), |at| partners.get(at).1 < near)
 }
@@ -154,7 +154,7 @@ mod tests {
         Lists(begins, all)
     }
 
-    /// Finds the next best partner by its definition, among all partners of both documents outside the near group.
+    /// Finds the next best partner by applying its definition, among all partners of both documents outside the near group.
     fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> NextBest {
         let links = |doc: u64| {
             pairs.iter().filter_map(move |(&(x, y), &similarity)| {
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn a_crowd_is_more_than_ten_others_about_as_similar() {
-        // Documents 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more count
-        // toward a crowd.
+        // Documents 0 and 1 are the pair; all other documents are partners of document 0 only. Documents with a similarity of 0.88 or more
+        // count toward a crowd.
         let crowded = |others: &[f32]| {
             let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
             let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();

@@ -1,7 +1,7 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
 //! While the text of a document is read, its script and length are recorded and the document is added to the totals ([`shape`]). After the
-//! decision, removed documents are totaled separately, without reading any text.
+//! decision, separate totals are computed for the removed documents; no text is read again.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl Script {
         match () {
             () if han + kana + cyrillic + latin + other == 0 => Script::Other,
             () if kana > 0 && 10 * kana > han && 3 * (han + kana) > cyrillic.max(latin).max(other) => Script::Japanese,
-            // A Chinese character carries as much text as several letters.
+            // A Chinese character carries as much information as several letters.
             () if 3 * han > cyrillic.max(latin).max(other) => Script::Chinese,
             () if other > cyrillic.max(latin) => Script::Other,
             () if cyrillic > latin => Script::Cyrillic,
@@ -61,13 +61,13 @@ const OTHER: usize = 4;
 /// The index of characters that are not letters.
 const NONE: usize = 5;
 
-/// Holds the first bytes of a text, and two more bytes.
+/// Holds the bytes at the beginning of a text that are examined, and two more bytes.
 type Beginning = [u8; LOOKED_AT + 2];
 
 /// Counts the characters at the beginning of a text by script, from Han to other letters.
 ///
-/// The first bytes of most characters determine their script, so many characters are counted at a time; if the text contains other
-/// characters, each character is examined.
+/// Most characters can be assigned to a script by their first bytes, which allows several characters to be counted at a time; if the text
+/// contains other characters, each character is examined individually.
 fn counts(text: &str) -> [u64; 5] {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let mut bytes = [0; LOOKED_AT + 2];
@@ -135,9 +135,9 @@ pub fn shape(text: &str) -> u64 {
 pub struct Amount {
     /// The number of documents.
     pub documents: u64,
-    /// The number of characters in their texts.
+    /// The number of characters in these documents.
     pub characters: u64,
-    /// The number of bytes in their texts.
+    /// The number of bytes in these documents.
     pub bytes: u64,
 }
 

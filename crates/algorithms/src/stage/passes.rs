@@ -1,6 +1,6 @@
 //! passes: describes the passes of a plan: which algorithms take part in each pass, and approximately how much the pass reads from the
-//! corpus and writes to temporary files. The description is made before any work begins. `--dry-run` prints it, and the estimate is the sum
-//! over its passes.
+//! corpus and writes to temporary files. The description is created before any work begins. `--dry-run` prints this description, and the
+//! estimate is the sum over the passes.
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
@@ -19,7 +19,7 @@ const OF_PAGES: u64 = 10;
 pub struct Size {
     /// The number of rows.
     pub documents: u64,
-    /// The estimated number of bytes in their texts.
+    /// The estimated number of bytes of text in these rows.
     pub text_bytes: u64,
     /// The number of text bytes that come from web pages.
     pub page_bytes: u64,
@@ -103,7 +103,8 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("save their words".into());
-                // In measured corpora, the stored words take a fifth to a third of the size of the text, or more if few words repeat.
+                // In measured corpora, the stored words take up a fifth to a third as much space as the text, or more if few words are
+                // repeated.
                 writes += self.size.text_bytes / 3;
             }
         }
@@ -112,7 +113,7 @@ impl Passes<'_> {
         (does.join("; "), writes + rows)
     }
 
-    /// Returns the algorithms that sign at the time `when`, and the number of bytes in their rows and in the evidence that they record.
+    /// Returns the algorithms that sign at the given time, and the number of bytes in their rows and in the evidence that they record.
     fn signing(&self, when: Signs) -> (String, u64) {
         let at: Vec<usize> = (0..self.bound.len()).filter(|&at| self.plan.signs[at] == when).collect();
         if at.is_empty() {

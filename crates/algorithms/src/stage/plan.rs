@@ -50,10 +50,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan of a recipe for this many documents. If statistics and models are `known`, nothing is counted or learned.
+    /// Returns the plan for a recipe and this number of documents. If statistics and models are `known`, nothing is counted or learned.
     ///
     /// # Errors
-    /// Returns an error for parameters of an algorithm that contradict each other.
+    /// Returns an error if the parameters of an algorithm contradict each other.
     pub fn new(recipe: &Recipe, documents: u64, prefilters: bool, known: bool) -> Result<Plan> {
         let (none, needs) = (CorpusStats::none(), recipe.needs_stats());
         let learns: Vec<usize> =

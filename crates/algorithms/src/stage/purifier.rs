@@ -39,7 +39,7 @@ pub const PURIFY_METHODS: &[PurifyMethod] = &[
     },
 ];
 
-/// The parameters of every method, in the order of the help.
+/// The parameters of every method, in the order in which the help lists them.
 pub const PURIFY_PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "other",

@@ -15,7 +15,8 @@ use dupsift_core::hash::hash64;
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
-/// The maximum length of a label. A label with a prefix and a suffix is the name of a folder or file, which can have at most 255 bytes.
+/// The maximum length of a label. With a prefix and a suffix, a label forms the name of a folder or file, and such a name can have at most
+/// 255 bytes.
 const MOST_LABEL: usize = 100;
 
 /// Holds an algorithm with its parameters.
@@ -160,7 +161,7 @@ impl Recipe {
         kinds
     }
 
-    /// Returns the columns besides the text that the algorithms read.
+    /// Returns the columns that the algorithms read in addition to the text.
     pub fn fields(&self) -> BTreeSet<Field> {
         let of = |chosen: &Chosen| chosen.algorithm.needs(&chosen.params).fields;
         self.algorithms.iter().flat_map(of).copied().collect()
@@ -186,7 +187,7 @@ impl Recipe {
         self.bind_where(corpus, models, |_| true)
     }
 
-    /// Like [`Recipe::bind`], but only for the algorithms whose positions in the recipe satisfy `passes`.
+    /// Works like [`Recipe::bind`], but binds only the algorithms whose positions in the recipe satisfy `passes`.
     ///
     /// # Errors
     /// Returns the same errors as [`Recipe::bind`].
@@ -205,7 +206,7 @@ impl Recipe {
         self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
     }
 
-    /// Returns the column of the scopes, if documents have scopes.
+    /// Returns the column that contains the scopes, if documents have scopes.
     pub fn scope_column(&self) -> Option<&String> {
         self.within.as_ref().or(self.across.as_ref())
     }

@@ -5,7 +5,7 @@
 //! minimum share of its distinct 3-grams and a minimum share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is
 //! always removed.
 //!
-//! The direction matters. If one text is another text with an addition, only the smaller text may be removed.
+//! The direction matters. If one text consists of another text and an addition, only the shorter text may be removed.
 //!
 //! Source: Broder 1997 defines containment; requiring containment for removal but not for pairing is dupsift's own rule.
 
@@ -20,7 +20,7 @@ pub const MOST_LOOKED_AT: usize = 20;
 /// Defines the condition for removing a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RemoveIf {
-    /// A pair is enough.
+    /// It is enough that the two documents form a pair.
     Pair,
     /// The kept document contains the other document.
     Contained(Bounds),
@@ -61,8 +61,8 @@ impl Bounds {
     /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Returns whether a document may be removed if another document contains this much of it. A text without words is not contained in any
-    /// other text.
+    /// Returns whether a document may be removed if another document contains this much of it. A document without words is not contained in
+    /// any other document.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }

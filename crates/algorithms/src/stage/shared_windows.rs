@@ -1,4 +1,4 @@
-//! The windows that two documents share, and whether they are too large to compare the pair.
+//! Records the windows that two documents share, and explains why a window is too large for these documents to be compared.
 
 use super::bound::Bound;
 

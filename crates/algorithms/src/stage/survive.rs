@@ -20,14 +20,14 @@ use dupsift_core::row::{Docs, Slots};
 /// The maximum number of documents found for one document; further documents are skipped and counted.
 pub const MOST_LISTED: u64 = 100_000;
 
-/// Provides the relations of documents in one algorithm.
+/// Provides the relations between documents according to one algorithm.
 pub trait Relation {
     /// Returns the document's class, identified by its smallest document number. A document without a signature is in a class with its
     /// copies.
     fn class(&self, doc: u64) -> u64;
     /// Calls `each` with every class that forms pairs with this class, and with the similarity of these pairs.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
-    /// Returns the similarity of two documents in one class.
+    /// Returns the similarity of two documents in the same class.
     fn equal(&self) -> f32;
     /// Returns the scope of a document if only documents from different scopes form pairs, or `None` if all documents may form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
@@ -72,8 +72,8 @@ impl Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best document with which it forms a pair, the end of its chain, or the document that replaced its text in
-    /// an earlier run.
+    /// The kept document: the best document with which the removed document forms a pair, the document at the end of a chain of pairs, or
+    /// the document in favor of which the same text was removed in an earlier run.
     pub kept: u64,
     /// The algorithm that gives the pair its highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
@@ -102,7 +102,7 @@ pub struct Lists<'l> {
     pub counts: Vec<Slots<'l>>,
     /// The next document in the same list, by algorithm and document.
     pub next: Vec<Slots<'l>>,
-    /// The maximum number of listed kept documents per class; the first documents are listed.
+    /// The maximum number of kept documents that are listed per class; the first documents are listed.
     pub longest: u64,
 }
 
@@ -189,15 +189,16 @@ pub struct Finder<'f, R> {
 }
 
 impl<'f, R: Relation> Finder<'f, R> {
-    /// Returns a finder of pairs that at least `needed` relations found; `needed` is at least 1. A document is compared with at most `most`
-    /// listed documents.
+    /// Returns a finder for pairs that at least `needed` relations found; `needed` is at least 1. A document is compared with at most
+    /// `most` listed documents.
     pub fn new(relations: &'f [R], needed: usize, most: u64) -> Finder<'f, R> {
         let (lengths, met, partners) = (Vec::new(), Vec::new(), Vec::new());
         Finder { relations, needed, most, left_out: 0, lengths, met, partners }
     }
 
-    /// Gathers the listed documents that form a pair with `doc`, each with its best similarity and the algorithm that found it. Returns how
-    /// many more kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not listed.
+    /// Gathers the listed documents that form a pair with `doc`, each with the best similarity of the pair and the algorithm that found the
+    /// pair. Returns how many more kept documents might form a pair with `doc`: the documents beyond `most`, and the documents that are not
+    /// listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
         // The lists of a single relation are searched in any case, so no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
@@ -253,7 +254,8 @@ impl<'f, R: Relation> Finder<'f, R> {
         beyond
     }
 
-    /// Returns the listed kept partners of a document and how many more it may have, as passed to `choose`.
+    /// Returns the partners of a document that are kept and listed, and the number of further partners that it may have, as passed to
+    /// `choose`.
     pub fn partners(&mut self, lists: &Lists<'_>, doc: u64) -> (&mut [Partner], u64) {
         let beyond = self.gather(lists, doc);
         (&mut self.partners, beyond)
@@ -402,7 +404,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 }
 
-/// Returns the similarity of two documents in one relation, if they are a pair in it.
+/// Returns the similarity of two documents in one relation, if they form a pair in this relation.
 fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     if !may_pair(relation, x, y) {
         return None;

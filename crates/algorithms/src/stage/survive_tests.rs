@@ -113,7 +113,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // The components over listed pairs equal the components over all pairs.
+        // The listed pairs produce the same components as all pairs.
         let spread = |edges: &[(u64, u64)]| {
             let mut labels: Vec<u64> = (0..8).collect();
             for _ in 0..8 {
@@ -156,7 +156,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!(removed, (100..200).map(|doc| (doc, doc - 100)).collect::<Vec<_>>());
     assert_eq!(finder.left_out, 0);
 
-    // If nothing distinguishes them, skipped comparisons are counted individually.
+    // If nothing distinguishes the documents, skipped comparisons are counted individually.
     let relations = [Plain { class: vec![0; 200], links: vec![] }, Plain { class: vec![0; 200], links: vec![] }];
     let mut finder = Finder::new(&relations, 2, 10);
     let mut memory = vec![vec![0; 200]; 6];
@@ -234,7 +234,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // The components are computed over the links of all relations, so they may be larger than the components over pairs.
+        // The components are computed over the links of all relations, so they may be larger than the components that the pairs form.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

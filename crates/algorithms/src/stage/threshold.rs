@@ -12,14 +12,14 @@ use dupsift_core::error::{Error, Result};
 const THRESHOLD: &str = "threshold";
 /// The names of similar parameters that do not set a minimum similarity.
 const OTHERS: [&str; 2] = ["distance", "ratio"];
-/// An algorithm that may accompany the only algorithm with a threshold, because equal texts need no threshold.
+/// An algorithm that may be given in addition to the algorithm whose threshold is set, because equal texts need no threshold.
 const BESIDE: &str = "exact";
 
 /// Adds the threshold to the list of algorithms; `list` is `None` if no algorithm was given.
 ///
 /// # Errors
-/// Returns an error if the list has no algorithm, several algorithms, or an algorithm without such a parameter. The
-/// error shows what to type instead.
+/// Returns an error if the list has no algorithm, several algorithms, or an algorithm without a threshold. The error shows what to type
+/// instead.
 pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let wrong = |why: String| Error::wrong_value(THRESHOLD, threshold, why);
     let known = || {

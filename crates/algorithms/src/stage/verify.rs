@@ -1,8 +1,8 @@
 //! verify: verifies pairs by their texts.
 //!
-//! The evidence of a document is a list of numbers computed once from its text. A check decides from the evidence of two documents
-//! whether they are a pair. Most methods record evidence only for documents in candidate pairs; if nearly all documents are candidates,
-//! a method records it during signing (`Bound::takes_evidence_early`).
+//! The evidence of a document is a list of numbers computed once from its text. A check decides whether two documents form a pair, based on
+//! their evidence. Most methods record evidence only for documents in candidate pairs; if nearly all documents are candidates, a method
+//! records it during signing (`Bound::takes_evidence_early`).
 
 use super::bound::Check;
 use crate::measure::Undecided;

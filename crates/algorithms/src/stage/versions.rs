@@ -1,12 +1,13 @@
-//! versions: decides, from two texts alone, whether they are versions of one text or whether one contains the other.
+//! versions: decides, from two texts alone, whether they are versions of the same text or whether one contains the other.
 //!
 //! The following three conditions must all hold (docs/versions.md describes the corpora on which the limits were measured):
 //!
 //! 1. The texts share enough: one text contains at least the fraction T of the other text's distinct 3-grams.
 //! 2. The facts agree: the other text contains at least the fraction `NUMBERS` of the distinct numbers in the text with fewer numbers, or
 //!    each text contains at least the fraction `GRAMS` of the other text's 3-grams.
-//! 3. No single word distinguishes them: in the better contained text, the surplus of each word over the other text is at most the fraction
-//!    `SURPLUS` of the words.
+//! 3. No single word distinguishes them. Let A be the text of which a larger share is contained in the other text, B. For every word, the
+//!    number of its occurrences in A minus the number of its occurrences in B is at most the fraction `SURPLUS` of the number of words in
+//!    A.
 //!
 //! The conditions do not consider evidence that only the corpus shows, such as another page from the same template that is equally similar.
 //! The conditions reject short texts in which one word was changed, because one word in fewer than fifty exceeds the limit `SURPLUS`.
@@ -16,13 +17,14 @@ use crate::measure::{
 };
 use dupsift_text::Analysis;
 
-/// The default of T.
+/// The default value of T.
 pub const ENOUGH: f64 = 0.8;
 /// The minimum share of the numbers, in the text with fewer numbers, that the other text must contain for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The minimum share of each text's 3-grams that the other text must contain for the facts to agree regardless of the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
-/// The maximum surplus of one word over the other text, as a share of a text's words.
+/// The maximum difference between the number of occurrences of a word in one text and in the other text, as a share of the words in the
+/// first text.
 const SURPLUS: f64 = Versions::DEFAULT.word;
 
 /// Appends the evidence of one text.
@@ -89,7 +91,7 @@ mod tests {
         found
     }
 
-    /// Returns a text of this many different words.
+    /// Returns text that consists of this many different words.
     fn words(count: usize) -> String {
         (0..count)
             .map(|n| format!("w{} ", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"][n % 10].repeat(1 + n / 10)))

@@ -65,7 +65,7 @@ impl<'v, C: Copies> View<'v, C> {
         document
     }
 
-    /// Returns how many times the counts include the text of a document. A note for learning counts the same number of times.
+    /// Returns how many times the counts include the text of a document. A note for learning is counted the same number of times.
     pub fn times(&self, doc: u64) -> u64 {
         self.copies.map_or(1, |copies| copies.count(doc))
     }

@@ -18,7 +18,7 @@ const BLOCK: usize = 256;
 /// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences per error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
 
-/// Returns the encoding of a text.
+/// Returns the encoding of the text in these bytes.
 ///
 /// # Errors
 /// Returns the name of an encoding that is not supported.
@@ -108,7 +108,7 @@ fn is_mac_cyrillic(bytes: &[u8]) -> bool {
 }
 
 /// Detects UTF-16 without a byte order mark by its zero bytes, which no other text contains. Line breaks, spaces, quotation marks and
-/// commas determine the byte order, because with swapped bytes they are not letters of any script.
+/// commas determine the byte order, because none of these characters becomes a letter of any script if its bytes are swapped.
 fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     if !bytes.contains(&0) {
         return None;

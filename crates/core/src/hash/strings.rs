@@ -50,7 +50,7 @@ impl StringHash {
     }
 }
 
-/// A string hash function with the variations of its ports.
+/// A string hash function, including the variations that occur in its ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StringHasher {
     /// The function.

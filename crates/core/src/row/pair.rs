@@ -7,7 +7,7 @@ use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 pub struct Score {
     /// The similarity, from 0 to 1; 1 for equal signatures.
     pub similarity: f32,
-    /// The method's own distance, if the method defines one (for fingerprints, the number of different bits).
+    /// The method's own distance, if the method defines one (for fingerprints, the number of bits that differ).
     pub distance: Option<f32>,
 }
 
@@ -260,9 +260,9 @@ impl<'p> Pairs<'p> {
         self.compared += compared;
     }
 
-    /// Like [`Pairs::compare_all`], for methods that can rule out pairs based on one eight-byte word per row. `some` appends, in order, the
-    /// positions of the words that may form a pair with the first word, and only the rows at these positions are passed to `judge`. The
-    /// counts and pairs do not change, provided that `some` omits no pair that `judge` would accept.
+    /// Works like [`Pairs::compare_all`], but for methods that can rule out pairs based on one eight-byte word per row. `some` appends, in
+    /// order, the positions of the rows that may form a pair with the first row, judging by their words; only the rows at these positions
+    /// are passed to `judge`. The counts and pairs do not change, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
         window: &Window<'_>,
@@ -292,9 +292,9 @@ impl<'p> Pairs<'p> {
         (self.words, self.places) = (words, places);
     }
 
-    /// Like [`Pairs::compare_all`], for documents that are compared based on the first `N` words of their sketches. Each document is
-    /// compared with the following documents up to the position that `last` returns; pairs that are `near` are passed to `judge`. Sketches
-    /// are read in blocks, so memory does not grow with the length of the list.
+    /// Works like [`Pairs::compare_all`], but for documents that are compared based on the first `N` words of their sketches. Each document
+    /// is compared with the following documents up to the position that `last` returns; pairs for which `near` returns true are passed to
+    /// `judge`. Sketches are read in blocks, so memory does not grow with the length of the list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],

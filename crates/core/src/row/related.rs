@@ -27,11 +27,12 @@ pub enum Why {
     Alone,
     /// The titles are equal, and no other document is more similar.
     Title,
-    /// Another document is about as similar.
+    /// Another document is about as similar to one of the two documents as they are to each other.
     Near,
-    /// No other document is similar, but the two documents are not similar enough to be versions.
+    /// No other document is similar, but the two documents are not similar enough to be versions of the same text.
     Far,
-    /// Many other documents are about as similar to the text that is contained, and too small a share of this text is contained.
+    /// Many other documents are about as similar to the contained text as the containing text is, and the containing text has too small a
+    /// share of it.
     Crowd,
 }
 

@@ -32,7 +32,7 @@ pub enum Meaning {
     PositionsFrom(usize),
 }
 
-/// A position in the list of choices that an answer may stand for.
+/// The position of a choice in the list of choices, given in an answer as a number or as a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Position {
     Number(usize),
@@ -103,7 +103,8 @@ impl Meaning {
     }
 }
 
-/// Returns the position that a value may represent. The value must be a number or a single letter, including `(C)` and `C.`.
+/// Returns the position that a value may represent. The value must be a number or a single letter; the letter may be written as `(C)` or
+/// `C.`.
 fn position(value: &str) -> Option<Position> {
     let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
     let mut letters = value.chars();

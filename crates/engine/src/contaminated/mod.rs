@@ -31,11 +31,11 @@ pub use reference::{Against, look};
 pub use report::{ContaminationReport, ExampleReport, SuiteReport};
 pub use run::{check, contaminated};
 
-/// The lowest score at which a document is listed with an item.
+/// The lowest score at which a document is listed as containing an item.
 pub const LISTED: f64 = 0.5;
 /// The lowest score at which an item counts as found almost completely.
 pub const NEARLY: f64 = 0.8;
-/// An item that occurs in more than this many documents is public.
+/// An item that occurs in more than this many documents counts as public.
 pub const PUBLIC: u64 = 100;
 /// The maximum number of characters that tables show for a span or an item.
 pub const SHOWN: usize = 500;
@@ -49,7 +49,7 @@ pub struct ItemColumn {
     pub required: bool,
 }
 
-/// Holds the options of a search for contamination, in addition to the options of every run.
+/// Holds the options for a contamination search, in addition to the options that every run has.
 #[derive(Clone)]
 pub struct ContaminatedOptions {
     /// The options for columns, resources and the corpus.
@@ -145,7 +145,7 @@ mod tests {
         given.iter().for_each(|(name, value)| settings.give_by_name(Verb::Contaminated, name, value).unwrap());
         let settings = settings.with_defaults(Verb::Contaminated).unwrap();
         let options = ContaminatedOptions::resolve(Vec::new(), &settings).unwrap();
-        // 0.7 rounded to 32 bits is less than 0.7 in 64 bits.
+        // 0.7 rounded to 32 bits is less than 0.7 rounded to 64 bits.
         assert!(f64::from(0.7_f32) < 0.7 && options.reaches(0.7_f32) && options.reaches(0.7_f64));
         assert!(!options.reaches(0.699_999_9_f32) && options.reaches(0.700_000_1_f32));
     }

@@ -84,7 +84,7 @@ pub struct Places<'p> {
 }
 
 impl<'p> Places<'p> {
-    /// Reads the documents that are listed with an item, and locates their spans.
+    /// Reads the documents that are listed as containing an item, and locates their spans.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

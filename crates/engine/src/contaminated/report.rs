@@ -1,4 +1,4 @@
-//! Defines the record of a search for contamination.
+//! Defines the record of a contamination search.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,8 @@ pub struct ContaminationReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// The number of unread files in the input folders, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// The folders inside the inputs that were skipped because dupsift wrote them. The value describes the contents of the folder.
+    /// The folders that were found inside the inputs but skipped because dupsift wrote them. The value describes the contents of the
+    /// folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files of the corpus.

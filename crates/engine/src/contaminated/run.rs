@@ -1,4 +1,4 @@
-//! Runs a search for contamination.
+//! Runs a contamination search.
 
 use std::sync::atomic::AtomicBool;
 
@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::Stage;
 
-/// Runs the checks that do not require open inputs.
+/// Runs the checks that do not require the inputs to be open.
 ///
 /// # Errors
 /// See [`crate::job::check()`].

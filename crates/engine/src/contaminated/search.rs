@@ -1,4 +1,4 @@
-//! Runs the pass over the corpus that finds spans of items in each document and counts document frequencies.
+//! Runs the pass that finds spans of items in each document of the corpus and counts document frequencies.
 
 use std::sync::{Mutex, PoisonError};
 

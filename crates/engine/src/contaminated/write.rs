@@ -246,7 +246,7 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
 }
 
 /// Writes the corpus and the removed documents, depending on the options. The written corpus omits either the contaminated documents or
-/// their spans.
+/// only the contaminated spans.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -1,4 +1,4 @@
-//! Extends full-disk errors with the amount of space that is missing and the amount of work that is saved.
+//! Extends full-disk errors with the amount of space that is missing and the amount of work that has been saved.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use super::checkpoints::goes_on;
 use dupsift_core::error::Error;
 
-/// Holds the free space that a folder's disk had when the work began.
+/// Holds the amount of free space on the disk that contains a folder, as it was when the work began.
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
@@ -38,7 +38,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// Describes the amount of space that is missing. `now` is the number of bytes that are free at present.
+    /// Describes the amount of space that is missing. `now` is the number of bytes that are currently free.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {
@@ -62,7 +62,7 @@ impl Disk {
     }
 }
 
-/// Returns the number of bytes that this process may still write to a folder's disk, if the system reports that number.
+/// Returns the number of bytes that this process may still write to the disk that contains a folder, if the system reports that number.
 fn free(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -1,8 +1,8 @@
 //! Limits the number of bytes of input files that readers hold in memory, and lets waiting readers do other work.
 //!
 //! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads are
-//! not idle, because the reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads
-//! remain.
+//! not idle, because the reading thread hands batches to them. Batches are also handed over at the end of a pass, when fewer pieces than
+//! threads remain.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -22,7 +22,7 @@ const RELEASED_PART: u64 = 8;
 /// Limits the bytes that all readers hold together. A request above the limit is granted only if no other reader holds bytes.
 pub struct ReadLimit<T> {
     most: u64,
-    /// A reader that holds at most this many bytes takes none of the memory for rows.
+    /// A reader that holds at most this many bytes uses none of the memory for rows.
     free: u64,
     memory: Memory,
     state: Mutex<State<T>>,
@@ -78,7 +78,7 @@ impl<T> Reader<'_, T> {
 }
 
 impl<T> ReadLimit<T> {
-    /// Returns a limit of this many bytes. A reader that holds more than `free` bytes takes them from the memory for rows.
+    /// Returns a limit of this many bytes. A reader that holds more than `free` bytes uses memory that is otherwise reserved for rows.
     pub fn new(most: u64, free: u64, memory: &Memory) -> ReadLimit<T> {
         let state = Mutex::new(State { held: 0, readers: 0, handed: VecDeque::new() });
         ReadLimit { most, free, memory: memory.clone(), state, changed: Condvar::new(), idle: AtomicUsize::new(0) }

@@ -157,7 +157,7 @@ pub struct Met {
     pub documents: Arc<AtomicBits>,
 }
 
-/// Holds the candidates of one algorithm that passed its checks and rules.
+/// Holds those candidates of one algorithm that passed the algorithm's checks and rules.
 pub struct Found {
     /// The pairs of class representatives.
     pub pairs: PairList,

@@ -130,8 +130,8 @@ impl Left {
         ledger::known_bad(&self.0)
     }
 
-    /// Returns the names of the existing checkpoints with these keys, and the work that they save, or `None` if there are no such
-    /// checkpoints.
+    /// Returns the names of the existing checkpoints with these keys, and a description of the work saved in them; `None` if there are no
+    /// such checkpoints.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.checkpoints.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
@@ -227,8 +227,9 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run that is matched against an index with this content. Discards checkpoints of runs against different content, and logs a
-    /// message. Returns how many document numbers to reserve ahead of the corpus: `base`, unless a killed run reserved a different number.
+    /// Begins a run that is matched against an index with this content. If checkpoints come from runs that were matched against different
+    /// content, discards them and logs a message. Returns how many document numbers to reserve ahead of the corpus: `base`, unless a killed
+    /// run reserved a different number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -297,7 +298,7 @@ impl<'w> Checkpoints<'w> {
         self.restore_with(key, |found| T::restore(engine, documents, found))
     }
 
-    /// Like [`Checkpoints::restore`], but calls `restore` to read the parts of the checkpoint.
+    /// Works like [`Checkpoints::restore`], but calls `restore` to read the parts of the checkpoint.
     ///
     /// # Errors
     /// See [`Checkpoints::restore`].

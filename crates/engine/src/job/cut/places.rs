@@ -118,7 +118,8 @@ impl Cuts {
         (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
     }
 
-    /// Returns the documents that are removed because too little text remains. `largest_from` returns the document that is kept instead.
+    /// Returns the documents that are removed because too little text remains. For each of them, `largest_from` returns the document that
+    /// is kept in its place.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
