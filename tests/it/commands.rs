@@ -24,7 +24,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("spark-submit", "takes Spark: `make python-spark`"),
     ("make spark CORPUS=data-samples/docs", "takes the wheel and Spark: `make python-spark`"),
     ("cp dupsift-*.whl dupsift.zip", "takes the wheel: `make python-spark`"),
-    ("cargo bench", "measures for minutes; some corpora are not in the repository"),
     ("make quality", "takes corpora that are not in the repository"),
     ("make regimes", "takes corpora that are not in the repository"),
     ("make family", "takes corpora that are not in the repository"),

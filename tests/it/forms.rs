@@ -512,7 +512,10 @@ fn answers_below_one_prompt_are_kept() {
         // counted.
         let versions = &record(&done.out())["algorithms"][1];
         let count = |kind: &str| versions["relations"][kind].as_u64().unwrap();
-        assert_eq!(count("version") + count("contained") + count("template"), versions["pairs_written"].as_u64().unwrap());
+        assert_eq!(
+            count("version") + count("contained") + count("template"),
+            versions["pairs_written"].as_u64().unwrap()
+        );
         assert_eq!(count("template"), versions["templates_written"].as_u64().unwrap());
         removed_ids(&done.out())
     };
