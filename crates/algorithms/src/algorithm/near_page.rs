@@ -1,5 +1,5 @@
 //! `near_page`: compares the most frequent keywords of each document. The number of keywords compared is a share of all keywords, rounded
-//! down to whole intervals.
+//! down to a multiple of the interval.
 //!
 //! Source: the "near page discovery" method in a Chinese survey of page deduplication. Cost: O(words), one sort of the distinct
 //! words, one row per document.
@@ -8,8 +8,8 @@
 //! `interval`. The sum3 most frequent keywords (ties in reverse alphabetical order) are sorted in reverse alphabetical order and hashed.
 //! One new word rarely changes sum3.
 //!
-//! Limitations: keywords that occur once make the end of the list unstable, so a small share is safer. The survey gives no values. A
-//! document with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.
+//! Limitations: keywords that occur once make the end of the list unstable, so a small share is safer. The survey specifies no values for
+//! the parameters. A document with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.
 //!
 //! ```text
 //! b 4 times, a 3, e d c 2, and z y x w v u t s r q p f once; percentage 0.5, interval 5

@@ -76,7 +76,7 @@ pub fn leading(rests: &[f64], threshold: f64) -> usize {
     rests[..terms].partition_point(|&rest| rest >= below(threshold))
 }
 
-/// Rounds a number up to a Float32, for a bound that must not be too low.
+/// Rounds a number up to Float32 precision, for a bound that must not be too low.
 pub fn rounded_up(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) < value { near.next_up() } else { near }
@@ -86,8 +86,9 @@ pub fn rounded_up(value: f64) -> f32 {
 /// both Float32, and the hash of the previous term.
 pub const SKETCH: usize = 16;
 
-/// Emits a row for each leading term of a vector with length 1. If documents were counted, a term that occurs in a single document gets no
-/// row, because it cannot match another document. A document with only such terms still gets a row, so that it counts as signed.
+/// Emits a row for each leading term of a vector with length 1. If document frequencies were counted, a term that occurs in a single
+/// document gets no row, because it cannot match another document. A document with only such terms still gets a row, so that it counts as
+/// signed.
 pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
     let rests = rests(terms);
     let (mut before, mut pushed) = (0, false);
@@ -161,8 +162,8 @@ mod tests {
     #[test]
     fn rare_terms_come_first_whatever_a_number_holds() {
         let few = |n: u64| splitmix64(1, n);
-        // The cases are hashes with the same first bits, frequencies with more than 24 bits, and more terms than a packed number has
-        // positions for.
+        // The cases are hashes with the same first bits, frequencies with more than 24 bits, and positions that do not fit in a packed
+        // number.
         let alike = |n: u64| splitmix64(2, n) >> 40;
         for (terms, hash, df) in [
             (300, &few as &dyn Fn(u64) -> u64, 40),

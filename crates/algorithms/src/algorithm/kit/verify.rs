@@ -73,8 +73,8 @@ impl Verify for Lcs {
         format!("lcs:{}", self.threshold)
     }
 
-    /// Appends the numbers of characters (0 if there are too many to compare) and words, then the characters and the words, packed
-    /// two per number.
+    /// Appends the number of characters (0 if there are too many to compare) and the number of words, then the characters and the words,
+    /// packed two per number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let canonical = document.canonical();
         let characters = canonical.chars().count();

@@ -10,12 +10,13 @@
 //! document in the space: S^-1 V^T x (scaling=whitened) or V^T x (scaling=singular), of unit length;  pair: cosine >= threshold
 //! ```
 //!
-//! Candidates (`join=bits`) agree in all signs of at least one of `tables` tables, each with `bits` random directions. Two documents at an
-//! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
-//! missed; run.json reports the share of pairs at the threshold that are found. `join=exact` compares every pair of documents using
-//! coordinates rounded to a byte, and allows for the rounding error, so no pair is missed. This join is meant for small corpora, because
-//! each document in a corpus of N documents has N / 2,000 rows. Limitations: texts on the same topic and in the same genre are similar in
-//! this space even if they are not copies. The space depends on the corpus, so vectors are comparable only within one run.
+//! Candidates (`join=bits`) agree in all signs of at least one table; `tables` is the number of tables, and `bits` is the number of random
+//! directions in each. Two documents at an angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 -
+//! (1 - s^bits)^tables. Some pairs are missed; run.json reports the share of pairs at the threshold that are found. `join=exact` compares
+//! every pair of documents using coordinates rounded to a byte, and allows for the rounding error, so no pair is missed. This join is meant
+//! for small corpora, because each document in a corpus of N documents has N / 2,000 rows. Limitations: texts on the same topic and in the
+//! same genre are similar in this space even if they are not copies. The space depends on the corpus, so vectors are comparable only within
+//! one run.
 
 mod latent;
 mod signs;

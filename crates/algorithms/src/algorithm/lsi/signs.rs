@@ -6,7 +6,7 @@ use dupsift_core::hash::{combine, splitmix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// Holds random directions. Each table uses the signs along `bits` directions.
+/// Holds random directions. Each table uses the signs along its own directions; `bits` is their number.
 pub struct Signs {
     tables: usize,
     bits: usize,

@@ -2,9 +2,9 @@
 //!
 //! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation mark and question mark, the two units
 //! before the mark and the two units after it form a group. A unit is a Chinese character, or a word in any other script; units never
-//! extend past the next mark. The sequence of groups is split into three parts. An equal part scores 1, and an equal title scores 1.5.
-//! Documents with a total of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per
-//! document, or one row if the document has no title.
+//! extend past the next mark. The sequence of groups is split into three parts. Each part that is equal in both documents scores 1, and an
+//! equal title scores 1.5. Documents with a total of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost:
+//! O(text), three rows per document, or one row if the document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
@@ -146,7 +146,7 @@ impl MarksSigner {
 
     /// Passes the position, the key and the set of parts of each row to `each`. The set has one bit per part and is 0 for the title.
     fn keys(&self, parts: &[u64; 3], title: Option<u64>, mut each: impl FnMut(u32, u64, u32)) {
-        // At least this many parts must agree, whether the titles are equal or not.
+        // At least this many parts must agree, whether or not the titles are equal.
         let mut size = self.parts_with_title;
         if size == 0 {
             if let Some(title) = title {
@@ -163,7 +163,7 @@ impl MarksSigner {
             let chosen = parts.iter().enumerate().filter(|(part, _)| set >> part & 1 == 1);
             let key = chosen.fold(0, |key, (_, &part)| combine(key, part));
             let position = if self.any_order { 1 } else { set };
-            // Equal parts make equal keys.
+            // Equal parts produce equal keys.
             if self.any_order && keys[..count].contains(&key) {
                 continue;
             }

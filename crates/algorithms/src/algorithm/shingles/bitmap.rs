@@ -33,7 +33,7 @@ pub fn write(set: &[u64], out: &mut Vec<u64>) {
     }
 }
 
-/// Appends a bitmap folded to `words` words. `words` must be a power of two and at most the length of the bitmap.
+/// Appends a bitmap folded to the given number of words. `words` must be a power of two and at most the length of the bitmap.
 pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     let from = out.len();
     out.extend_from_slice(&bitmap[..words]);

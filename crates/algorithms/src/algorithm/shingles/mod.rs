@@ -192,7 +192,7 @@ impl Signer for ShinglesSigner<'_> {
         let scheme = |shape| SignatureScheme { rules, opposite_rules: Some([1, 2]), ..SignatureScheme::new(shape) };
         match &self.join {
             Join::Rarest(rarest, _) => SignatureScheme {
-                // The number of shingles in a typical page that another document also contains.
+                // The number of shingles that a typical page shares with at least one other document.
                 rows_per_document: 1_000,
                 sketch_words: rarest.sketch_words(),
                 growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },
@@ -252,7 +252,7 @@ impl Signer for ShinglesSigner<'_> {
     }
 
     /// Returns one entry per key: the shingle with this hash or, for a band, the first shingle in the text that has one of the band's
-    /// minima. The keys of `join=exact` represent no shingles.
+    /// minima. The keys of `join=exact` do not represent shingles.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         match &self.join {
             Join::Exact(_) => vec![None; keys.len()],
@@ -355,7 +355,8 @@ mod tests {
         assert_eq!(similarity("threshold=0.51", "abcdefg", "bcdefgh"), None);
         // Without the last windows, abcde bcdef and bcdef cdefg remain: 2 x 1 / (2 + 2).
         assert_eq!(similarity("seed_code=true", "abcdefg", "bcdefgh"), Some((0.5, 1)));
-        // All occurrences of a window in the first text are counted: aaaaa six times, although it occurs once in the second text.
+        // All occurrences of a window in the first text are counted: aaaaa counts six times, although it occurs only once in the second
+        // text.
         assert_eq!(similarity("seed_code=true,threshold=0.9", "aaaaaaaaaab", "aaaaab"), Some((1.0, 1)));
         assert_eq!(similarity("", "网页去重复的文章", "网页去重复的文档"), Some((3.0 / 5.0, 1)));
         // The second text contains all of the first, and the first contains a third of the second.

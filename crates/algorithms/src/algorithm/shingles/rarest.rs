@@ -88,13 +88,13 @@ impl RarestJoin {
         WORDS
     }
 
-    /// Returns the number of groups of a probing set with `size` elements.
+    /// Returns the number of groups for a probing set of this size.
     fn groups(self, size: usize) -> usize {
         size + 1 - least(self.threshold, size)
     }
 
-    /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. Elements in at most
-    /// `own` documents occur in no other text; `own` is 0 if nothing was counted.
+    /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. An element with a document
+    /// frequency of at most `own` occurs in no other text; `own` is 0 if nothing was counted.
     pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
@@ -142,8 +142,8 @@ impl RarestJoin {
         let crowds = Crowds::new(rows);
         let (own, held) = (Bitmaps::default(), Bitmaps::default());
         let mut meeting = Meeting { join: self, window, share, crowds, compared: 0, left_out: 0, own, held, out };
-        // Documents that are in no crowd yet probe first, a few at a time. Then the documents of each crowd probe the documents outside the
-        // crowd.
+        // Documents that are not yet in a crowd probe first, a few at a time. Then the documents of each crowd probe the documents outside
+        // the crowd.
         let (mut next, mut later) = (0, Vec::new());
         let at_once = if meeting.crowds.is_open() { FEW } else { BLOCK };
         let mut list: Vec<usize> = Vec::with_capacity(BLOCK.min(rows));
@@ -283,7 +283,7 @@ impl Meeting<'_, '_, '_> {
     }
 }
 
-/// Returns the number of elements, at least one, that a set must share with a set of `size` elements to contain it.
+/// Returns the number of elements (at least one) that a set must share with a set of this size to contain it.
 pub fn least(threshold: f64, size: usize) -> usize {
     // The product is lowered slightly, because it was rounded.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
@@ -393,7 +393,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// Returns the candidates, how often each was found, the numbers of comparisons made and skipped, and the rows.
+    /// Returns the candidates, how often each was found, the numbers of performed and skipped comparisons, and the rows.
     fn meet(
         sets: &[BTreeSet<u64>],
         threshold: f64,

@@ -273,8 +273,8 @@ impl ShingleSets {
         (shares.0.max(shares.1) >= threshold).then_some(shares)
     }
 
-    /// Returns the share of `a` that is in `b`, and the share of `b` that is in `a`, from 0 to 1. The two values differ
-    /// only for containment.
+    /// Returns the share of `a` that is in `b`, and the share of `b` that is in `a`, from 0 to 1. The two values differ only if the measure
+    /// is containment.
     pub fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         let (Parts { set: a, times: a_times, .. }, Parts { set: b, times: b_times, .. }) =
             (self.parts(a)?, self.parts(b)?);

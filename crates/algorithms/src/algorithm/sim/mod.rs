@@ -122,8 +122,8 @@ struct SimSigner<'c> {
     min_keywords: usize,
     delta: f64,
     quad: bool,
-    /// `by_digest` emits rows for the digest, and `by_distance` rows for the leading keywords. With `both`, equal digests are pairs only if
-    /// the distance is small.
+    /// `by_digest` emits rows for the digest, and `by_distance` rows for the leading keywords. With `both`, documents with equal digests
+    /// are pairs only if the distance is small.
     by_digest: bool,
     by_distance: bool,
     both: bool,
