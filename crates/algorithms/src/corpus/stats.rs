@@ -16,7 +16,7 @@ pub struct CorpusStats {
     tokens: u64,
     snapshot: u64,
     covers: bool,
-    /// The [`CorpusStats::idf_bm25`] of each document frequency, starting at 0.
+    /// The result of [`CorpusStats::idf_bm25`] for each document frequency, starting at 0.
     idf: Vec<f64>,
     /// The words with their document and collection frequencies.
     pub words: TermTable,

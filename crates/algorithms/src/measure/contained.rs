@@ -1,12 +1,12 @@
 //! Containment (Broder 1997): how much of one text also occurs in another text.
 //!
 //! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers. A number may be
-//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
-//! distinct gram.
+//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; the stored contents of a
+//! text take 8 bytes per distinct gram.
 //!
-//! A saved web page has dates, counters and addresses around its text that differ each time the page is saved. In a long text, numbers that
-//! occur only in the first or last twentieth of the text, and not in the first line, therefore belong to its frame and do not count as
-//! facts.
+//! Around its text, a saved web page has dates, counters and addresses that differ each time the page is saved. In a long text, numbers
+//! that occur only in the first or last twentieth of the text, and not in the first line, therefore belong to the frame of the page and do
+//! not count as facts.
 //!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}

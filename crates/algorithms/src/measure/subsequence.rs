@@ -109,7 +109,7 @@ impl Numbered {
         Ok((common >= least as u64).then_some(Numbered { first, second, numbers }))
     }
 
-    /// Returns the maximum number of steps for all rows if the band covers `band` elements.
+    /// Returns the maximum number of steps for all rows, given the number of elements that the band covers.
     fn most_steps(&self, band: usize) -> u64 {
         let blocks = (band / 64 + 2).min(self.first.len().div_ceil(64));
         // One more step per row checks whether `least` can still be reached.
@@ -256,7 +256,7 @@ struct State {
 }
 
 impl State {
-    /// Processes a row with entries for all blocks from `begin`; returns the number of steps.
+    /// Processes a row with entries for all blocks from `begin` on; returns the number of steps.
     fn all(&mut self, begin: usize, masks: &[u64]) -> u64 {
         let mut carry = false;
         for (ones, mask) in self.ones[begin..].iter_mut().zip(masks) {
@@ -336,7 +336,7 @@ mod tests {
         row[b.len()]
     }
 
-    /// Tries sequences many blocks long, small and large alphabets, and all thresholds, so that several bands are needed.
+    /// Tries sequences that span many blocks, small and large alphabets, and all thresholds, so that several bands are needed.
     #[test]
     fn equals_the_definition_in_every_band() {
         for (kinds, changes) in [(2, 300), (2, 2_000), (40, 900), (100_000, 1_500), (100_000, 0)] {

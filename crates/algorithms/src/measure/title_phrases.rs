@@ -78,8 +78,8 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name. Returns 0 for several words, for Han text (which has no white space), and for a date
-/// or another number.
+/// Returns the hash of a title that is a single name. Returns 0 if there is more than one word, for Han text (which has no white space),
+/// and for dates and other numbers.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     let is_number = name.contains(char::is_numeric) && !name.contains(char::is_alphabetic);

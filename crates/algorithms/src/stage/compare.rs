@@ -1,4 +1,4 @@
-//! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
+//! compare: computes recall, precision and F for each algorithm and for combinations of algorithms, from judged pairs.
 //!
 //! Only duplicates in the pool are counted; the pool contains all pairs that at least one algorithm found. This is the pooling of Spärck
 //! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the oracle of `compare`
@@ -27,8 +27,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling for algorithms that found these numbers of pairs. If an algorithm found more than `most` pairs, about `most` of
-    /// them are judged.
+    /// Returns the sampling, given the number of pairs that each algorithm found. If an algorithm found more than `most` pairs, about
+    /// `most` of them are judged.
     pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();
@@ -54,10 +54,10 @@ impl Sampling {
     }
 }
 
-/// The number of combinations of finders that are counted before they are added to the sums.
+/// The maximum number of finder combinations that are counted before they are added to the sums.
 const MOST_PENDING: usize = 1 << 16;
 
-/// Counts the pairs of the pool by the algorithms that found them.
+/// Counts the pairs in the pool by the algorithms that found them.
 ///
 /// The tally counts the pairs that each set of up to three algorithms has in common. The size of the union of any such set follows from
 /// these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms
@@ -194,7 +194,7 @@ fn place(set: &[usize]) -> usize {
     choose(three[0], 1) + choose(three[1], 2) + choose(three[2], 3)
 }
 
-/// Returns the number of subsets with `of` elements in a set of n.
+/// Returns the number of subsets that a set of n elements has; `of` is the size of the subsets.
 fn choose(n: usize, of: usize) -> usize {
     (0..of).fold(1, |product, taken| product * n.saturating_sub(taken) / (taken + 1))
 }

@@ -19,8 +19,8 @@ pub struct Tally<'f> {
 }
 
 impl Tally<'_> {
-    /// Returns a tally of the counts that `stats` requires. The tally takes about `memory_bytes` bytes; `kinds` lists the features to
-    /// count.
+    /// Returns a tally of the counts that `stats` requires. `memory_bytes` is the approximate size of the tally; `kinds` lists the features
+    /// to count.
     pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {

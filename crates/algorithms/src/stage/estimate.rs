@@ -2,7 +2,7 @@
 //!
 //! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so the number of its
 //! duplicates is estimated as the number of its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and
-//! Smith 1979). The estimates of all strata are added up. The number of duplicates in a part of the pool, such as the pairs of one
+//! Smith 1979). The estimates of all strata are added up. The number of duplicates in a subset of the pool, such as the pairs of one
 //! algorithm, is estimated in the same way.
 //!
 //! **The interval.** The confidence level is 95%. The interval for the share of duplicates in a stratum is Wilson's (1927), corrected for a
@@ -21,7 +21,7 @@ pub struct Cell {
     pub pairs: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The number of judged pairs that are duplicates.
+    /// The number of judged pairs whose documents are duplicates.
     pub duplicates: u64,
 }
 

@@ -3,7 +3,7 @@
 //! Equal texts form a star: the best document with a text forms a pair with every other document that has the same text, and only the best
 //! document forms pairs with other texts. The number of pairs of copies therefore grows linearly with the number of documents.
 //!
-//! A class of t different texts represents t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
+//! A class of t different texts represents t (t - 1) / 2 pairs of texts. If the number of texts exceeds `max_group`, only the pairs with
 //! the best document of the class (the center) are written, but all pairs are counted.
 //!
 //! ```text
@@ -100,7 +100,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
         self.class.iter().filter(|&doc| !self.copies.is_extra_copy(doc)).count() as u64
     }
 
-    /// Returns the best document of each text, or only the best document of the class if there are more than `max_group` texts.
+    /// Returns the best document of each text, or only the best document of the class if the number of texts exceeds `max_group`.
     pub fn listed(&self, max_group: u64) -> Vec<u64> {
         let count = self.count();
         if count == 1 || count > max_group {

@@ -37,7 +37,7 @@ pub struct Groups<S> {
 }
 
 impl<S: Scratch> Groups<S> {
-    /// Returns an assembler of rows of `width` bytes. The first `group_width` bytes of a row identify its group.
+    /// Returns an assembler for rows of this width in bytes. The first `group_width` bytes of a row identify its group.
     pub fn new(width: usize, group_width: usize, scratch: S) -> Groups<S> {
         Groups { width, group_width, scratch, held: 0 }
     }

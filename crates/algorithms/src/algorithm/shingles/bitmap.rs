@@ -92,10 +92,10 @@ impl<'b> Folded<'b> {
 fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
     match level {
         Level::Plain => count(a, b),
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the CPU features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(a, b) },
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the CPU features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(a, b) },
     }
