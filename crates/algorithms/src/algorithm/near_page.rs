@@ -9,7 +9,7 @@
 //! One new word rarely changes sum3.
 //!
 //! Limitations: keywords that occur once make the end of the list unstable, so a small share is safer. The survey specifies no values for
-//! the parameters. A document with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.
+//! the parameters. A document whose number of keywords is below interval / percentage has no signature, unless `min_one_interval` is set.
 //!
 //! ```text
 //! b 4 times, a 3, e d c 2, and z y x w v u t s r q p f once; percentage 0.5, interval 5

@@ -299,8 +299,8 @@ impl Verify for SegmentsSigner<'_> {
         out.extend(self.counted(&fingerprints).into_iter().map(|(_, fingerprint)| fingerprint));
     }
 
-    /// Requires enough shared fingerprints, in number and as a share of the smaller set. A set with fewer than `min_common` fingerprints
-    /// must equal the other set.
+    /// Requires enough shared fingerprints, in number and as a share of the smaller set. If a set has fewer fingerprints than `min_common`,
+    /// the other set must be equal to it.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {

@@ -3,7 +3,7 @@
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
 //! feature, one row per document, then one row per table for each distinct fingerprint. Limitations: short texts produce both false and
-//! missed pairs, so a document with fewer than `min_features` distinct features has no signature; 3 of 64 bits correspond to a cosine of
+//! missed pairs, so a document with fewer distinct features than `min_features` has no signature; 3 of 64 bits correspond to a cosine of
 //! 0.989, so only slightly changed texts are found; near-duplicate pairs form chains.
 //!
 //! ```text

@@ -325,7 +325,7 @@ enum Place {
     Range(Range<usize>),
 }
 
-/// Returns the number of the range that contains a term if the space of all possible terms is divided into `ranges` equal ranges.
+/// Returns the number of the range that contains a term if the space of all possible terms is divided into this many equal ranges.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
     ((u128::from(term) * ranges as u128) >> 64) as usize

@@ -13,7 +13,7 @@ pub const MOST_STEPS: u64 = 700_000_000;
 /// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
 ///
 /// # Errors
-/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison would take more than `MOST_STEPS` steps.
+/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison would take more steps than `MOST_STEPS`.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
     lcs_similarity_within(a, b, threshold, MOST_STEPS)
 }
@@ -34,7 +34,8 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
     Ok(similarity.filter(|similarity| *similarity >= threshold))
 }
 
-/// Returns whether two sequences may reach the threshold if they have `all` elements in total and share at most `common` elements.
+/// Returns whether two sequences may reach the threshold, given the maximum number of elements that they share (`common`) and the total
+/// number of their elements (`all`).
 pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }

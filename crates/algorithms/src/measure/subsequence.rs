@@ -34,7 +34,7 @@ const STEPS_OF_32_BITS: u64 = 1 << 34;
 /// Returns the length of the longest common subsequence if it is at least `least`.
 ///
 /// # Errors
-/// Returns [`Undecided`] if the computation would take more than `most_steps` steps of about a nanosecond each.
+/// Returns [`Undecided`] if the computation would take more steps than `most_steps`. A step takes about a nanosecond.
 pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
     let (first, second) = if a.len() < b.len() { (b, a) } else { (a, b) };
     if second.len() < least {
@@ -80,7 +80,8 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// Numbers the common elements. Returns `None` if the two sequences have fewer than `least` elements in common, in any order.
+    /// Numbers the common elements. Returns `None` if the number of elements that the two sequences have in common, in any order, is below
+    /// `least`.
     fn new(
         first: &[u32],
         second: &[u32],

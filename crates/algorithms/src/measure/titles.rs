@@ -3,9 +3,9 @@
 //! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages about two
 //! functions. Often only the title distinguishes them. A document is therefore kept if its first line contains a word that is far rarer in
 //! the other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from the same template do not.
-//! More rare words are needed if one text repeats the word and the other text lacks it. A pair that is far more similar than any other pair
-//! is exempt. Two different names, or two titles with the same pattern and different phrases, always count as different; see
-//! `title_phrases`.
+//! More rare words are needed if one text repeats the word and the other text lacks it. The check is skipped if the two texts are far more
+//! similar to each other than to any other text. Two different names, or two titles with the same pattern and different phrases, always
+//! count as different; see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ

@@ -7,7 +7,8 @@
 //! 1. The facts agree. The text with fewer distinct numbers shares at least the fraction `numbers` of them with the other text, or each
 //!    text shares at least the fraction `both` of its 3-grams with the other text.
 //! 2. No single word distinguishes the two texts. The surplus of a word in one text over the other text is at most the fraction `word` of
-//!    the text's weight or, in a short text, the weight of `short` average words. This condition is skipped if the first lines are equal.
+//!    the text's weight or, in a short text, the weight of a few average words (as many as `short`). This condition is skipped if the first
+//!    lines are equal.
 //! 3. The texts of a pair that passes conditions 1 and 2 are versions of each other if one text is contained in the other: at least the
 //!    fraction `contained` of its 3-grams is in the other text. In this case, condition 2 applies only to the better contained text,
 //!    because the other text may add anything.
@@ -63,8 +64,8 @@ pub struct Versions {
     /// The maximum relative drop in frequency, from one text to the other, of a word in the title.
     pub title: f64,
     /// The share of a text's weight that must come from shared rare words to compensate for a changed title. Five times this share is
-    /// required if the word that is missing from one text occurs more than once in the other. A word is rare if at most `titles` documents
-    /// contain it.
+    /// required if the word that is missing from one text occurs more than once in the other. A word is rare if its document frequency is
+    /// at most `titles`.
     pub rare: f64,
 }
 

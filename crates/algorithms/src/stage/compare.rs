@@ -4,10 +4,10 @@
 //! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the oracle of `compare`
 //! covers them.
 //!
-//! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
-//! the rate of at least one algorithm that found it, so the probability that it is judged is known beforehand: it is the largest of these
-//! rates. An algorithm with few pairs has a rate of 1. The samples of different algorithms overlap to the extent that their pairs overlap
-//! (permanent random numbers: Brewer, Early and Joyce 1972).
+//! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if this number is below
+//! the rate of at least one algorithm that found the pair. The probability that a pair is judged is therefore known beforehand: it is the
+//! largest of these rates. An algorithm with few pairs has a rate of 1. The samples of different algorithms overlap to the extent that
+//! their pairs overlap (permanent random numbers: Brewer, Early and Joyce 1972).
 //!
 //! [`super::estimate`] estimates the number of duplicates in any subset of the pool from its judged pairs.
 
@@ -27,8 +27,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling, given the number of pairs that each algorithm found. If an algorithm found more than `most` pairs, about
-    /// `most` of them are judged.
+    /// Returns the sampling, given the number of pairs that each algorithm found. `most` is the approximate maximum number of pairs that
+    /// are judged for each algorithm.
     pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();

@@ -1,7 +1,8 @@
 //! expand: turns classes of equal documents, and pairs of their representatives, into pairs of documents.
 //!
-//! Equal texts form a star: the best document with a text forms a pair with every other document that has the same text, and only the best
-//! document forms pairs with other texts. The number of pairs of copies therefore grows linearly with the number of documents.
+//! Equal texts form a star: for each text, the best document forms a pair with every other document that has this text, and only the best
+//! document forms pairs with documents that have other texts. The number of pairs of copies therefore grows linearly with the number of
+//! documents.
 //!
 //! A class of t different texts represents t (t - 1) / 2 pairs of texts. If the number of texts exceeds `max_group`, only the pairs with
 //! the best document of the class (the center) are written, but all pairs are counted.
@@ -75,12 +76,12 @@ pub struct Texts<'t, C, B> {
 }
 
 impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
-    /// Returns the texts of a class that contains all copies of each of its documents; `best` selects the best of several documents.
+    /// Returns the texts in a class. The class must contain all copies of its documents; `best` selects the best of several documents.
     pub fn new(class: Docs<'t>, copies: &'t C, best: B) -> Texts<'t, C, B> {
         Texts { class, copies, best }
     }
 
-    /// Calls `each` with the best document of each text and with all documents that have the text.
+    /// Calls `each` once for each text, with the best document and all documents that have this text.
     ///
     /// # Errors
     /// Returns the errors of `each`.

@@ -245,7 +245,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// Holds the results for the equal keys of two documents.
+/// Holds the results for the keys that two documents share.
 #[derive(Default)]
 struct EqualRows {
     /// Whether the two documents are in the same class.

@@ -37,7 +37,7 @@ pub trait Equal {
     fn probe(&mut self, row: &[u8]) -> Result<()>;
 }
 
-/// Turns groups of equal keys into classes (unless verification needs each pair) and second-round rows.
+/// Turns groups of rows with equal keys into classes (unless each pair must be verified) and into second-round rows.
 pub struct EqualKeys<'g, C> {
     signer: &'g dyn Signer,
     /// Whether documents with equal keys form pairs without verification.

@@ -187,7 +187,7 @@ impl fmt::Display for Judge {
     }
 }
 
-/// Holds the unpacked evidence of one document.
+/// Holds the unpacked evidence for one document.
 struct Units<'e> {
     profile: &'e [u32],
     /// The characters; empty if there are too many, or if they are not needed.

@@ -29,8 +29,8 @@ pub fn rare_first(terms: &mut Vec<Term>) {
 
 /// Like `rare_first`, but sorts any items that contain a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
-    /// The number of bits for a term's position. `DF` and `HASH` are the numbers of bits for the document frequency and for the beginning
-    /// of the hash. If all three are packed into one number, sorting takes a third of the time.
+    /// The number of bits for a term's position. `DF` is the number of bits for the document frequency, and `HASH` is the number of bits
+    /// for the beginning of the hash. If all three are packed into one number, sorting takes a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;

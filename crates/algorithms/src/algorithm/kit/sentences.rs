@@ -54,8 +54,8 @@ pub fn words_of_sentences(mut chosen: Vec<String>) -> String {
     chosen.join(" | ")
 }
 
-/// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if there are fewer
-/// than `wanted` sentences.
+/// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if the number of sentences is
+/// below `wanted`.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
     let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();
@@ -66,7 +66,7 @@ pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey)
 const FEW: usize = 4;
 
 /// Returns the `count` longest distinct sentences, longest first, as canonical strings (words joined with single spaces). If `max_df` is
-/// above 0, sentences in more than `max_df` documents are skipped.
+/// above 0, sentences with a document frequency above `max_df` are skipped.
 ///
 /// # Errors
 /// Returns the reason why there are no such sentences.

@@ -33,7 +33,7 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the range of the longest part, or of the first such part if several are equally long. If the longest part has fewer than four
+/// Returns the range of the longest part (the first one if several parts are equally long). If the longest part has fewer than four
 /// characters, returns the whole title.
 pub fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();

@@ -23,7 +23,7 @@ pub struct Heaviest<'t> {
 }
 
 impl<'t> Heaviest<'t> {
-    /// Returns an empty list that holds at most `count` words; `count` must be at least 1.
+    /// Returns an empty list; `count` is the maximum number of words, at least 1.
     pub fn new(count: usize) -> Heaviest<'t> {
         Heaviest { count, words: Vec::with_capacity(count + 1) }
     }

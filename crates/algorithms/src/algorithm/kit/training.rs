@@ -23,7 +23,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns a sample of about `size` documents, or of all documents if the corpus has at most that many.
+    /// Returns a sample of approximately this size, or all documents if the corpus is not larger than that.
     pub fn new(size: usize, documents: u64) -> Sample {
         let share = size as f64 / documents.max(1) as f64;
         // The cast saturates: a number above the largest integer becomes that integer.

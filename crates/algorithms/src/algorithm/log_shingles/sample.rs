@@ -75,7 +75,7 @@ impl Verify for Overlap {
         format!("overlap:{} of samples{then}", self.threshold)
     }
 
-    /// Appends the level, the size of the sample and the sample, followed by the evidence of the additional check.
+    /// Appends the level, the size of the sample and the sample, followed by the evidence for the additional check.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         self.sampling.shingles(document, &mut set);

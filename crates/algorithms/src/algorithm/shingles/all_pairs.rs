@@ -100,8 +100,8 @@ impl AllPairs {
         }
     }
 
-    /// Finds the pairs in a window whose sets may share at least `need` elements. In [crowds](super::crowds), only the nearest documents
-    /// are compared. `out` limits the number of comparisons.
+    /// Finds the pairs in a window whose sets may share enough elements; `need` returns the required number. In [crowds](super::crowds),
+    /// only the nearest documents are compared. `out` limits the number of comparisons.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };

@@ -208,7 +208,7 @@ impl Meeting<'_, '_, '_> {
                         break;
                     }
                     (self.compared, one.compared) = (self.compared + 1, one.compared + 1);
-                    // Similar documents may lack a follower of this element; such documents belong to the crowd as well.
+                    // Documents that are similar but lack a follower of this element belong to the crowd as well.
                     let has_all = self.held.has_all(place, &one.followers);
                     if (has_all || one.finding.found() >= FOUND)
                         && self.held.may_hold(place, self.own.bitmap(number), one.may_miss)
@@ -350,8 +350,8 @@ impl Bitmaps {
         self.bitmaps.as_chunks::<WORDS>().0.get(at)
     }
 
-    /// Returns whether the document at this position may contain a set with this bitmap if up to `may_miss` elements may be missing. Each
-    /// missing bit stands for at least one missing element.
+    /// Returns whether the document at this position may contain a set with this bitmap; `may_miss` is the number of elements that may be
+    /// missing. Each missing bit stands for at least one missing element.
     fn may_hold(&self, at: usize, other: Option<&Bitmap>, may_miss: usize) -> bool {
         let (Some(own), Some(other)) = (self.bitmap(at), other) else { return true };
         let missing: u32 = other.iter().zip(own).map(|(other, own)| (other & !own).count_ones()).sum();
