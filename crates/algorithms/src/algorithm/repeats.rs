@@ -12,8 +12,8 @@
 //!
 //! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
 //! rarest features, so that no pair is missed. Limitations: a filter that is too small counts some features that occur only once as
-//! repeated, so there are more suspects, but never fewer pairs. A sentence that occurs on every page makes a long list; `--max-candidates`
-//! limits the comparisons within this list, and skipped comparisons are counted.
+//! repeated, so there are more suspects, but never fewer pairs. A sentence that occurs on every page produces a long list;
+//! `--max-candidates` limits the comparisons within this list, and skipped comparisons are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Limitations: with `equal`, one insertion shifts all boundaries. Navigation text shared by many pages produces false pairs at a cost that
-//! grows with the square of the number of pages; `max_df` drops such segments.
+//! grows with the square of the number of pages; `max_df` drops segments that occur in too many documents.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};

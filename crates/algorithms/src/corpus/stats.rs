@@ -1,6 +1,6 @@
 //! Corpus statistics for algorithms: N, df, cf, mean length, and the weights derived from them.
 //!
-//! Every document with at least one word counts, including exact copies, so that the statistics depend only on the corpus
+//! Every document with at least one word is counted, including exact copies, so that the statistics depend only on the corpus
 //! (docs/methods/common.md). Signatures are comparable only within one snapshot.
 
 use std::sync::OnceLock;

@@ -219,7 +219,7 @@ mod tests {
     fn worked_examples() {
         let both = Contained { grams: part(1, 3), numbers: part(0, 1), facts: part(0, 1) };
         assert_eq!(of("Fares rise on 1 May", "fares rise on 2 May"), [both, both]);
-        // Four characters make two grams, and five make three.
+        // Four characters contain two 3-grams, and five contain three.
         let [a, b] = of("今天下雨", "今天下雨了");
         assert_eq!((a.grams, b.grams, a.numbers), (part(2, 2), part(2, 3), part(0, 0)));
         assert_eq!((a.grams.share(), a.numbers.share(), b.grams.share()), (Some(1.0), None, Some(2.0 / 3.0)));

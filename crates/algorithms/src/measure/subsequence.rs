@@ -6,7 +6,7 @@
 //! regardless of the width of the band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many
 //! differences are abandoned as soon as that is clear.
 //!
-//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair that would take more steps is [`Undecided`].
+//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair whose comparison would take more steps is [`Undecided`].
 
 use hashbrown::HashMap;
 

@@ -80,7 +80,7 @@ impl Versions {
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
-        // The first line of an email or of a paragraph is not a title. In a text of one line, all words count.
+        // The first line of an email or of a paragraph is not a title. In a one-line text, all words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }

@@ -57,7 +57,7 @@ pub struct Versions {
     pub gap: f64,
     /// The minimum cosine within a near group.
     pub near: f64,
-    /// The maximum number of texts that may share a title. A first line that more texts share is not a title.
+    /// The maximum number of texts that may share a title. A first line shared by more texts is not a title.
     pub titles: u64,
     /// The minimum cosine at which two pages with the same template are reported as a pair.
     pub templates: f64,
@@ -206,8 +206,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Returns the data about two texts of 1000 words. The texts share 500 of 1000 3-grams and contain no numbers, and no word
-    /// distinguishes them. Other documents are nearly as similar.
+    /// Returns the data about two 1000-word texts. The texts share 500 of 1000 3-grams and contain no numbers, and no word distinguishes
+    /// them. Other documents are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));
@@ -235,8 +235,8 @@ mod tests {
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
-        // If three quarters of each text are also in the other text, different numbers do not matter. If a text has no numbers, no numbers
-        // differ.
+        // If three quarters of each text are also in the other text, different numbers do not matter. If a text contains no numbers, the
+        // numbers do not differ.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
         assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));
     }

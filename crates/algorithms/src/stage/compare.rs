@@ -59,16 +59,16 @@ const MOST_PENDING: usize = 1 << 16;
 
 /// Counts the pairs in the pool by the algorithms that found them.
 ///
-/// The tally counts the pairs that each set of up to three algorithms has in common. The size of the union of any such set follows from
-/// these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms
-/// and one stratum), not on the number of pairs or the number of distinct sets of finders.
+/// The tally counts the pairs that each set of up to three algorithms has in common. The number of pairs that at least one of up to three
+/// algorithms found follows from these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per
+/// stratum: 140 KB for 30 algorithms and one stratum), not on the number of pairs or the number of distinct sets of finders.
 pub struct Tally {
     algorithms: usize,
     /// `related[i]` holds the bits of the algorithms related to algorithm i, including itself. By definition, these algorithms find all or
     /// some of the pairs of algorithm i.
     related: Vec<u64>,
     sampling: Sampling,
-    /// The counts for each set of finders. In practice there are few such sets.
+    /// The counts for each set of finders. In practice, there are few distinct sets of finders.
     pending: BTreeMap<u64, Cell>,
     /// The counts of the pairs that all algorithms in a set found, for each set of up to three algorithms and each stratum.
     common: Vec<Cell>,

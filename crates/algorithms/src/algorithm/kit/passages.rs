@@ -1,7 +1,7 @@
 //! Splits a document into lines and paragraphs, and holds the contents of a passage.
 //!
-//! A blank line, or the paragraph separator U+2029, ends a paragraph. If a text has neither, because its extractor wrote one block per
-//! line, each line is a paragraph.
+//! A blank line, or the paragraph separator U+2029, ends a paragraph. If a document contains no blank line and no U+2029, because its
+//! extractor wrote one block per line, each line is a paragraph.
 //!
 //! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotation marks and spacing do not
 //! count. The length is counted in half-words, because a character of a script without spaces (Han, kana, Thai) is about half a word.

@@ -87,8 +87,8 @@ pub fn rounded_up(value: f64) -> f32 {
 pub const SKETCH: usize = 16;
 
 /// Emits a row for each leading term of a vector with length 1. If document frequencies were counted, a term that occurs in a single
-/// document gets no row, because it cannot match another document. A document with only such terms still gets a row, so that it counts as
-/// signed.
+/// document gets no row, because it cannot match another document. A document that shares no term with another document still gets a row,
+/// so that it counts as signed.
 pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
     let rests = rests(terms);
     let (mut before, mut pushed) = (0, false);

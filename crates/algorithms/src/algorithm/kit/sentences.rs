@@ -69,7 +69,7 @@ const FEW: usize = 4;
 /// above 0, sentences with a document frequency above `max_df` are skipped.
 ///
 /// # Errors
-/// Returns the reason why there are no such sentences.
+/// Returns the reason why no sentences can be chosen.
 pub fn longest_sentences(
     document: &Analysis<'_>,
     count: usize,
@@ -82,7 +82,7 @@ pub fn longest_sentences(
 /// Like [`longest_sentences`], but ranks sentences by weight instead of length. Sentences with the same words must have the same weight.
 ///
 /// # Errors
-/// Returns the reason why there are no such sentences.
+/// Returns the reason why no sentences can be chosen.
 pub fn heaviest_sentences(
     document: &Analysis<'_>,
     weight: impl Fn(&Range<u32>) -> f64,

@@ -20,7 +20,7 @@ pub const VERIFY: ParamSpec = ParamSpec {
     help: "check each pair against its texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) in characters, or cosine of word counts",
 };
 
-/// The maximum number of characters in a text that `lcs` compares character by character. Longer texts are compared word by word, because
+/// The maximum length, in characters, of texts that `lcs` compares character by character. Longer texts are compared word by word, because
 /// the cost is the product of the lengths.
 pub const LCS_CHARACTERS: usize = 200_000;
 

@@ -227,7 +227,7 @@ impl Signer for MarksSigner {
         self.keys(&parts, title, |position, key, _| out.push(position, key.into(), 0, &sketch));
     }
 
-    /// Returns the title, or the parts that make the key, with ` | ` between groups and ` / ` between parts.
+    /// Returns the title, or the parts that make up the key, with ` | ` between groups and ` / ` between parts.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let Some(found) = self.marks.parts(document) else { return vec![None; keys.len()] };
         let (hashes, texts) = (found.hashes(), found.texts());

@@ -5,9 +5,9 @@
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
 //! ```
 //!
-//! This bound rules out nearly every pair of dissimilar sets if each element has some spare bits, and is many times faster than counting
-//! the shared elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
-//! pair is folded to the size of the smaller bitmap.
+//! This bound rules out nearly every pair of dissimilar sets if the bitmaps have several bits per element, and is many times faster than
+//! counting the shared elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger
+//! bitmap of a pair is folded to the size of the smaller bitmap.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;

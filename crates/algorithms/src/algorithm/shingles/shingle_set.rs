@@ -131,7 +131,8 @@ impl ShingleSets {
             self.each_window(&self.characters(document), |window| out.push(hash64(window.as_bytes())))
         };
         let short = units < self.ngram;
-        // The article's code counts L - N shingles, so a text of N characters has no shingles. In dupsift, such a text is one shingle.
+        // The article's code counts L - N shingles, so a text of N characters has no shingles. In dupsift, a text of N characters is one
+        // shingle.
         if self.measure == Measure::SeedCode && out.len() > from + 1 {
             out.pop();
         }
