@@ -16,10 +16,10 @@
 //! with few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other.
 //! Without the check (`verify=none`), `similarity` is an estimate from one byte of each minimum (b-bit minwise hashing, Li and König 2010).
 //!
-//! Thousands of pages with the same template may share a band. A band with more than 256 documents is not compared exhaustively: each
-//! document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The cost
-//! is therefore linear in the number of documents. Two documents that are similar beyond their template share more than one band, so they
-//! are close together in the order of the next four bands.
+//! Thousands of pages with the same template may share a band. If more than 256 documents share a band, they are not compared exhaustively:
+//! each document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The
+//! cost is therefore linear in the number of documents. Two documents that are similar beyond their template share more than one band, so
+//! they are close together in the order of the next four bands.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}

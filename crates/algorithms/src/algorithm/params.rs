@@ -186,8 +186,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The names of parameters that only set how much two documents must have in common. Algorithms with their own check or a required share
-/// use these names.
+/// The names of parameters that only set how much two documents must have in common. Algorithms that have their own check or require a
+/// minimum share use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.

@@ -1,10 +1,10 @@
 //! `repeats`: finds documents in which most sentences also occur in other documents, and pairs documents that share most of their
 //! sentences.
 //!
-//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is dupsift's
-//! interpretation, and you can adjust it with `share`. A first pass inserts each distinct feature of a document into the filter once. A
-//! document is a suspect if the share of its features that have a count of at least 2 reaches `share`. Two suspects are a pair if the
-//! features they have in common make up at least the same share of the larger document's features.
+//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000, applied to the features of documents; the rule for pairs is
+//! dupsift's interpretation, and you can adjust it with `share`. A first pass inserts each distinct feature of a document into the filter
+//! once. A document is a suspect if the share of its features that have a count of at least 2 reaches `share`. Two suspects are a pair if
+//! the features they have in common make up at least the same share of the larger document's features.
 //!
 //! ```text
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
@@ -186,7 +186,7 @@ impl Signer for RepeatsSigner {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["common_features"],
-            // The number of features under which a typical page is indexed, rarest first.
+            // The number of features (the rarest ones) under which a typical page is indexed.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -212,8 +212,8 @@ impl Signer for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares `needed` features with this document shares at least one of this document's first features. Features
-        // that occur only once match no other document.
+        // A document that shares enough features with this document (at least `needed`) shares at least one of this document's first
+        // features. Features that occur only once match no other document.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {

@@ -1,8 +1,8 @@
 //! `segments`: splits documents into segments, each with a fingerprint. Documents that share enough fingerprints are duplicates.
 //!
-//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first pass for the
-//! fingerprint counts, O(text) for splitting, one row for each fingerprint that another document may share, and a second computation of the
-//! candidates' fingerprints.
+//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature in a Chinese survey of page deduplication. Cost: a
+//! first pass for the fingerprint counts, O(text) for splitting, one row for each fingerprint that another document may share, and a second
+//! computation of the candidates' fingerprints.
 //!
 //! The documents of a pair share at least M fingerprints (and, if `ratio` is set, at least that share of the smaller set). If all documents
 //! order their fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first, and
@@ -230,7 +230,7 @@ impl Signer for SegmentsSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["segments"],
-            // The number of segments under which a typical page is indexed, rarest first.
+            // The number of segments (the rarest ones) under which a typical page is indexed.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }

@@ -290,7 +290,7 @@ impl State {
         steps
     }
 
-    /// Passes a carry through blocks without a match; returns whether it leaves the last block, and the number of steps.
+    /// Passes a carry through blocks without a match; returns whether the carry leaves the last block, and the number of steps.
     fn run_through(&mut self, blocks: std::ops::Range<usize>, mut steps: u64) -> (bool, u64) {
         for block in blocks {
             let (sum, over) = self.ones[block].overflowing_add(1);

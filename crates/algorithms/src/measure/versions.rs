@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Template, Why::Near));
     }
 
-    /// Answers after the same long prompt share nine tenths of their text.
+    /// Documents with different answers after the same long prompt share nine tenths of their text.
     #[test]
     fn in_a_crowd_nearly_all_must_be_contained() {
         let of = |common, crowded| {

@@ -1,7 +1,7 @@
 //! compare: computes recall, precision and F for each algorithm and for combinations of algorithms, from judged pairs.
 //!
 //! Only duplicates in the pool are counted; the pool contains all pairs that at least one algorithm found. This is the pooling of Spärck
-//! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the oracle of `compare`
+//! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the `compare` oracle
 //! covers them.
 //!
 //! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if this number is below

@@ -20,8 +20,8 @@ use dupsift_core::row::{self, Docs, Pair, Related};
 /// The bit in [`Pair::matched`] that marks a pair of exact copies. This bit is higher than the bits of every method's rules.
 pub const COPY: u16 = 1 << 15;
 
-/// Returns the pair of two documents in one class; `same` is the relation between equal documents, if the method classifies pairs. Exact
-/// copies are marked as copies, not with a rule of the method.
+/// Returns the pair formed by two documents in the same class; `same` is the relation between equal documents, if the method classifies
+/// pairs. Exact copies are marked as copies, not with a rule of the method.
 #[inline]
 pub fn of_class(
     scheme: &SignatureScheme,
@@ -34,8 +34,8 @@ pub fn of_class(
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
-/// Returns the pair of a document in the first class and a document in the second class; the representatives of these classes are a pair.
-/// Rules with a direction are mirrored if the smaller number is in the second class.
+/// Returns the pair formed by a document in the first class and a document in the second class; the representatives of these classes are a
+/// pair. Rules with a direction are mirrored if the smaller number is in the second class.
 #[inline]
 pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
     let Pair { score, matched, related, .. } = *representatives;

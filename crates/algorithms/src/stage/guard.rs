@@ -167,7 +167,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 /// document. In three collections with one template each, 30% to 43% of the documents that `minhash` removes exceed this number; in six
 /// collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
-/// The maximum amount by which these near-duplicates may be less similar than the kept document.
+/// The maximum amount by which a near-duplicate may be less similar than the kept document and still count as about as similar.
 pub const AS_NEAR: f32 = 0.05;
 /// The minimum number of removed documents that look like pages from a template; a smaller number proves nothing.
 const FEW_OF_TEMPLATE: u64 = 100;

@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // The canonical texts have seven characters and differ in one of them.
+        // The canonical texts are seven characters long and differ in one character.
         assert_eq!(judged("lcs:0.85", "a b c d", "A, b c; e!"), (Some(12.0 / 14.0), false));
         assert_eq!(judged("lcs:0.9", "a b c d", "a b c e"), (None, false));
         assert_eq!(judged("words:0.7", "one two three four", "one two three five"), (Some(0.75), false));

@@ -1,9 +1,9 @@
 //! Implements the prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
-//! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms. A term is leading
-//! if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors with length
-//! 1 is the i-th term of one vector and the j-th term of the other, their cosine is at most rest(i) * rest'(j). So a pair that reaches the
-//! threshold is found in the list of its first shared term.
+//! The terms of every document are sorted in the same order, rarest first. A document is added to the lists of its leading terms. A term is
+//! leading if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors
+//! with length 1 is the i-th term of one vector and the j-th term of the other, their cosine is at most rest(i) * rest'(j). So a pair that
+//! reaches the threshold is found in the list of its first shared term.
 //!
 //! ```text
 //! weights 3 3 1 1, length sqrt(20), threshold 0.9:  rest 1, 0.74 ..  -> one list

@@ -2,9 +2,9 @@
 //!
 //! Line breaks and the width of punctuation exist only in the raw text. Code that needs this information finds the positions in the raw
 //! text and continues with the normalized text, so that all text options (ё, width, case) apply. Normalization does not move or join
-//! anything across white space, line breaks or sentence punctuation. So a position next to such a boundary is identified by the number of
-//! non-space bytes before it. Cost: one step per character; a stretch between two spaces that contains a rare character is normalized
-//! separately.
+//! anything across white space, line breaks or sentence punctuation. So a position next to white space, a line break or punctuation is
+//! identified by the number of non-space bytes before it. Cost: one step per character; a stretch between two spaces that contains a rare
+//! character is normalized separately.
 
 use dupsift_text::Analysis;
 use dupsift_text::normal::visible_length;

@@ -65,8 +65,8 @@ pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey)
 /// The number of sentences that are sorted first, as a multiple of the requested number.
 const FEW: usize = 4;
 
-/// Returns the `count` longest distinct sentences, longest first, as canonical strings (words joined with single spaces). If `max_df` is
-/// above 0, sentences with a document frequency above `max_df` are skipped.
+/// Returns the longest distinct sentences, longest first, as canonical strings (words joined with single spaces). `count` is the maximum
+/// number of sentences. If `max_df` is above 0, sentences with a document frequency above `max_df` are skipped.
 ///
 /// # Errors
 /// Returns the reason why no sentences can be chosen.

@@ -158,7 +158,7 @@ mod tests {
         // The word pairs are {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
         assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
         assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
-        // The canonical texts have seven characters and differ in one of them.
+        // The canonical texts are seven characters long and differ in one character.
         assert_eq!(verify("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
         assert_eq!(verify("lcs", 0.9, "a b c d", "a b c e"), None);
         // Three of four words are shared.

@@ -1,4 +1,4 @@
-//! Learns the reduced space for `lsi` from the tf idf vectors of a sample, and computes the coordinates of documents in this space.
+//! Learns the reduced space for `lsi` from the TF-IDF vectors of a sample, and computes the coordinates of documents in this space.
 
 use super::svd::{OVERSAMPLED, Rows, truncated};
 use crate::algorithm::contract::{Corpus, Learner, Notes};

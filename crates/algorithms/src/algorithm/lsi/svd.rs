@@ -50,7 +50,7 @@ pub struct Svd {
     pub vectors: Vec<f64>,
 }
 
-/// Returns the first `wanted` singular values of the matrix and their vectors.
+/// Returns the first singular values of the matrix and their vectors; `wanted` is the number of values.
 ///
 /// # Errors
 /// Returns the errors of [`Rows::row`] and [`Rows::go_on`].

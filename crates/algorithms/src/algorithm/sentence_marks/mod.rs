@@ -1,10 +1,10 @@
 //! `sentence_marks`: compares three parts of the text next to punctuation marks, and the title.
 //!
-//! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation mark and question mark, the two units
-//! before the mark and the two units after it form a group. A unit is a Chinese character, or a word in any other script; units never
-//! extend past the next mark. The sequence of groups is split into three parts. Each part that is equal in both documents scores 1, and an
-//! equal title scores 1.5. Documents with a total of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost:
-//! O(text), three rows per document, or one row if the document has no title.
+//! Source: the sentence-based method in a Chinese survey of page deduplication. At every comma, full stop, exclamation mark and question
+//! mark, the two units before the mark and the two units after it form a group. A unit is a Chinese character, or a word in any other
+//! script; units never extend past the next mark. The sequence of groups is split into three parts. Each part that is equal in both
+//! documents scores 1, and an equal title scores 1.5. Documents with a total of at least 3 are duplicates: three parts must agree, or two
+//! parts and the title. Cost: O(text), three rows per document, or one row if the document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
@@ -170,7 +170,8 @@ impl MarksSigner {
             keys[count] = key;
             count += 1;
             each(position, key, set);
-            // Without a title, all three parts must agree, so the key of any two parts is enough to find all pairs of the document.
+            // Without a title, all three parts must agree, so the key of any two parts is enough to find all pairs that include the
+            // document.
             if title.is_none() && self.parts == 3 {
                 break;
             }

@@ -1,12 +1,12 @@
-//! Represents sets as bitmaps. The hash of each element sets one bit. An element that belongs to two sets has the same bit in both
-//! bitmaps, so
+//! Represents sets as bitmaps. The hash of each element sets one bit. An element that belongs to two sets has the same bit in both bitmaps,
+//! which gives an upper bound:
 //!
 //! ```text
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
 //! ```
 //!
 //! This bound rules out nearly every pair of dissimilar sets if the bitmaps have several bits per element, and is many times faster than
-//! counting the shared elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger
+//! counting the shared elements. The number of bits is a power of two: at least about eight bits per element, up to a maximum. The larger
 //! bitmap of a pair is folded to the size of the smaller bitmap.
 
 use dupsift_core::cpu::Level;

@@ -1,5 +1,5 @@
-//! `shingles`: compares texts by all their windows of five characters. By default, two texts are similar if they share a fifth of all their
-//! windows.
+//! `shingles`: compares texts by all of their five-character windows. By default, two texts are similar if they share at least a fifth of
+//! all their windows.
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with a threshold of 0.2, as in a Chinese article on
 //! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
@@ -12,9 +12,9 @@
 //! resemblance |A n B| / |A u B|          containment |A n B| / |A| or |A n B| / |B|, whichever is larger
 //! ```
 //!
-//! A band with more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is compared with
-//! its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound the cost of
-//! groups of more than 256 documents that are all similar to one document (`crowds.rs`).
+//! If more than 256 documents, such as pages with the same template, share a band, they are not compared exhaustively. Each document is
+//! compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound
+//! the cost of groups of more than 256 documents that are all similar to one document (`crowds.rs`).
 //!
 //! Limitations: at 0.2, two pages with the same template are similar. White space counts as one character; see `spaces`. `seed_code`
 //! reproduces the article's code, for comparison only: Dice instead of Jaccard, without the last window, and with repeated windows of one

@@ -1,10 +1,10 @@
 //! Implements the exact join for sets that are contained in other sets. The rarest elements of the smaller set find the candidates.
 //!
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. The elements
-//! of all documents are in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
-//! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
-//! the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair probes; if both
-//! have the same size, the document that comes first probes.
+//! of every document are sorted in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these
+//! elements, where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A
+//! set probes the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair
+//! probes; if both have the same size, the document that comes first probes.
 //!
 //! Each probing element is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per group. If at most
 //! n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group must also
@@ -187,7 +187,7 @@ struct Meeting<'m, 'p, 'w> {
 
 impl Meeting<'_, '_, '_> {
     /// Compares the documents of the rows in `list` with the documents in the window that have larger sets, except for documents in the
-    /// crowds of `mask`. All documents in `list` belong to these crowds.
+    /// crowds given by `mask`. All documents in `list` belong to these crowds.
     fn ask(&mut self, list: &[usize], mask: u64) {
         let Some(&first) = list.first() else { return };
         let mut asking: Vec<Asking> = list.iter().map(|&at| Asking::new(self.join, self.window, at)).collect();
