@@ -145,7 +145,7 @@ impl Cell {
 }
 
 /// Estimates a share of a population from a random sample: `seen` is the size of the sample, and `hits` is the number of items in the
-/// sample that count. `population` is the size of the population; `u64::MAX` means that the population is infinite.
+/// sample that have the property in question. `population` is the size of the population; `u64::MAX` means that the population is infinite.
 pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     if seen == 0 {
         return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };

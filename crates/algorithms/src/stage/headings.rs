@@ -25,7 +25,7 @@ pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     row
 }
 
-/// Processes all rows with the same line, and returns the documents in these rows if there are more than `most`.
+/// Processes all rows with the same line, and returns the documents in these rows if their number exceeds `most`.
 pub fn common(documents: u64, rows: &[u8], most: u64) -> impl Iterator<Item = u64> + '_ {
     let width = width(documents);
     let rows = if (rows.len() / width) as u64 > most { rows } else { &[] };

@@ -96,8 +96,8 @@ impl Judge {
         })
     }
 
-    /// Appends the evidence for one document; it is identical for identical canonical texts. Appends nothing for a text without words; such
-    /// a text is a duplicate only of its byte-for-byte copies.
+    /// Appends the evidence for one document. The evidence is identical for identical canonical texts. Appends nothing for a text without
+    /// words; such a text is a duplicate only of its byte-for-byte copies.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {
