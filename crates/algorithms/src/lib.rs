@@ -1,6 +1,6 @@
 //! All algorithms, and the steps that turn their rows into pairs and removals.
 //!
-//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
+//! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
 // Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -141,7 +141,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             let needs = algorithm.needs(&params);
             let Reads::Words { first_line } = needs.reads else { continue };
             by_words += 1;
-            // Feature counts, and columns besides the text, are not kept.
+            // Feature counts and columns other than the text column are not kept.
             assert!(needs.features.is_none() && needs.fields.is_empty());
             let no_fields = vec![Default::default(); texts.len()];
             let place = folder.path().join(by_words.to_string());

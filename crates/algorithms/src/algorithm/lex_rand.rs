@@ -4,16 +4,16 @@
 //! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort
 //! of the lexicon's words, and one digest and row per lexicon.
 //!
-//! A word is in lexicon k unless the hash of seed, k and word falls below the share p, so no lexicon is stored. If n words of the lexicon
-//! change, at least one of K signatures of random lexicons survives with probability 1 - (1 - p^n)^K:
+//! A word is in lexicon k unless the hash of seed, k and word, scaled to [0, 1), is below p, so no lexicon is stored. If n words of the
+//! lexicon change, at least one of the K signatures from random lexicons survives with probability 1 - (1 - p^n)^K:
 //!
 //! | p, K | n = 1 | 2 | 3 | 5 |
 //! | --- | --- | --- | --- | --- |
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
 //! The 2004 paper uses 10 random lexicons and the complete lexicon; the `seed` preset follows a summary that mentions 11 random lexicons
-//! and 30%. Limitations: an edit to a long document always changes at least one lexicon word. Documents that only share a template have few
-//! words in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
+//! and 30%. Limitations: an edit to a long document always changes at least one lexicon word. Documents that share only a template contain
+//! few lexicon words; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! lexicon words of a document: бор гать лес река
@@ -194,7 +194,7 @@ mod tests {
     use crate::corpus::CorpusStats;
     use dupsift_core::hash::sha1;
 
-    /// Returns counts of one very common word, one very rare word, and `слово0` to `слово199` in between.
+    /// Returns the counts for one very common word, one very rare word, and `слово0` to `слово199` in between.
     fn stats() -> CorpusStats {
         let middle: Vec<String> = (0..200).map(|n| format!("слово{n}")).collect();
         let mut words = vec![("и", 1000, 1000), ("раз", 1, 1)];

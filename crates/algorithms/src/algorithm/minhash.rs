@@ -9,18 +9,17 @@
 //! | 20 x 5 | 0.47 | 0.98 | 1.0 | 1.0 |
 //! | 13 x 7 (`threshold=0.8`) | 0.10 | 0.67 | 0.95 | 1.0 |
 //!
-//! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in
-//! pairs with similarity 0.8, a band of 7 minima is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of these
-//! pairs through.
+//! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in pairs
+//! with similarity 0.8, all 7 minima of a band agree with probability 0.8^7 = 0.21, so 13 bands find 1 - 0.79^13 = 0.95 of these pairs.
 //!
 //! Limitations: pages that share a template and little else are in fact similar, so they are reported. The estimate is coarse for documents
 //! with few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other.
 //! Without the check (`verify=none`), `similarity` is an estimate from one byte of each minimum (b-bit minwise hashing, Li and König 2010).
 //!
-//! Thousands of pages with the same template may share a band. A band with more than 256 documents is not compared exhaustively: each
-//! document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The cost
-//! is therefore linear in the number of documents. Two documents that are similar beyond their template share more than one band, so they
-//! are close together in the order of the next four bands.
+//! Thousands of pages with the same template may share a band. If more than 256 documents share a band, they are not compared exhaustively:
+//! each document is compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The
+//! cost is therefore linear in the number of documents. Two documents that are similar beyond their template share more than one band, so
+//! they are close together in the order of the next four bands.
 //!
 //! ```text
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
@@ -153,7 +152,7 @@ impl Signer for MinHashSigner {
         let mut minima = Vec::new();
         self.family.minima(&shingles, &mut minima);
         out.leave_numbers(shingles);
-        // The minima of a family are not uniform in their low bits; a mixer turns each minimum into one uniform byte.
+        // The minima of a hash family are not uniform in their low bits; a mixer turns each minimum into one uniform byte.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
         let keys = band_keys(&minima, self.rows);
         for (band, &key) in keys.iter().enumerate() {

@@ -1,15 +1,15 @@
 //! `near_page`: compares the most frequent keywords of each document. The number of keywords compared is a share of all keywords, rounded
-//! down to whole intervals.
+//! down to a multiple of the interval.
 //!
 //! Source: the "near page discovery" method in a Chinese survey of page deduplication. Cost: O(words), one sort of the distinct
 //! words, one row per document.
 //!
 //! A document has sum1 distinct keywords. sum2 is the share `percentage` of sum1, and sum3 is sum2 rounded down to a multiple of
-//! `interval`. The sum3 most frequent keywords (ties in reverse alphabetical order) are sorted in reverse alphabetical order and hashed.
-//! One new word rarely changes sum3.
+//! `interval`. The most frequent keywords, sum3 in number (ties in reverse alphabetical order), are sorted in reverse alphabetical order
+//! and hashed. One new word rarely changes sum3.
 //!
-//! Limitations: keywords that occur once make the end of the list unstable, so a small share is safer. The survey gives no values. A
-//! document with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.
+//! Limitations: keywords that occur once make the end of the list unstable, so a small share is safer. The survey specifies no values for
+//! the parameters. A document whose number of keywords is below interval / percentage has no signature, unless `min_one_interval` is set.
 //!
 //! ```text
 //! b 4 times, a 3, e d c 2, and z y x w v u t s r q p f once; percentage 0.5, interval 5
@@ -107,7 +107,7 @@ impl NearPageSigner {
         }
         let mut words: Vec<(u32, &str)> = words.iter().map(|one| (one.tf, document.word(&one.word))).collect();
         if count < words.len() {
-            // Moves the `count` most frequent keywords to the front, unsorted.
+            // Moves the most frequent keywords to the front, unsorted; `count` is their number.
             words.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
         }
         let chosen = &mut words[..count];

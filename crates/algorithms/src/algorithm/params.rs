@@ -100,7 +100,7 @@ pub struct Margin {
     pub within: f64,
     /// Whether a pair is kept if it is within the margin of only one of its two documents.
     pub either: bool,
-    /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
+    /// The distance up to which pairs within a cluster are kept even if the margin alone would remove them.
     pub whole: Option<f64>,
 }
 
@@ -141,7 +141,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Alternative names of choices, with the names that they stand for.
+/// Alternative names for choices, with the names that they stand for.
 const FORMER_WORDS: &[(&str, &str)] = &[("xxh64", "xxh3_64"), ("xxh128", "xxh3_128")];
 
 impl Kind {
@@ -186,8 +186,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The names of parameters that only set how much two documents must have in common. Algorithms with their own check or a required share
-/// use these names.
+/// The names of parameters that only set how much two documents must have in common. Algorithms that have their own check or require a
+/// minimum share use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.
@@ -197,7 +197,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Checks typed values against the specification. Parameters that were not typed get their default value.
+    /// Checks typed values against the specification. Parameters that were not typed get their default values.
     ///
     /// # Errors
     /// Returns an error if a name is not in `specs`, a value is out of range, or a name is given twice. `owner` names the algorithm in the

@@ -1,8 +1,8 @@
 //! `random_projection`: compares the signs of 384 random projections, of which a few may differ.
 //!
 //! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates if at least 372 are
-//! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature for every 64
-//! bits, one row of 68 bytes per document, then one row per block for each distinct vector.
+//! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature for every 64 bits,
+//! one 68-byte row per document, then one row per block for each distinct vector.
 //!
 //! Each token has a random vector of +1 and -1 components. The vector is the output of a generator seeded with the token's hash, so no
 //! table of vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits
@@ -10,7 +10,7 @@
 //! once.
 //!
 //! Limitations: this algorithm is a wider variant of `simhash`, so its limitations are similar. Short texts produce both false and missed
-//! pairs, and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! pairs, and near-duplicate pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1
@@ -189,7 +189,7 @@ mod tests {
         sign(&RandomProjection, typed, text).map(|rows| Wide::read(&rows[0].3))
     }
 
-    /// Returns a text of 200 words whose first `changed` words are replaced.
+    /// Returns a 200-word text; `changed` is the number of words that are replaced at its beginning.
     fn text(changed: usize) -> String {
         (0..200).map(|n| if n < changed { format!("other{n} ") } else { format!("word{n} ") }).collect()
     }

@@ -1,10 +1,10 @@
 //! `repeats`: finds documents in which most sentences also occur in other documents, and pairs documents that share most of their
 //! sentences.
 //!
-//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is dupsift's
-//! interpretation and remains a parameter. A first pass inserts each feature of a document once into the filter. A document is a suspect if
-//! its share of features with a count of at least 2 reaches `share`. Two suspects are a pair if their shared features reach that share of
-//! the larger document's features.
+//! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000, applied to the features of documents; the rule for pairs is
+//! dupsift's interpretation, and you can adjust it with `share`. A first pass inserts each distinct feature of a document into the filter
+//! once. A document is a suspect if the share of its features that have a count of at least 2 reaches `share`. Two suspects are a pair if
+//! the features they have in common make up at least the same share of the larger document's features.
 //!
 //! ```text
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
@@ -12,8 +12,8 @@
 //!
 //! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
 //! rarest features, so that no pair is missed. Limitations: a filter that is too small counts some features that occur only once as
-//! repeated, so there are more suspects, but never fewer pairs. A sentence that occurs on every page makes a long list; `--max-candidates`
-//! limits the comparisons within this list, and skipped comparisons are counted.
+//! repeated, so there are more suspects, but never fewer pairs. A sentence that occurs on every page produces a long list;
+//! `--max-candidates` limits the comparisons within this list, and skipped comparisons are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -148,7 +148,7 @@ impl Learner for RepeatsLearner {
     }
 
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
-        /// The share of features that occur once but may be counted as repeated, if there is enough memory.
+        /// The filter's false-positive rate if there is enough memory: the share of features that occur once but are counted as repeated.
         const RATE: f64 = 1e-3;
         /// The maximum number of copies of the filter that exist at the same time.
         const AT_ONCE: u64 = 3;
@@ -186,7 +186,7 @@ impl Signer for RepeatsSigner {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["common_features"],
-            // The number of rarest features under which a typical page is indexed.
+            // The number of features (the rarest ones) under which a typical page is indexed.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -212,8 +212,8 @@ impl Signer for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares `needed` features with this document shares at least one of this document's first features. Features
-        // that occur only once match no other document.
+        // A document that shares enough features with this document (at least `needed`) shares at least one of this document's first
+        // features. Features that occur only once match no other document.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -231,7 +231,7 @@ impl Signer for RepeatsSigner {
     }
 }
 
-/// Checks the ratio of shared features to the features of the larger document.
+/// Checks the ratio of shared features to all features of the larger document.
 struct CommonShare {
     features: FeaturesOf,
     share: f64,

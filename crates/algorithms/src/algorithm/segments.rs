@@ -1,20 +1,20 @@
 //! `segments`: splits documents into segments, each with a fingerprint. Documents that share enough fingerprints are duplicates.
 //!
-//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first pass for the
-//! fingerprint counts, O(text) for splitting, one row for each fingerprint that another document may share, and a second computation of the
-//! candidates' fingerprints.
+//! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature in a Chinese survey of page deduplication. Cost: a
+//! first pass for the fingerprint counts, O(text) for splitting, one row for each fingerprint that another document may share, and a second
+//! computation of the candidates' fingerprints.
 //!
-//! The documents of a pair share at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents
-//! order their fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first,
-//! and a fingerprint that occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a
-//! document with the same set.
+//! The documents of a pair share at least M fingerprints (and, if `ratio` is set, at least that share of the smaller set). If all documents
+//! order their fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first, and
+//! a fingerprint that occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a document
+//! with the same set.
 //!
 //! ```text
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
 //! Limitations: with `equal`, one insertion shifts all boundaries. Navigation text shared by many pages produces false pairs at a cost that
-//! grows with the square of the number of pages; `max_df` drops such segments.
+//! grows with the square of the number of pages; `max_df` drops segments that occur in too many documents.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, beginning, lines, paragraphs};
@@ -179,7 +179,7 @@ impl Cutter {
 
 /// Holds the place of a segment in its document.
 enum Place {
-    /// A range of word numbers.
+    /// A range of word positions.
     Words(Range<usize>),
     /// A range in the normalized text.
     Text(Range<usize>),
@@ -230,7 +230,7 @@ impl Signer for SegmentsSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["segments"],
-            // The number of rarest segments in a typical page.
+            // The number of segments (the rarest ones) under which a typical page is indexed.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -299,8 +299,8 @@ impl Verify for SegmentsSigner<'_> {
         out.extend(self.counted(&fingerprints).into_iter().map(|(_, fingerprint)| fingerprint));
     }
 
-    /// Requires enough shared fingerprints, in number and as a share of the smaller set. A set with fewer than `min_common` fingerprints
-    /// must equal the other set.
+    /// Requires enough shared fingerprints, in number and as a share of the smaller set. If a set has fewer fingerprints than `min_common`,
+    /// the other set must be equal to it.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {
@@ -322,7 +322,7 @@ mod tests {
     use dupsift_core::hash::splitmix64;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Returns the number of fingerprints of a text.
+    /// Returns the number of fingerprints in a text.
     fn count(typed: &str, text: &str) -> usize {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let mut all = Vec::new();
@@ -371,7 +371,7 @@ mod tests {
         );
         let of_words = ["five six, seven! one", "one, two. three four", "two three"];
         assert_eq!(words("min_seg_words=2,segment=words,size=4", text), of_words);
-        // A segment of words ends with its last word.
+        // A segment of words ends directly after its last word, without the punctuation that follows.
         let equal = ["five six, seven", "one two three", "one, two. three four"];
         assert_eq!(words("min_seg_words=1,segment=equal,size=3", text), equal);
         assert_eq!(words("min_seg_words=9", &"网".repeat(300)), ["网".repeat(200) + "…"]);

@@ -1,10 +1,10 @@
-//! `simhash`: compares one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance;
-//! block tables find all such pairs.
+//! `simhash`: compares one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance of
+//! each other; block tables find all such pairs.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
 //! feature, one row per document, then one row per table for each distinct fingerprint. Limitations: short texts produce both false and
-//! missed pairs, so a document with fewer than `min_features` distinct features has no signature; 3 of 64 bits correspond to a cosine of
-//! 0.989, so only slightly changed texts are found; near pairs form chains.
+//! missed pairs, so a document with fewer distinct features than `min_features` has no signature; 3 of 64 bits correspond to a cosine of
+//! 0.989, so only slightly changed texts are found; near-duplicate pairs form chains.
 //!
 //! ```text
 //! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! The papers do not specify the features. dupsift uses words with their counts for scripts written with spaces, and character pairs for
-//! Han. `preset=s3` reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes
-//! short strings poorly.
+//! Han text. `preset=s3` reproduces the program in a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which
+//! mixes short strings poorly.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
@@ -139,7 +139,7 @@ struct SimHashSigner<'c> {
     bits: u32,
     blocks: Blocks<u128>,
     features: Features,
-    /// Whether the hash of the Chinese article is used instead of a well-mixed hash.
+    /// Whether the hash function from the Chinese article is used instead of a well-mixed hash.
     s3: bool,
     weight: &'static str,
     min_features: usize,
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
     }
 
-    /// Checks that votes, one per occurrence, give the same result as sums of whole weights.
+    /// Checks that votes, one per occurrence, give the same result as sums of integer weights.
     #[test]
     fn votes_and_weights_agree() {
         let stats = CorpusStats::none();

@@ -8,8 +8,9 @@
 //! N = 10, df = 1, avgdl = dl, tf = 2:  TF = 2 / (2 + 2) = 0.5,  IDF = ln(9.5 / 1.5) = 1.8458,  weight 0.9229
 //! ```
 //!
-//! Limitations: IDF is negative for words in more than half of the documents, and a larger TF then lowers their rank. This is intended:
-//! such words rank last. The weights depend on N and the mean length, so signatures are comparable only within one statistics snapshot.
+//! Limitations: IDF is negative for words in more than half of the documents, and a larger TF then lowers their rank. This is intended, so
+//! that very common words rank last. The weights depend on N and the mean length, so signatures are comparable only within one statistics
+//! snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};

@@ -2,12 +2,12 @@
 //! three longest sentences.
 //!
 //! Source: Zelenkov, Segalovich 2007, the experimental method 3+5. The method's recall of 0.96 and precision of 0.95 are the best in that
-//! study. No publication explains the "5"; the constants are dupsift's interpretation, and you can change them as parameters. Cost:
-//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three. Limitations:
-//! if the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
+//! study. No publication explains the "5"; the constants are dupsift's interpretation, and you can change them with parameters. Cost:
+//! O(words) time, one sort, and at most 4 rows per document: one for the longest sentence, and one for each pair of the three longest
+//! sentences. Limitations: if the longest sentence of many pages is the same disclaimer, only the lengths of these pages distinguish them.
 //!
 //! Rows with the same key are ordered by length in words. A new chain starts if the next length times `ratio` exceeds the previous length.
-//! Any two documents in the same chain are a pair. A document with fewer than `small_doc_sentences` sentences must also be similar enough
+//! Any two documents in the same chain are a pair. A document with fewer sentences than `small_doc_sentences` must also be similar enough
 //! in length to each of its partners, not only to its neighbor in the chain.
 //!
 //! ```text
@@ -111,7 +111,7 @@ struct ThreePlusFiveSigner<'c> {
 
 /// The row position of the longest sentence's hash, and the bit of the `first` rule.
 const FIRST: u32 = 0;
-/// The row position of the keys of two sentences, and the bit of the `two_of_three` rule.
+/// The row position of keys that combine two sentences, and the bit of the `two_of_three` rule.
 const TWO: u32 = 1;
 
 impl ThreePlusFiveSigner<'_> {

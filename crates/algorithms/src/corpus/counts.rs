@@ -1,7 +1,7 @@
 //! Document and collection frequencies, counted by one worker in bounded memory and drained when the memory is full.
 //!
-//! A partial count is a row of fixed width, (term, df, cf). After sorting, the rows for each term are summed over all workers. Integer sums
-//! do not depend on the order of addition, so neither the number of threads nor the memory limit affects the statistics.
+//! A partial count is a fixed-width row, (term, df, cf). After sorting, the rows for each term are summed over all workers. Integer sums do
+//! not depend on the order of addition, so neither the number of threads nor the memory limit affects the statistics.
 
 use dupsift_core::cpu::ask_for;
 use dupsift_core::row::number;
@@ -25,7 +25,7 @@ pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
     (number(&bytes[..8]), number(&bytes[8..12]) as u32, number(&bytes[12..COUNT_WIDTH]) as u32)
 }
 
-/// The number of bytes in a term with its total counts.
+/// The number of bytes in the record of a term and its total counts.
 pub const TERM_WIDTH: usize = 24;
 
 /// Encodes a row: term, df, cf over the whole corpus, big-endian, so that rows sort by term.
@@ -85,7 +85,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Creates empty counts that may grow to about `memory_bytes` bytes.
+    /// Creates an empty table of counts; `memory_bytes` is approximately the maximum size to which the table may grow.
     pub fn new(memory_bytes: usize) -> Counts {
         // A slot takes 24 bytes; there are two to four slots per term. While the table grows, the old slots, half as many as the new ones,
         // also take memory.
@@ -191,7 +191,7 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns the number of terms that may be counted between two drains. Count a document with more terms separately.
+    /// Returns the number of terms that may be counted between two drains. A document with more terms must be counted separately.
     pub fn limit(&self) -> usize {
         self.limit
     }

@@ -287,7 +287,7 @@ pub mod tests {
         pub records: Vec<u8>,
     }
 
-    /// Counts texts and stores their words, and the words of their first lines if `first_lines` is set.
+    /// Counts and stores the words of several texts, and also the words of their first lines if `first_lines` is set.
     pub fn written(pipeline: &Pipeline, texts: &[String], first_lines: bool) -> Written {
         let (mut counts, mut words, mut records) = (Counts::new(0), Vocabulary::default(), Vec::new());
         for (doc, text) in texts.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The terms of a table are sorted by hash, so the number of terms with each df is enough to compute all ranks. A rank takes five bytes in
-//! a mapped file, at the position of its term. A short list maps ranks to df values, because few different df values occur.
+//! a mapped file, at the position of its term. A short list maps ranks to df values, because there are few distinct df values.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
@@ -68,7 +68,7 @@ impl Ranks {
         Ranks { file: None, steps: Vec::new(), common: Vec::new() }
     }
 
-    /// Writes the ranks of `len` terms sorted by hash; `df` returns the df of the term at a position.
+    /// Writes the ranks of terms that are sorted by hash. `len` is the number of terms, and `df` returns the df of the term at a position.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -1,6 +1,6 @@
 //! Corpus statistics for algorithms: N, df, cf, mean length, and the weights derived from them.
 //!
-//! Every document with at least one word counts, including exact copies, so that the statistics depend only on the corpus
+//! Every document with at least one word is counted, including exact copies, so that the statistics depend only on the corpus
 //! (docs/methods/common.md). Signatures are comparable only within one snapshot.
 
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ pub struct CorpusStats {
     tokens: u64,
     snapshot: u64,
     covers: bool,
-    /// The [`CorpusStats::idf_bm25`] of each document frequency, starting at 0.
+    /// The result of [`CorpusStats::idf_bm25`] for each document frequency, starting at 0.
     idf: Vec<f64>,
     /// The words with their document and collection frequencies.
     pub words: TermTable,

@@ -1,4 +1,4 @@
-//! The term table: (term, df, cf) sorted by term in a memory-mapped file, so that it takes no anonymous memory.
+//! The term table: (term, df, cf) sorted by term in a memory-mapped file, so that the table uses no anonymous memory.
 //!
 //! Terms are well-mixed 64-bit hashes, so ranges of equal size contain about the same number of terms. An index in a second file stores
 //! where each range of about [`BUCKET`] terms begins, so a lookup accesses memory twice, far less often than a binary search would. A
@@ -169,7 +169,7 @@ impl TermTable {
         (part(0), part(8), part(16))
     }
 
-    /// Fills at most half of the common slots with the terms of highest df.
+    /// Fills at most half of the common slots with the terms that have the highest df.
     fn choose_common(&mut self, spread: Spread<'_>) {
         let width = |df: u64| (u64::BITS - df.leading_zeros()) as usize;
         let widths = by_stretches(self.len(), spread, |stretch| {
@@ -325,7 +325,7 @@ enum Place {
     Range(Range<usize>),
 }
 
-/// Returns the number of the range that contains a term if the space of all possible terms is divided into `ranges` equal ranges.
+/// Returns the number of the range that contains a term if the space of all possible terms is divided into this many equal ranges.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
     ((u128::from(term) * ranges as u128) >> 64) as usize

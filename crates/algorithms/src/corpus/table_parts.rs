@@ -40,8 +40,8 @@ impl TermTableParts {
         Ok(TermTableParts { file: nameless(path)?, path: path.to_path_buf(), turn, moved })
     }
 
-    /// Returns the part with this number, counted from 0. Each part must be written by one thread, and parts must be started in order. A
-    /// part keeps up to `keeps` bytes in memory until it gets its position in the file, and calls `go_on` while it waits.
+    /// Returns the part with this number, counted from 0. Each part must be written by one thread, and parts must be started in order.
+    /// Until a part gets its position in the file, it keeps its data in memory (at most `keeps` bytes), and calls `go_on` while it waits.
     pub fn part<'p>(&'p self, at: usize, keeps: usize, go_on: &'p dyn Fn() -> Result<()>) -> TermTablePart<'p> {
         TermTablePart {
             of: self,
@@ -70,7 +70,7 @@ impl TermTableParts {
         let mut turn = self.turn();
         while turn.next < at {
             go_on()?;
-            // The thread of the failed part reports the error.
+            // The thread that writes the failed part reports the error.
             if turn.failed.is_some_and(|failed| failed < at) {
                 return Err(Error::Interrupted);
             }
@@ -162,7 +162,8 @@ mod tests {
     use rayon::iter::{IntoParallelIterator, ParallelIterator};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Writes parts on several threads. Each part keeps up to `keeps` bytes in memory, and the parts whose numbers are in `fails` fail.
+    /// Writes parts on several threads. `keeps` is the maximum number of bytes that each part keeps in memory, and `fails` lists the
+    /// numbers of the parts that fail.
     fn write(terms: &[Vec<u64>], threads: usize, keeps: usize, fails: &[usize]) -> (TermTable, Vec<Result<()>>) {
         let folder = tempfile::tempdir().unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -1,12 +1,12 @@
 //! Containment (Broder 1997): how much of one text also occurs in another text.
 //!
 //! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers. A number may be
-//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
-//! distinct gram.
+//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; the stored contents of a
+//! text take 8 bytes per distinct gram.
 //!
-//! A saved web page has dates, counters and addresses around its text that differ each time the page is saved. In a long text, numbers that
-//! occur only in the first or last twentieth of the text, and not in the first line, therefore belong to its frame and do not count as
-//! facts.
+//! Around its text, a saved web page has dates, counters and addresses that differ each time the page is saved. In a long text, numbers
+//! that occur only in the first or last twentieth of the text, and not in the first line, therefore belong to the frame of the page and do
+//! not count as facts.
 //!
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
@@ -219,7 +219,7 @@ mod tests {
     fn worked_examples() {
         let both = Contained { grams: part(1, 3), numbers: part(0, 1), facts: part(0, 1) };
         assert_eq!(of("Fares rise on 1 May", "fares rise on 2 May"), [both, both]);
-        // Four characters make two grams, and five make three.
+        // Four characters contain two 3-grams, and five contain three.
         let [a, b] = of("今天下雨", "今天下雨了");
         assert_eq!((a.grams, b.grams, a.numbers), (part(2, 2), part(2, 3), part(0, 0)));
         assert_eq!((a.grams.share(), a.numbers.share(), b.grams.share()), (Some(1.0), None, Some(2.0 / 3.0)));

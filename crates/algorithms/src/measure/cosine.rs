@@ -1,7 +1,7 @@
 //! Cosine of the angle between two sparse vectors.
 
-/// Returns the cosine of two vectors, or 0 if a vector has length 0. Each vector holds (term, weight) entries with distinct terms, sorted
-/// by term. Sums are computed in the order of terms, so equal vectors give identical results. Takes O(|A| + |B|) time.
+/// Returns the cosine of two vectors, or 0 if either vector has length 0. Each vector holds (term, weight) entries with distinct terms,
+/// sorted by term. Sums are computed in the order of terms, so equal vectors give identical results. Takes O(|A| + |B|) time.
 pub fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let (mut i, mut j, mut product) = (0, 0, 0.0);
     while i < a.len() && j < b.len() {

@@ -6,14 +6,14 @@
 use super::subsequence::{Decided, common_in_order};
 
 /// The maximum number of steps in one comparison; this many steps take about a second. Any two sequences of 200,000 elements stay below
-/// this number at any threshold (their widest band has 626 million blocks). Longer sequences stay below it if they are nearly identical or
-/// have few elements in common.
+/// this number at any threshold (their widest band has 626 million blocks). Longer sequences stay below this number if they are nearly
+/// identical or have few elements in common.
 pub const MOST_STEPS: u64 = 700_000_000;
 
 /// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
 ///
 /// # Errors
-/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison would take more than `MOST_STEPS` steps.
+/// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison would take more steps than `MOST_STEPS`.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
     lcs_similarity_within(a, b, threshold, MOST_STEPS)
 }
@@ -34,7 +34,8 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
     Ok(similarity.filter(|similarity| *similarity >= threshold))
 }
 
-/// Returns whether two sequences may reach the threshold if they have `all` elements in total and share at most `common` elements.
+/// Returns whether two sequences may reach the threshold, given the maximum number of elements that they share (`common`) and the total
+/// number of their elements (`all`).
 pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }
@@ -42,8 +43,8 @@ pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
 /// Counts the elements of a sequence in each of 256 hash classes.
 ///
 /// In each class, two sequences share at most as many elements as the smaller of their two counts, so the sum of these minima is an upper
-/// bound on the LCS. This rejects most pairs of unrelated Chinese texts without an alignment, but few pairs of Russian or English texts,
-/// which all use the same letters.
+/// bound on the LCS. The bound rejects most pairs of unrelated Chinese texts without an alignment, but few pairs of Russian or English
+/// texts, which all use the same letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile(pub [u32; 256]);
 

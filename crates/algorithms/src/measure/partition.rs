@@ -25,9 +25,9 @@ pub struct Partitions {
 }
 
 impl Partitions {
-    /// Adds the `size` documents that one true cluster of `true_size` documents and one predicted cluster of `predicted_size` documents
-    /// have in common. Every document must be in exactly one cell; a document that is alone is a cluster of one. The same cells in the same
-    /// order give identical results.
+    /// Adds a cell: the documents that one true cluster and one predicted cluster have in common. The arguments are the sizes of the cell,
+    /// the true cluster and the predicted cluster. Every document must be in exactly one cell; a document that is alone is a cluster of
+    /// one. The same cells in the same order give identical results.
     pub fn add(&mut self, size: u64, true_size: u64, predicted_size: u64) {
         let n = u128::from(size);
         self.documents += n;
@@ -67,9 +67,9 @@ impl Partitions {
         sums
     }
 
-    /// Returns B-cubed. Precision is the mean, over all documents, of the share of a document's predicted cluster that is also in its true
-    /// cluster. Recall is the mean, over all documents, of the share of a document's true cluster that is also in its predicted cluster.
-    /// Precision and recall are undefined if there are no documents.
+    /// Returns the B-cubed precision, recall and F. Precision is the mean, over all documents, of the share of a document's predicted
+    /// cluster that is also in its true cluster. Recall is the mean, over all documents, of the share of a document's true cluster that is
+    /// also in its predicted cluster. Precision and recall are undefined if there are no documents.
     pub fn b_cubed(&self) -> Retrieval {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         Retrieval::of(mean(self.precision), mean(self.recall))

@@ -17,7 +17,7 @@ pub struct Retrieval {
 }
 
 impl Retrieval {
-    /// Returns the figures from counts: `correct` of the `found` items are among the `relevant` items.
+    /// Computes the figures from the numbers of correct, found and relevant items; an item is correct if it is both found and relevant.
     ///
     /// ```text
     /// Retrieval::of_counts(3, 4, 6): P = 3/4, R = 1/2, F = 3/5, gamma = 3/10
@@ -27,7 +27,7 @@ impl Retrieval {
         Retrieval::of(over(found), over(relevant))
     }
 
-    /// Returns the figures from precision and recall.
+    /// Computes the figures from precision and recall.
     pub fn of(precision: Option<f64>, recall: Option<f64>) -> Retrieval {
         let gamma = match (precision, recall) {
             (Some(p), Some(r)) if p + r > 0.0 => Some(p * r / (p + r)),

@@ -6,7 +6,7 @@
 //! regardless of the width of the band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many
 //! differences are abandoned as soon as that is clear.
 //!
-//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair that would take more steps is [`Undecided`].
+//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair whose comparison would take more steps is [`Undecided`].
 
 use hashbrown::HashMap;
 
@@ -34,7 +34,7 @@ const STEPS_OF_32_BITS: u64 = 1 << 34;
 /// Returns the length of the longest common subsequence if it is at least `least`.
 ///
 /// # Errors
-/// Returns [`Undecided`] if the computation would take more than `most_steps` steps of about a nanosecond each.
+/// Returns [`Undecided`] if the computation would take more steps than `most_steps`. A step takes about a nanosecond.
 pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
     let (first, second) = if a.len() < b.len() { (b, a) } else { (a, b) };
     if second.len() < least {
@@ -80,7 +80,8 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// Numbers the common elements. Returns `None` if the two sequences have fewer than `least` elements in common, in any order.
+    /// Numbers the common elements. Returns `None` if the number of elements that the two sequences have in common, in any order, is below
+    /// `least`.
     fn new(
         first: &[u32],
         second: &[u32],
@@ -109,7 +110,7 @@ impl Numbered {
         Ok((common >= least as u64).then_some(Numbered { first, second, numbers }))
     }
 
-    /// Returns the maximum number of steps for all rows if the band covers `band` elements.
+    /// Returns the maximum number of steps for all rows, given the number of elements that the band covers.
     fn most_steps(&self, band: usize) -> u64 {
         let blocks = (band / 64 + 2).min(self.first.len().div_ceil(64));
         // One more step per row checks whether `least` can still be reached.
@@ -256,7 +257,7 @@ struct State {
 }
 
 impl State {
-    /// Processes a row with entries for all blocks from `begin`; returns the number of steps.
+    /// Processes a row with entries for all blocks from `begin` on; returns the number of steps.
     fn all(&mut self, begin: usize, masks: &[u64]) -> u64 {
         let mut carry = false;
         for (ones, mask) in self.ones[begin..].iter_mut().zip(masks) {
@@ -289,7 +290,7 @@ impl State {
         steps
     }
 
-    /// Passes a carry through blocks without a match; returns whether it leaves the last block, and the number of steps.
+    /// Passes a carry through blocks without a match; returns whether the carry leaves the last block, and the number of steps.
     fn run_through(&mut self, blocks: std::ops::Range<usize>, mut steps: u64) -> (bool, u64) {
         for block in blocks {
             let (sum, over) = self.ones[block].overflowing_add(1);
@@ -336,7 +337,7 @@ mod tests {
         row[b.len()]
     }
 
-    /// Tries sequences many blocks long, small and large alphabets, and all thresholds, so that several bands are needed.
+    /// Tries sequences that span many blocks, small and large alphabets, and all thresholds, so that several bands are needed.
     #[test]
     fn equals_the_definition_in_every_band() {
         for (kinds, changes) in [(2, 300), (2, 2_000), (40, 900), (100_000, 1_500), (100_000, 0)] {

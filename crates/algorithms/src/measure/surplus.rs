@@ -31,7 +31,7 @@ pub fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_at_checked(2 + distinct).unwrap_or((evidence, &[]))
 }
 
-/// Returns the largest surplus of a word in `u` over `v`, as a share of the words of `u`, or 0 for a text without words.
+/// Returns the largest surplus of a word in `u` over `v`, as a share of the words in `u`, or 0 if `u` contains no words.
 pub fn surplus(u: &[u64], v: &[u64]) -> f64 {
     let [all, _, u @ ..] = u else { return 0.0 };
     let v = v.get(2..).unwrap_or_default();

@@ -78,8 +78,8 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name. Returns 0 for several words, for Han text (which has no white space), and for a date
-/// or another number.
+/// Returns the hash of a title that is a single name. Returns 0 if there is more than one word, for Han text (which has no white space),
+/// and for dates and other numbers.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     let is_number = name.contains(char::is_numeric) && !name.contains(char::is_alphabetic);
@@ -110,8 +110,8 @@ impl<'t> Title<'t> {
         2 * self.stems.iter().filter(|stem| other.stems.contains(stem)).count() >= self.stems.len()
     }
 
-    /// Returns two values. The first is true if this title has a phrase that the other text lacks and that contains a word missing from the
-    /// other title. The second is true if this text repeats such a phrase.
+    /// Returns two values: whether this title has a phrase that the other text lacks and that contains a word missing from the other title,
+    /// and whether this text repeats such a phrase.
     fn own_phrase(&self, other: &Title<'_>, in_other: impl Fn(u64) -> bool) -> (bool, bool) {
         let windows = self.stems.windows(GRAM).zip(self.phrases).enumerate();
         let own = windows

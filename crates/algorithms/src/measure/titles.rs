@@ -3,8 +3,9 @@
 //! Two texts can share nearly everything and still be about different things, such as the rules of two committees or the pages about two
 //! functions. Often only the title distinguishes them. A document is therefore kept if its first line contains a word that is far rarer in
 //! the other text, unless the two texts share rare words. Texts about the same thing share rare words; pages from the same template do not.
-//! More rare words are needed if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is
-//! exempt. Two different names, or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
+//! More rare words are needed if one text repeats the word and the other text lacks it. The check is skipped if the two texts are far more
+//! similar to each other than to any other text. Two different names, or two titles with the same pattern and different phrases, always
+//! count as different; see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ
@@ -25,7 +26,8 @@ pub const LONGEST_TITLE: u64 = 40;
 const NAME: u64 = 2;
 /// The minimum number of different shared rare words. In a short text, a single rare word has a large share of the weight.
 const RARE_WORDS: u64 = 3;
-/// The factor by which the required weight of shared rare words is multiplied if the text repeats the missing word.
+/// The factor by which the required weight of shared rare words is multiplied if the word that is missing from one text occurs more than
+/// once in the other.
 const REPEATED: f64 = 5.0;
 
 /// Holds the result of comparing one text's first line with another text.
@@ -78,7 +80,7 @@ impl Versions {
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
-        // The first line of an email or of a paragraph is not a title. In a text of one line, all words count.
+        // The first line of an email or of a paragraph is not a title. In a one-line text, all words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }

@@ -7,16 +7,18 @@
 //! 1. The facts agree. The text with fewer distinct numbers shares at least the fraction `numbers` of them with the other text, or each
 //!    text shares at least the fraction `both` of its 3-grams with the other text.
 //! 2. No single word distinguishes the two texts. The surplus of a word in one text over the other text is at most the fraction `word` of
-//!    the text's weight or, in a short text, the weight of `short` average words. This condition is skipped if the first lines are equal.
-//! 3. A pair that passes conditions 1 and 2 is a version if one text is contained in the other: at least the fraction `contained` of its
-//!    3-grams is in the other text. In this case, condition 2 applies only to the better contained text, because the other text may add
-//!    anything.
-//! 4. A pair is also a version if it is isolated: its cosine exceeds the next best cosine of either document outside the near group by
-//!    `gap`. The near group consists of the two documents and all documents with a cosine of at least `near` to either of them.
-//! 5. A pair is also a version if both texts have the same title and no document outside the near group is more similar. All other pairs
-//!    share only a template.
+//!    the text's weight or, in a short text, the weight of a few average words (as many as `short`). This condition is skipped if the first
+//!    lines are equal.
+//! 3. The texts of a pair that passes conditions 1 and 2 are versions of each other if one text is contained in the other: at least the
+//!    fraction `contained` of its 3-grams is in the other text. In this case, condition 2 applies only to the better contained text,
+//!    because the other text may add anything.
+//! 4. The texts are also versions if the pair is isolated: its cosine exceeds the next best cosine of either document outside the near
+//!    group by `gap`. The near group consists of the two documents and all documents with a cosine of at least `near` to either of them.
+//! 5. The texts are also versions if they have the same title and no document outside the near group is more similar. In all other pairs,
+//!    the texts share only a template.
 //! 6. Documents from the same template share the text of the template. If more than ten other documents are about as similar to the better
-//!    contained text as its partner (less than `gap` below), at least the fraction `crowd` of this text's 3-grams must be in the partner.
+//!    contained text as its partner is (the difference is less than `gap`), at least the fraction `crowd` of this text's 3-grams must be in
+//!    the partner.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -26,7 +28,7 @@
 use super::Contained;
 use dupsift_core::row::{Related, RelationKind, Why};
 
-/// If less than this share of the larger text is in the other text, the pair is classified as contained.
+/// If less than this share of the larger text is in the other text, the relation is `contained` and not `version`.
 const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance for comparisons, which is needed because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
@@ -55,14 +57,15 @@ pub struct Versions {
     pub gap: f64,
     /// The minimum cosine within a near group.
     pub near: f64,
-    /// The maximum number of texts that share a title. A first line that more texts share is not a title.
+    /// The maximum number of texts that may share a title. A first line shared by more texts is not a title.
     pub titles: u64,
-    /// The minimum cosine at which a pair with the same template is reported.
+    /// The minimum cosine at which two pages with the same template are reported as a pair.
     pub templates: f64,
     /// The maximum relative drop in frequency, from one text to the other, of a word in the title.
     pub title: f64,
-    /// The share of a text's weight in shared rare words that compensates for a changed title; five times this share is required if the
-    /// missing word is repeated. A word is rare if at most `titles` documents contain it.
+    /// The share of a text's weight that must come from shared rare words to compensate for a changed title. Five times this share is
+    /// required if the word that is missing from one text occurs more than once in the other. A word is rare if its document frequency is
+    /// at most `titles`.
     pub rare: f64,
 }
 
@@ -101,7 +104,7 @@ pub struct Both {
     pub next_best: f64,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether many other documents are about as similar to a, and whether many are about as similar to b.
+    /// For a and for b: whether many other documents are about as similar to this document as its partner is.
     pub crowded: [bool; 2],
 }
 
@@ -203,8 +206,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Returns the data about two texts of 1000 words. The texts share 500 of 1000 3-grams and contain no numbers, and no word
-    /// distinguishes them. Other documents are nearly as similar.
+    /// Returns the data about two 1000-word texts. The texts share 500 of 1000 3-grams and contain no numbers, and no word distinguishes
+    /// them. Other documents are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));
@@ -232,8 +235,8 @@ mod tests {
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
-        // If three quarters of each text are also in the other text, different numbers do not matter. If a text has no numbers, no numbers
-        // differ.
+        // If three quarters of each text are also in the other text, different numbers do not matter. If a text contains no numbers, the
+        // numbers do not differ.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
         assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));
     }
@@ -268,7 +271,7 @@ mod tests {
         assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Template, Why::Near));
     }
 
-    /// Answers after the same long prompt share nine tenths of their text.
+    /// Documents with different answers after the same long prompt share nine tenths of their text.
     #[test]
     fn in_a_crowd_nearly_all_must_be_contained() {
         let of = |common, crowded| {
@@ -279,7 +282,7 @@ mod tests {
         assert_eq!(of(950, [true, false]), (RelationKind::Version, Why::Contained));
         // Only the better contained text counts.
         assert_eq!(of(949, [false, true]), (RelationKind::Version, Why::Contained));
-        // A pair that shares only a template keeps its reason.
+        // A pair whose documents share only a template keeps its reason.
         assert_eq!(of(500, [true, true]), (RelationKind::Template, Why::Near));
     }
 

@@ -64,8 +64,8 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
 }
 
 /// Returns the similarity of two texts, from 0 to 1. The measure is `lcs` (2 LCS / (|a| + |b|) on characters), `words` (the same on words)
-/// or `jaccard` (on shingles of five words, or of another size or unit, as in `jaccard:words3` or `jaccard:chars8`). Texts without words
-/// are similar to no other text.
+/// or `jaccard` (on shingles of five words, or of another size or unit, as in `jaccard:words3` or `jaccard:chars8`). A text without words
+/// is not similar to any other text.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown measure, or for texts so long that comparing them would take more than about a second.

@@ -1,4 +1,5 @@
-//! An algorithm bound to a corpus: its method, its rules over all pairs, and the checks that verify its pairs by their texts.
+//! An algorithm bound to a corpus: its method, its rules that consider all pairs together, and the checks that verify pairs by comparing
+//! the texts.
 
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
@@ -63,7 +64,7 @@ impl<'c> Bound<'c> {
         self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
-    /// Returns the check that verifies pairs by their texts: the method's own check, the check requested by `verify=`, or both.
+    /// Returns the check that verifies pairs by comparing the texts: the method's own check, the check requested by `verify=`, or both.
     pub fn verify(&self) -> Option<Check<'_>> {
         match (self.signer.verify(), self.check.as_deref()) {
             (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
@@ -72,19 +73,19 @@ impl<'c> Bound<'c> {
         }
     }
 
-    /// Returns the check for candidates: all of [`Bound::verify`] except the part that runs after a rule over all pairs.
+    /// Returns the check for candidates: all of [`Bound::verify`] except the part that runs after a rule that considers all pairs together.
     pub fn verify_candidates(&self) -> Option<Check<'_>> {
         if self.verifies_last() { self.signer.verify().map(Check::one) } else { self.verify() }
     }
 
-    /// Returns the check requested by `verify=` if a rule over all pairs runs before it. A margin, or the rule that distinguishes
-    /// versions from pages with the same template, uses the method's own score, so this check can only remove pairs.
+    /// Returns the check requested by `verify=` if a rule that considers all pairs together runs before it. A margin, or the rule that
+    /// distinguishes versions from pages with the same template, uses the method's own score, so this check can only remove pairs.
     pub fn verify_last(&self) -> Option<Check<'_>> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. If equal signatures are pairs without
-    /// verification, the check runs before the rule, because these pairs have no other score.
+    /// Returns whether the check requested by `verify=` runs after a rule that considers all pairs together. If documents with equal
+    /// signatures form pairs without verification, the check runs before the rule, because these pairs have no other score.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
@@ -103,7 +104,7 @@ impl<'c> Bound<'c> {
         self.signer.vectors().filter(|_| own && self.signer.verify().is_some())
     }
 
-    /// Returns whether each pair is judged independently of the other pairs in a window with this key and at most `rows` rows.
+    /// Returns whether each pair is judged independently of the other pairs in a window with this key and at most this many rows.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         self.signer.vectors().is_none_or(|vectors| vectors.judges_each(key, rows))
     }
@@ -113,7 +114,7 @@ impl<'c> Bound<'c> {
         self.with_evidence().is_some()
     }
 
-    /// Returns whether documents with equal keys are pairs without verification.
+    /// Returns whether documents with equal keys form pairs without verification.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.verify().is_none() && (self.scheme.is_equivalence() || self.scheme.probe_shape().is_some())
     }
@@ -142,7 +143,7 @@ impl<'b> Check<'b> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 
-    /// Appends the evidence of one document; with two checks, the length of the first check's evidence comes first.
+    /// Appends the evidence for one document; if there are two checks, the length of the first check's evidence comes first.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let Some(second) = self.second else { return self.first.evidence(document, out) };
         let at = out.len();
@@ -163,7 +164,7 @@ impl<'b> Check<'b> {
     }
 }
 
-/// Returns the evidence of the first and of the second check. Both lists are empty for a document that was not read.
+/// Returns the evidence for the first check and for the second check. Both lists are empty for a document that was not read.
 fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }

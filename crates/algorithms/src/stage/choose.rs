@@ -28,7 +28,8 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
     (near, far)
 }
 
-/// Chooses a partner that contains the document: the partner with the largest share of its 3-grams, then the most similar, then the best.
+/// Chooses a partner that contains the document: the partner with the largest share of the document's 3-grams, then the most similar
+/// partner, then the best partner.
 ///
 /// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar partners, the best partners are compared.
 pub struct Chooser<B> {
@@ -67,7 +68,7 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         Ok(chosen)
     }
 
-    /// Like [`Chooser::choose`] for a document that is removed in any case: it does not count as kept.
+    /// Like [`Chooser::choose`], but for a document that is removed in any case and therefore does not count as kept.
     ///
     /// # Errors
     /// Returns the errors of `look`.

@@ -1,5 +1,5 @@
-//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of all
-//! remaining documents to it.
+//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of each
+//! remaining document to the best document.
 //!
 //! A class of equal documents is one node, identified by the document with the smallest number. The driver provides the arrays, and so
 //! decides where they are stored. The arrays contain one number per document, all 0 at the start. A driver that processes one component at
@@ -41,16 +41,16 @@ impl<'c, C: Classes> Clusters<'c, C> {
         Clusters { classes, forest: parents.map(Forest::new), best, similarities }
     }
 
-    /// Joins a pair of representatives. Pairs that only share a template are ignored.
+    /// Joins a pair of representatives. Pairs of documents that share only a template are ignored.
     pub fn join(&mut self, pair: &Pair) {
         if let Some(forest) = self.forest.as_mut().filter(|_| !pair.is_template()) {
             forest.union(pair.a, pair.b);
         }
     }
 
-    /// Adds a class of two or more documents, or a document that is in a pair and alone in its class. Call this once for each such class
-    /// and document, after all pairs have been joined. `preferred` is the best of the added documents, and `better` returns whether one
-    /// document is better than another. Returns the root of the cluster.
+    /// Adds a class of two or more documents, or a document that is part of a pair but alone in its class. Call this once for each such
+    /// class and document, after all pairs have been joined. `preferred` is the best of the added documents, and `better` returns whether
+    /// one document is better than another. Returns the root of the cluster.
     pub fn member(&mut self, representative: u64, preferred: u64, better: impl Fn(u64, u64) -> bool) -> u64 {
         let root = self.root(representative);
         if self.best.get(root).checked_sub(1).is_none_or(|other| better(preferred, other)) {
@@ -130,7 +130,7 @@ mod tests {
         let pair = |a, b, similarity| Pair::new(a, b, Score { similarity, distance: None }, 1);
         let related =
             Some(Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false });
-        // Documents 5 and 6 only share a template, so document 6 is in no cluster.
+        // Documents 5 and 6 share only a template, so document 6 is in no cluster.
         let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { related, ..pair(5, 6, 0.9) }];
         let (mut parents, mut best, mut similarities) = (vec![0u32; 7], vec![0u32; 7], vec![0u32; 7]);
         let parents = Some(Slots::Narrow(&mut parents));

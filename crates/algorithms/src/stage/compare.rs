@@ -1,13 +1,13 @@
-//! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
+//! compare: computes recall, precision and F for each algorithm and for combinations of algorithms, from judged pairs.
 //!
 //! Only duplicates in the pool are counted; the pool contains all pairs that at least one algorithm found. This is the pooling of Spärck
-//! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the oracle of `compare`
+//! Jones and van Rijsbergen 1975, which the 2007 study also uses. Duplicates that no algorithm found are missed; the `compare` oracle
 //! covers them.
 //!
-//! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
-//! the rate of at least one algorithm that found it, so the probability that it is judged is known beforehand: it is the largest of these
-//! rates. An algorithm with few pairs has a rate of 1. The samples of different algorithms overlap to the extent that their pairs overlap
-//! (permanent random numbers: Brewer, Early and Joyce 1972).
+//! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if this number is below
+//! the rate of at least one algorithm that found the pair. The probability that a pair is judged is therefore known beforehand: it is the
+//! largest of these rates. An algorithm with few pairs has a rate of 1. The samples of different algorithms overlap to the extent that
+//! their pairs overlap (permanent random numbers: Brewer, Early and Joyce 1972).
 //!
 //! [`super::estimate`] estimates the number of duplicates in any subset of the pool from its judged pairs.
 
@@ -27,8 +27,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling for algorithms that found these numbers of pairs. If an algorithm found more than `most` pairs, about `most` of
-    /// them are judged.
+    /// Returns the sampling, given the number of pairs that each algorithm found. `most` is the approximate maximum number of pairs that
+    /// are judged for each algorithm.
     pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();
@@ -54,21 +54,21 @@ impl Sampling {
     }
 }
 
-/// The number of combinations of finders that are counted before they are added to the sums.
+/// The maximum number of finder combinations that are counted before they are added to the sums.
 const MOST_PENDING: usize = 1 << 16;
 
-/// Counts the pairs of the pool by the algorithms that found them.
+/// Counts the pairs in the pool by the algorithms that found them.
 ///
-/// The tally counts the pairs that each set of up to three algorithms has in common. The size of the union of any such set follows from
-/// these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms
-/// and one stratum), not on the number of pairs or the number of distinct sets of finders.
+/// The tally counts the pairs that each set of up to three algorithms has in common. The number of pairs that at least one of up to three
+/// algorithms found follows from these counts. Memory use therefore depends on the number of algorithms (n^3 / 6 sums of 24 bytes per
+/// stratum: 140 KB for 30 algorithms and one stratum), not on the number of pairs or the number of distinct sets of finders.
 pub struct Tally {
     algorithms: usize,
     /// `related[i]` holds the bits of the algorithms related to algorithm i, including itself. By definition, these algorithms find all or
     /// some of the pairs of algorithm i.
     related: Vec<u64>,
     sampling: Sampling,
-    /// The counts for each set of finders. In practice there are few such sets.
+    /// The counts for each set of finders. In practice, there are few distinct sets of finders.
     pending: BTreeMap<u64, Cell>,
     /// The counts of the pairs that all algorithms in a set found, for each set of up to three algorithms and each stratum.
     common: Vec<Cell>,
@@ -194,7 +194,7 @@ fn place(set: &[usize]) -> usize {
     choose(three[0], 1) + choose(three[1], 2) + choose(three[2], 3)
 }
 
-/// Returns the number of subsets with `of` elements in a set of n.
+/// Returns the number of subsets that a set of n elements has; `of` is the size of the subsets.
 fn choose(n: usize, of: usize) -> usize {
     (0..of).fold(1, |product, taken| product * n.saturating_sub(taken) / (taken + 1))
 }

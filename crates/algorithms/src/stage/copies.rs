@@ -1,6 +1,6 @@
 //! copies: finds exact copies by a hash of their texts. The document with the smallest number in a class represents all copies.
 //!
-//! Two documents are copies if they are identical, byte for byte, in every column that the algorithms of the run read. Only the
+//! Two documents are copies if they are identical, byte for byte, in every column that any algorithm in the run reads. Only the
 //! representative is processed further; the copies are added back when classes and pairs are written.
 //!
 //! ```text
@@ -11,12 +11,12 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout, number};
 use dupsift_text::Analysis;
 
-/// The number of bytes in a row, which holds the hash of the text and the document.
+/// The number of bytes in a row, which holds the hash of the text and the number of the document.
 pub const ROW: usize = 24;
 /// The number of leading bytes in a row that identify its group; they hold the hash.
 pub const GROUP: usize = 16;
 
-/// Returns the row of one document. Texts without a visible character are never copies of each other.
+/// Returns the row of one document. Texts without visible characters are never copies of each other.
 pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     if document.raw().trim_start().is_empty() {
         return None;

@@ -19,8 +19,8 @@ pub struct Tally<'f> {
 }
 
 impl Tally<'_> {
-    /// Returns a tally of the counts that `stats` requires. The tally takes about `memory_bytes` bytes; `kinds` lists the features to
-    /// count.
+    /// Returns a tally of the counts that `stats` requires. `memory_bytes` is the approximate size of the tally; `kinds` lists the features
+    /// to count.
     pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {
@@ -64,7 +64,7 @@ pub const LEAST_WORDS: u64 = 1;
 pub const LEAST_FEATURES: u64 = 2;
 
 /// Sums all partial counts of one term. Returns the term, the number of documents that contain it, and the number of its occurrences, or
-/// `None` if fewer than `least` documents contain the term.
+/// `None` if the number of documents is below `least`.
 pub fn sum(rows: &[u8], least: u64) -> Option<(u64, u64, u64)> {
     let counts = rows.chunks_exact(COUNT_WIDTH).map(decode_count);
     let counts = counts.map(|(term, df, cf)| (term, u64::from(df), u64::from(cf)));

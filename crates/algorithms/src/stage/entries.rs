@@ -52,7 +52,8 @@ impl Entries {
         Ok(compared)
     }
 
-    /// Returns the comparison of a preset with its algorithms. If the preset has a single algorithm, the preset is the only entry.
+    /// Returns the entries for comparing a preset with its own algorithms. If the preset has a single algorithm, the preset is the only
+    /// entry.
     ///
     /// # Errors
     /// Returns an error for an unknown name.

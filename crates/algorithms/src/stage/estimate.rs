@@ -1,9 +1,9 @@
 //! estimate: estimates the number of duplicates from the judged pairs of a sample, with confidence intervals.
 //!
-//! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so the number of its
-//! duplicates is estimated as the number of its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and
-//! Smith 1979). The estimates of all strata are added up. The number of duplicates in a part of the pool, such as the pairs of one
-//! algorithm, is estimated in the same way.
+//! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known. The estimated number of
+//! duplicates is this number times the share of duplicates among the judged pairs of the stratum (post-stratification: Holt and Smith
+//! 1979). The estimates of all strata are added up. The number of duplicates in a subset of the pool, such as the pairs of one algorithm,
+//! is estimated in the same way.
 //!
 //! **The interval.** The confidence level is 95%. The interval for the share of duplicates in a stratum is Wilson's (1927), corrected for a
 //! finite population. The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from
@@ -21,7 +21,7 @@ pub struct Cell {
     pub pairs: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The number of judged pairs that are duplicates.
+    /// The number of judged pairs whose documents are duplicates.
     pub duplicates: u64,
 }
 
@@ -144,8 +144,8 @@ impl Cell {
     }
 }
 
-/// Returns the share of `hits` among `seen` items that were drawn at random, as an estimate of the share in the population. `population` is
-/// its size; `u64::MAX` means that it is infinite.
+/// Estimates a share of a population from a random sample: `seen` is the size of the sample, and `hits` is the number of items in the
+/// sample that have the property in question. `population` is the size of the population; `u64::MAX` means that the population is infinite.
 pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     if seen == 0 {
         return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };

@@ -1,9 +1,10 @@
 //! expand: turns classes of equal documents, and pairs of their representatives, into pairs of documents.
 //!
-//! Equal texts form a star: the best document with a text forms a pair with every other document that has the same text, and only the best
-//! document forms pairs with other texts. The number of pairs of copies therefore grows linearly with the number of documents.
+//! Equal texts form a star: for each text, the best document forms a pair with every other document that has this text, and only the best
+//! document forms pairs with documents that have other texts. The number of pairs of copies therefore grows linearly with the number of
+//! documents.
 //!
-//! A class of t different texts represents t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
+//! A class of t different texts represents t (t - 1) / 2 pairs of texts. If the number of texts exceeds `max_group`, only the pairs with
 //! the best document of the class (the center) are written, but all pairs are counted.
 //!
 //! ```text
@@ -19,8 +20,8 @@ use dupsift_core::row::{self, Docs, Pair, Related};
 /// The bit in [`Pair::matched`] that marks a pair of exact copies. This bit is higher than the bits of every method's rules.
 pub const COPY: u16 = 1 << 15;
 
-/// Returns the pair of two documents in one class; `same` is the relation between equal documents, if the method classifies pairs. Exact
-/// copies are marked as copies, not with a rule of the method.
+/// Returns the pair formed by two documents in the same class; `same` is the relation between equal documents, if the method classifies
+/// pairs. Exact copies are marked as copies, not with a rule of the method.
 #[inline]
 pub fn of_class(
     scheme: &SignatureScheme,
@@ -33,8 +34,8 @@ pub fn of_class(
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
-/// Returns the pair of a document in the first class and a document in the second class; the representatives of these classes are a pair.
-/// Rules with a direction are mirrored if the smaller number is in the second class.
+/// Returns the pair formed by a document in the first class and a document in the second class; the representatives of these classes are a
+/// pair. Rules with a direction are mirrored if the smaller number is in the second class.
 #[inline]
 pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
     let Pair { score, matched, related, .. } = *representatives;
@@ -75,12 +76,12 @@ pub struct Texts<'t, C, B> {
 }
 
 impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
-    /// Returns the texts of a class that contains all copies of each of its documents; `best` selects the best of several documents.
+    /// Returns the texts in a class. The class must contain all copies of its documents; `best` selects the best of several documents.
     pub fn new(class: Docs<'t>, copies: &'t C, best: B) -> Texts<'t, C, B> {
         Texts { class, copies, best }
     }
 
-    /// Calls `each` with the best document of each text and with all documents that have the text.
+    /// Calls `each` once for each text, with the best document and all documents that have this text.
     ///
     /// # Errors
     /// Returns the errors of `each`.
@@ -100,7 +101,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
         self.class.iter().filter(|&doc| !self.copies.is_extra_copy(doc)).count() as u64
     }
 
-    /// Returns the best document of each text, or only the best document of the class if there are more than `max_group` texts.
+    /// Returns the best document of each text, or only the best document of the class if the number of texts exceeds `max_group`.
     pub fn listed(&self, max_group: u64) -> Vec<u64> {
         let count = self.count();
         if count == 1 || count > max_group {

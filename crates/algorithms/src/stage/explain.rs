@@ -84,7 +84,7 @@ pub struct Look {
     pub sketches: Option<String>,
     /// The rule that classifies pairs, and the values that it computes from the texts.
     pub classification: Option<Classification>,
-    /// The windows that contain both documents, if all of these windows may be too large to compare the pair.
+    /// The windows that contain both documents, if each of these windows may contain too many rows for all of its pairs to be compared.
     pub windows: Option<Windows>,
     /// The reason why none of these windows compared the two documents.
     pub cut: Option<String>,
@@ -123,7 +123,7 @@ pub struct SurplusWord {
     pub word: Option<String>,
 }
 
-/// Compares two different documents in a corpus with `rows` rows. The document with the smaller number comes first. `loose` is the same
+/// Compares two different documents in a corpus with this many rows. The document with the smaller number comes first. `loose` is the same
 /// algorithm with low thresholds, to get scores below the threshold.
 pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
@@ -245,7 +245,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// Holds the results for the equal keys of two documents.
+/// Holds the results for the keys that two documents share.
 #[derive(Default)]
 struct EqualRows {
     /// Whether the two documents are in the same class.

@@ -1,6 +1,6 @@
 //! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
-//! There are three ways, depending on the method:
+//! There are three cases, depending on the method:
 //! * documents with equal keys are duplicates without verification: [`EqualKeys`] creates classes, at linear cost;
 //! * documents with equal keys are duplicates without verification, and documents with similar keys (by Hamming distance) may be duplicates
 //!   too: second-round rows are emitted for one document of each class;
@@ -37,10 +37,10 @@ pub trait Equal {
     fn probe(&mut self, row: &[u8]) -> Result<()>;
 }
 
-/// Turns groups of equal keys into classes (unless verification needs each pair) and second-round rows.
+/// Turns groups of rows with equal keys into classes (unless each pair must be verified) and into second-round rows.
 pub struct EqualKeys<'g, C> {
     signer: &'g dyn Signer,
-    /// Whether documents with equal keys are pairs without verification.
+    /// Whether documents with equal keys form pairs without verification.
     collapse: bool,
     layout: RowLayout,
     probes: Option<RowLayout>,
@@ -134,7 +134,7 @@ pub struct Windows<'g, C> {
 /// Counts comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// The number of comparisons made.
+    /// The number of comparisons that were performed.
     pub made: u64,
     /// The number of comparisons skipped because of the limit per group.
     pub left_out: u64,
@@ -182,7 +182,7 @@ impl<'g, C: Copies> Windows<'g, C> {
         Ok(())
     }
 
-    /// Ends the input and returns the numbers of comparisons.
+    /// Ends the input, and returns how many comparisons were performed and skipped.
     pub fn finish(self) -> Compared {
         Compared { made: self.out.compared, left_out: self.out.left_out, far: self.out.far }
     }

@@ -1,7 +1,7 @@
 //! groups: assembles complete groups from blocks of ordered rows.
 //!
-//! A driver passes the rows of a bucket in blocks with arbitrary boundaries. A group that ends inside a block is a slice of it; only a
-//! group that may continue in the next block is copied to memory that the driver provides.
+//! A driver passes the rows of a bucket in blocks with arbitrary boundaries. A group that ends inside a block is passed as a slice of the
+//! block; only a group that may continue in the next block is copied to memory that the driver provides.
 
 use dupsift_core::error::Result;
 
@@ -37,7 +37,7 @@ pub struct Groups<S> {
 }
 
 impl<S: Scratch> Groups<S> {
-    /// Returns an assembler of rows of `width` bytes. The first `group_width` bytes of a row identify its group.
+    /// Returns an assembler for rows of this width in bytes. The first `group_width` bytes of a row identify its group.
     pub fn new(width: usize, group_width: usize, scratch: S) -> Groups<S> {
         Groups { width, group_width, scratch, held: 0 }
     }

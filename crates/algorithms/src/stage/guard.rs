@@ -15,7 +15,7 @@ const FEW_ROWS: u64 = 100;
 const REJECTED_SHARE: f64 = 0.05;
 const REJECTED_SHARE_OF_FEW: f64 = 0.5;
 
-/// The names of the guards on the input.
+/// The names of the guards that check the input.
 pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
 const NOTHING_READ: &str = "nothing-read";
 const MAX_REJECTED_SHARE: &str = "max-rejected-share";
@@ -43,7 +43,7 @@ pub struct ReadCounts {
     pub rows: u64,
     /// The number of rows that contain text.
     pub used: u64,
-    /// The number of broken rows, not counting rows skipped by kind.
+    /// The number of broken rows, not counting rows that were skipped because of their kind.
     pub broken: u64,
     /// The number of files that were skipped entirely; the number of their rows is unknown.
     pub bad_files: u64,
@@ -57,8 +57,8 @@ pub struct ReadCounts {
     pub files: u64,
 }
 
-/// Returns the guards on the input that fired. `share` is the maximum share of rows, or of file bytes, that may be broken; `None`
-/// uses the default for this many rows.
+/// Returns the input guards that fired. `share` is the maximum share of rows, or of file bytes, that may be broken; `None` selects the
+/// default for this many rows.
 pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;
     let name = MAX_REJECTED_SHARE;
@@ -167,12 +167,13 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 /// document. In three collections with one template each, 30% to 43% of the documents that `minhash` removes exceed this number; in six
 /// collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
-/// The maximum amount by which these near-duplicates may be less similar than the kept document.
+/// The maximum amount by which a near-duplicate may be less similar than the kept document and still count as about as similar.
 pub const AS_NEAR: f32 = 0.05;
-/// The minimum number of such removals; fewer removals prove nothing.
+/// The minimum number of removed documents that look like pages from a template; a smaller number proves nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 
-/// The share above which such removals are reported even if no guard fires.
+/// If pages that look like they come from a template make up more than this share of the removed documents, they are reported even if no
+/// guard fires.
 const TOLD_SHARE: f64 = 0.1;
 
 /// Returns a note about removed documents that look like pages from a template, if there are too few for the guard to fire.
@@ -248,7 +249,7 @@ impl PairCounts {
 
 /// Checks whether an algorithm found more pairs per document than in an earlier run.
 pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> Option<Fired> {
-    // If the earlier run found no pairs, the number per document is computed as if it had found one.
+    // If the earlier run found no pairs, the number per document is computed as if that run had found one pair.
     let (a_document, known) = (now.a_document(), PairCounts { pairs: before.pairs.max(1), ..before }.a_document());
     let measured = a_document / known;
     (now.pairs >= FEW_PAIRS && measured > factor as f64).then(|| Fired {
@@ -310,7 +311,7 @@ mod tests {
     fn nothing_read_fires_whatever_the_share() {
         assert_eq!(names(&read(0, 0), Some(1.0)), ["nothing-read"]);
         assert_eq!(names(&read(3, 3), Some(1.0)), ["nothing-read"]);
-        // All rows are skipped by kind: they are not broken, but there are no documents.
+        // All rows are skipped because of their kind: they are not broken, but there are no documents.
         assert_eq!(names(&ReadCounts { rows: 500, ..ReadCounts::default() }, None), ["nothing-read"]);
     }
 

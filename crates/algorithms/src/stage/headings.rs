@@ -11,7 +11,7 @@ use dupsift_text::Heading;
 /// The number of bytes in the hash of a line.
 pub const GROUP: usize = 8;
 
-/// Returns the number of bytes in a row, which holds the hash of the line and the document.
+/// Returns the number of bytes in a row, which holds the hash of the line and the number of the document.
 pub fn width(documents: u64) -> usize {
     GROUP + doc_width(documents)
 }
@@ -25,7 +25,7 @@ pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     row
 }
 
-/// Processes all rows with the same line, and returns their documents if there are more than `most`.
+/// Processes all rows with the same line, and returns the documents in these rows if their number exceeds `most`.
 pub fn common(documents: u64, rows: &[u8], most: u64) -> impl Iterator<Item = u64> + '_ {
     let width = width(documents);
     let rows = if (rows.len() / width) as u64 > most { rows } else { &[] };

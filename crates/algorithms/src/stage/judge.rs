@@ -3,9 +3,9 @@
 //! The default, `versions`, requires evidence that one text is a version of the other or contains it ([`super::versions`] has the
 //! definition). Cost: O(|a| + |b|).
 //!
-//! `lcs` is the judge in the 2007 study by Zelenkov and Segalovich: Perl's String::Similarity with the threshold 0.85. The similarity is
-//! 2 LCS / (|a| + |b|) on the characters of the canonical text ([`crate::measure::lcs_similarity`]). Cost: O(|a| |b| / 64) within a band,
-//! for pairs that cannot be decided by lengths and character counts alone. `lcs` counts pages with the same template and different facts as
+//! `lcs` is the judge in the 2007 study by Zelenkov and Segalovich: Perl's String::Similarity with a threshold of 0.85. The similarity is 2
+//! LCS / (|a| + |b|) on the characters of the canonical text ([`crate::measure::lcs_similarity`]). Cost: O(|a| |b| / 64) within a band, for
+//! pairs that cannot be decided by lengths and character counts alone. `lcs` counts pages with the same template and different facts as
 //! duplicates.
 //!
 //! Paraphrases are not recognized. `lcs` and `words` also miss texts whose sentences were reordered.
@@ -19,7 +19,7 @@ use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::Analysis;
 
-/// Lists the comparisons that a judge can make, with their names in options.
+/// Lists the comparisons that a judge can perform, with their names in options.
 const KINDS: [(&str, Kind); 4] =
     [("versions", Kind::Versions), ("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
 
@@ -39,7 +39,8 @@ pub struct Judge {
     shingling: Shingling,
 }
 
-/// The number of values before the profile: the number of characters compared (0 if there are too many of them) and the number of words.
+/// The number of values before the profile. These values are the number of characters compared (0 if there are too many of them) and the
+/// number of words.
 const HEAD: usize = 2;
 /// The number of values in a packed profile.
 const PROFILE: usize = 128;
@@ -48,7 +49,7 @@ impl Judge {
     /// Parses `versions`, `versions:T`, `lcs:0.85`, `words:T` or `jaccard:T`.
     ///
     /// # Errors
-    /// Returns an error that lists the known names for any other value.
+    /// For any other value, returns an error that lists the known names.
     pub fn parse(typed: &str) -> Result<Judge> {
         let (name, threshold) = typed.split_once(':').unwrap_or((typed, ""));
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
@@ -78,7 +79,7 @@ impl Judge {
     /// Parses a measure without a threshold: `lcs`, `words`, `jaccard`, `jaccard:words5` or `jaccard:chars5`.
     ///
     /// # Errors
-    /// Returns an error that lists the known names for any other value.
+    /// For any other value, returns an error that lists the known names.
     pub fn measure(typed: &str) -> Result<Judge> {
         let (name, unit) = typed.split_once(':').map_or((typed, None), |(name, unit)| (name, Some(unit)));
         let kind = KINDS.iter().find(|(known, kind)| *known == name && *kind != Kind::Versions).map(|(_, kind)| *kind);
@@ -95,8 +96,8 @@ impl Judge {
         })
     }
 
-    /// Appends the evidence of one document, which is identical for identical canonical texts. Appends nothing for a text without words;
-    /// such a text is a duplicate only of its byte-for-byte copies.
+    /// Appends the evidence for one document. The evidence is identical for identical canonical texts. Appends nothing for a text without
+    /// words; such a text is a duplicate only of its byte-for-byte copies.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {
@@ -186,7 +187,7 @@ impl fmt::Display for Judge {
     }
 }
 
-/// Holds the unpacked evidence of one document.
+/// Holds the unpacked evidence for one document.
 struct Units<'e> {
     profile: &'e [u32],
     /// The characters; empty if there are too many, or if they are not needed.
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // The canonical texts have seven characters and differ in one of them.
+        // The canonical texts are seven characters long and differ in one character.
         assert_eq!(judged("lcs:0.85", "a b c d", "A, b c; e!"), (Some(12.0 / 14.0), false));
         assert_eq!(judged("lcs:0.9", "a b c d", "a b c e"), (None, false));
         assert_eq!(judged("words:0.7", "one two three four", "one two three five"), (Some(0.75), false));

@@ -1,7 +1,7 @@
 //! Splits a document into lines and paragraphs, and holds the contents of a passage.
 //!
-//! A blank line, or the paragraph separator U+2029, ends a paragraph. If a text has neither, because its extractor wrote one block per
-//! line, each line is a paragraph.
+//! A blank line, or the paragraph separator U+2029, ends a paragraph. If a document contains no blank line and no U+2029, because its
+//! extractor wrote one block per line, each line is a paragraph.
 //!
 //! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotation marks and spacing do not
 //! count. The length is counted in half-words, because a character of a script without spaces (Han, kana, Thai) is about half a word.
@@ -55,7 +55,7 @@ pub fn paragraphs(document: &Analysis<'_>) -> Vec<Range<usize>> {
 /// The maximum number of characters in the readable form of a passage.
 const MOST_SHOWN: usize = 200;
 
-/// Returns a text in readable form. A long text is truncated and ends with an ellipsis.
+/// Returns text in readable form. Long text is truncated and ends with an ellipsis.
 pub fn beginning(text: &str) -> String {
     let text = text.trim();
     text.char_indices().nth(MOST_SHOWN).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
@@ -65,14 +65,13 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The maximum number of bytes of letters that are buffered before they are hashed. A paragraph may be an entire long document, so the
-/// buffer is limited.
+/// The maximum number of bytes of letters to buffer before hashing. A paragraph may be an entire long document, so the buffer is limited.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
 #[derive(Default)]
 pub struct Passage {
-    /// The letters that are not hashed yet.
+    /// The letters that have not been hashed yet.
     letters: String,
     /// The hash of all earlier letters, if there were too many to buffer.
     before: Option<Box<Hash64>>,

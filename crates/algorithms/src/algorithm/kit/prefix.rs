@@ -1,9 +1,9 @@
 //! Implements the prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
-//! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms. A term is leading
-//! if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors with length
-//! 1 is the i-th term of one vector and the j-th term of the other, their cosine is at most rest(i) * rest'(j). So a pair that reaches the
-//! threshold is found in the list of its first shared term.
+//! The terms of every document are sorted in the same order, rarest first. A document is added to the lists of its leading terms. A term is
+//! leading if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors
+//! with length 1 is the i-th term of one vector and the j-th term of the other, their cosine is at most rest(i) * rest'(j). So a pair that
+//! reaches the threshold is found in the list of its first shared term.
 //!
 //! ```text
 //! weights 3 3 1 1, length sqrt(20), threshold 0.9:  rest 1, 0.74 ..  -> one list
@@ -29,8 +29,8 @@ pub fn rare_first(terms: &mut Vec<Term>) {
 
 /// Like `rare_first`, but sorts any items that contain a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
-    /// The number of bits for a term's position. `DF` and `HASH` are the numbers of bits for the document frequency and for the beginning
-    /// of the hash. If all three are packed into one number, sorting takes a third of the time.
+    /// The number of bits for a term's position. `DF` is the number of bits for the document frequency, and `HASH` is the number of bits
+    /// for the beginning of the hash. If all three are packed into one number, sorting takes a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;
@@ -76,7 +76,7 @@ pub fn leading(rests: &[f64], threshold: f64) -> usize {
     rests[..terms].partition_point(|&rest| rest >= below(threshold))
 }
 
-/// Rounds a number up to a Float32, for a bound that must not be too low.
+/// Rounds a number up to Float32 precision, for a bound that must not be too low.
 pub fn rounded_up(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) < value { near.next_up() } else { near }
@@ -86,8 +86,9 @@ pub fn rounded_up(value: f64) -> f32 {
 /// both Float32, and the hash of the previous term.
 pub const SKETCH: usize = 16;
 
-/// Emits a row for each leading term of a vector with length 1. If documents were counted, a term that occurs in a single document gets no
-/// row, because it cannot match another document. A document with only such terms still gets a row, so that it counts as signed.
+/// Emits a row for each leading term of a vector with length 1. If document frequencies were counted, a term that occurs in a single
+/// document gets no row, because it cannot match another document. A document that shares no term with another document still gets a row,
+/// so that it counts as signed.
 pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
     let rests = rests(terms);
     let (mut before, mut pushed) = (0, false);
@@ -161,8 +162,8 @@ mod tests {
     #[test]
     fn rare_terms_come_first_whatever_a_number_holds() {
         let few = |n: u64| splitmix64(1, n);
-        // The cases are hashes with the same first bits, frequencies with more than 24 bits, and more terms than a packed number has
-        // positions for.
+        // The cases are hashes with the same first bits, frequencies with more than 24 bits, and positions that do not fit in a packed
+        // number.
         let alike = |n: u64| splitmix64(2, n) >> 40;
         for (terms, hash, df) in [
             (300, &few as &dyn Fn(u64) -> u64, 40),

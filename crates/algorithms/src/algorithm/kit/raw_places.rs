@@ -2,9 +2,9 @@
 //!
 //! Line breaks and the width of punctuation exist only in the raw text. Code that needs this information finds the positions in the raw
 //! text and continues with the normalized text, so that all text options (ё, width, case) apply. Normalization does not move or join
-//! anything across white space, line breaks or sentence punctuation. So a position next to such a boundary is identified by the number of
-//! non-space bytes before it. Cost: one step per character; a stretch between two spaces that contains a rare character is normalized
-//! separately.
+//! anything across white space, line breaks or sentence punctuation. So a position next to white space, a line break or punctuation is
+//! identified by the number of non-space bytes before it. Cost: one step per character; a stretch between two spaces that contains a rare
+//! character is normalized separately.
 
 use dupsift_text::Analysis;
 use dupsift_text::normal::visible_length;
@@ -38,7 +38,7 @@ impl<'t> RawPlaces<'t> {
     }
 }
 
-/// Returns the number of bytes that a stretch without white space has in the normalized text, not counting spaces.
+/// Returns the number of non-space bytes in the normalized form of a stretch without white space.
 fn visible_bytes(stretch: &str) -> usize {
     if stretch.is_ascii() {
         return stretch.len();
@@ -50,7 +50,7 @@ fn visible_bytes(stretch: &str) -> usize {
             '«' | '»' | '\u{400}'..='\u{45F}' => 2,
             '\u{3400}'..='\u{9FFF}' | '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => 3,
             '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => 3,
-            // Normalization may change any other character, alone or with its neighbors.
+            // Normalization may change any other character, alone or in combination with its neighbors.
             _ => return visible_length(stretch),
         };
     }
@@ -65,8 +65,8 @@ mod tests {
     use dupsift_text::normal::normal_word;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Splits the text at all line breaks and punctuation, and checks that each stretch of the normalized text equals the raw stretch
-    /// normalized separately.
+    /// Splits the text at all line breaks and punctuation, and checks that each stretch of the normalized text equals the corresponding raw
+    /// stretch normalized separately.
     fn check(raw: &str, yo_to_e: bool) {
         let options = TextOptions { yo_to_e, traditional: yo_to_e, ..TextOptions::default() };
         let (pipeline, letters) = (Pipeline::new(&options).expect("default options"), options.letters());

@@ -54,8 +54,8 @@ pub fn words_of_sentences(mut chosen: Vec<String>) -> String {
     chosen.join(" | ")
 }
 
-/// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if there are fewer
-/// than `wanted` sentences.
+/// Returns the key of the chosen sentences, which are sorted alphabetically and joined. The key is flagged if the number of sentences is
+/// below `wanted`.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
     let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();
@@ -65,11 +65,11 @@ pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey)
 /// The number of sentences that are sorted first, as a multiple of the requested number.
 const FEW: usize = 4;
 
-/// Returns the `count` longest distinct sentences, longest first, as canonical strings (words joined with single spaces). If `max_df` is
-/// above 0, sentences in more than `max_df` documents are skipped.
+/// Returns the longest distinct sentences, longest first, as canonical strings (words joined with single spaces). `count` is the maximum
+/// number of sentences. If `max_df` is above 0, sentences with a document frequency above `max_df` are skipped.
 ///
 /// # Errors
-/// Returns the reason why there are no such sentences.
+/// Returns the reason why no sentences can be chosen.
 pub fn longest_sentences(
     document: &Analysis<'_>,
     count: usize,
@@ -82,7 +82,7 @@ pub fn longest_sentences(
 /// Like [`longest_sentences`], but ranks sentences by weight instead of length. Sentences with the same words must have the same weight.
 ///
 /// # Errors
-/// Returns the reason why there are no such sentences.
+/// Returns the reason why no sentences can be chosen.
 pub fn heaviest_sentences(
     document: &Analysis<'_>,
     weight: impl Fn(&Range<u32>) -> f64,

@@ -33,7 +33,7 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// The default for checks of algorithms without shingles: five words, or five characters of Han text.
+    /// The default for checks in algorithms that do not use shingles: five words, or five characters of Han text.
     pub const DEFAULT: Shingling = Shingling { ngram: 5, chars: false };
 
     /// Returns the settings from the parameters [`NGRAM`] and [`UNIT`].
@@ -41,7 +41,7 @@ impl Shingling {
         Shingling { ngram: params.count("ngram"), chars: params.word("unit") == "char" }
     }
 
-    /// Parses `words5` or `chars8`. Returns `None` for anything else.
+    /// Parses a value such as `words5` or `chars8`. Returns `None` for anything else.
     pub fn parse(typed: &str) -> Option<Shingling> {
         let (chars, ngram) = match typed.strip_prefix("words") {
             Some(ngram) => (false, ngram),

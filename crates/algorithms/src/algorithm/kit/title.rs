@@ -1,8 +1,8 @@
 //! Splits the title of a page into parts: its topic, and often the name of its site.
 //!
-//! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces. The split uses the normalized text, where full-width
-//! punctuation is ASCII. The algorithm decides which part is the name of the site: the part that many titles share, or every part except
-//! the longest.
+//! A title is split at each `|`, and at each `_`, hyphen, dash or U+00B7 that has a space on both sides. The split uses the normalized
+//! text, where full-width punctuation is ASCII. The algorithm decides which part is the name of the site: the part that many titles share,
+//! or every part except the longest.
 //!
 //! ```text
 //! "Погода в Москве - Новости" -> "погода в москве", "новости"      "one-two_three" -> "one-two_three"
@@ -33,7 +33,7 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the range of the longest part, or of the first longest part if several are equally long. If the longest part has fewer than four
+/// Returns the range of the longest part (the first one if several parts are equally long). If the longest part has fewer than four
 /// characters, returns the whole title.
 pub fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();

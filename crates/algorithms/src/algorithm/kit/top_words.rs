@@ -9,7 +9,7 @@ pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
     words
 }
 
-/// Returns the number of words in a share of `count` words, rounded down.
+/// Returns the given share of `count`, rounded down to a whole number of words.
 pub fn share(count: usize, share: f64) -> usize {
     // A share such as 0.29 is stored as a slightly lower number, so 100 times the share is slightly less than 29.
     (count as f64 * share + 1e-9).floor() as usize
@@ -23,7 +23,7 @@ pub struct Heaviest<'t> {
 }
 
 impl<'t> Heaviest<'t> {
-    /// Returns an empty list with room for `count` words, at least one.
+    /// Returns an empty list; `count` is the maximum number of words, at least 1.
     pub fn new(count: usize) -> Heaviest<'t> {
         Heaviest { count, words: Vec::with_capacity(count + 1) }
     }
@@ -63,7 +63,7 @@ impl<'t> Heaviest<'t> {
         self.words.iter().map(|&(_, word, _)| word)
     }
 
-    /// Returns the words with their numbers of occurrences in the document, heaviest first.
+    /// Returns the words, heaviest first, each with the number of its occurrences in the document.
     pub fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
         self.words.into_iter().map(|(_, word, tf)| (word, tf))
     }

@@ -1,5 +1,5 @@
-//! Selects the input of learners: a sample of the documents and a subset of the vocabulary, both of bounded size. Both selections depend
-//! only on the texts, so a model depends only on the corpus.
+//! Selects the data from which models are learned: a sample of the documents and a subset of the vocabulary, both of bounded size. Both
+//! selections depend only on the texts, so a model depends only on the corpus.
 
 use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};
@@ -23,7 +23,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns a sample of about `size` of the `documents` documents, or of all documents if there are at most `size`.
+    /// Returns a sample of approximately this size, or all documents if the corpus is not larger than that.
     pub fn new(size: usize, documents: u64) -> Sample {
         let share = size as f64 / documents.max(1) as f64;
         // The cast saturates: a number above the largest integer becomes that integer.
@@ -36,8 +36,8 @@ impl Sample {
     }
 }
 
-/// Returns the lowest document frequency f, at least `least`, for which at most `words` words have a document frequency from f to
-/// `most`, inclusive.
+/// Returns the lowest document frequency f, at least `least`, for which the number of words with a document frequency from f to `most`
+/// (inclusive) does not exceed `words`.
 pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
     let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();

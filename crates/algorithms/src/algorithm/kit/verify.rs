@@ -20,7 +20,7 @@ pub const VERIFY: ParamSpec = ParamSpec {
     help: "check each pair against its texts: jaccard of shingles, lcs = 2 LCS / (|a| + |b|) in characters, or cosine of word counts",
 };
 
-/// The maximum number of characters in a text that `lcs` compares character by character. Longer texts are compared word by word, because
+/// The maximum length, in characters, of texts that `lcs` compares character by character. Longer texts are compared word by word, because
 /// the cost is the product of the lengths.
 pub const LCS_CHARACTERS: usize = 200_000;
 
@@ -73,8 +73,8 @@ impl Verify for Lcs {
         format!("lcs:{}", self.threshold)
     }
 
-    /// Appends the numbers of characters (0 if there are too many to compare) and words, then the characters and the words, packed
-    /// two per number.
+    /// Appends the number of characters (0 if there are too many to compare) and the number of words, then the characters and the words,
+    /// packed two per number.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let canonical = document.canonical();
         let characters = canonical.chars().count();
@@ -158,7 +158,7 @@ mod tests {
         // The word pairs are {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
         assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
         assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
-        // The canonical texts have seven characters and differ in one of them.
+        // The canonical texts are seven characters long and differ in one character.
         assert_eq!(verify("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
         assert_eq!(verify("lcs", 0.9, "a b c d", "a b c e"), None);
         // Three of four words are shared.

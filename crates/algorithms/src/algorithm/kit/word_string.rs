@@ -1,6 +1,6 @@
-//! Builds the signature string from the heaviest words, for algorithms that differ only in the weight (`tf`, `tf_idf`, `tf_ridf`,
-//! `opt_freq`). Words are ranked by weight (descending), then by word (ascending). The first `words` words are sorted alphabetically and
-//! joined with single spaces.
+//! Builds the signature string from the heaviest words, for algorithms that differ only in how they weight words (`tf`, `tf_idf`,
+//! `tf_ridf`, `opt_freq`). Words are ranked by weight (descending), then by word (ascending). The heaviest words, as many as the `words`
+//! parameter specifies, are sorted alphabetically and joined with single spaces.
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;

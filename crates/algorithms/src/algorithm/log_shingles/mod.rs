@@ -4,9 +4,9 @@
 //! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one row (`ladder`),
 //! or one row for each of about half of the 50 to 100 sampled shingles, and a second read of the candidates (`overlap`).
 //!
-//! A document with n distinct shingles keeps the shingles divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample`
-//! to 2 `sample` shingles, or all shingles of a small document. The study does not describe how samples are compared, so there are three
-//! modes:
+//! A document with n distinct shingles keeps the shingles divisible by 2^i, with i = max(0, floor(log2(n / sample))). The number of these
+//! shingles is between `sample` and twice `sample`; a small document keeps all of its shingles. The study does not describe how samples are
+//! compared, so there are three modes:
 //!
 //! | mode | condition for a pair |
 //! | --- | --- |
@@ -224,7 +224,7 @@ mod tests {
             assert!(!longer.contains(&shorter[0]) && longer[1] != shorter[1]);
             longer[0] == shorter[1]
         };
-        // In about one of four cases, the additional shingle is divisible by 4 and therefore in the sample.
+        // In about one case in four, the additional shingle is divisible by 4 and therefore in the sample.
         let met = (0..40).filter(|&n| meets(n)).count();
         assert!((20..40).contains(&met), "{met} of 40");
     }

@@ -47,11 +47,11 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Returns, in ascending order, the shingles of a sample under which a document must be indexed so that no pair is missed.
+    /// Returns the sampled shingles under which a document must be indexed so that no pair is missed, in ascending order.
     ///
     /// Two sets that reach the threshold share at least ceil(threshold |A|) elements. So if both use the same order, the first |A| -
     /// ceil(threshold |A|) + 1 elements of each include a shared element (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
-    /// may be at any higher level, so each level has its own first shingles; they largely overlap.
+    /// may be at any higher level, so each level has its own first shingles; the levels have most of these shingles in common.
     pub fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
         let mut met = Vec::new();
         for level in level..=64 {
@@ -75,7 +75,7 @@ impl Verify for Overlap {
         format!("overlap:{} of samples{then}", self.threshold)
     }
 
-    /// Appends the level, the size of the sample and the sample, followed by the evidence of the additional check.
+    /// Appends the level, the size of the sample and the sample, followed by the evidence for the additional check.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         self.sampling.shingles(document, &mut set);
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Checks, for sets of a few sizes with many overlaps, that all pairs that reach the threshold share a shingle, regardless of their
+    /// Checks, for sets of various sizes with many overlaps, that all pairs that reach the threshold share a shingle, regardless of their
     /// levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {

@@ -1,4 +1,4 @@
-//! Learns the reduced space of `lsi` from the tf idf vectors of a sample, and computes the coordinates of documents in this space.
+//! Learns the reduced space for `lsi` from the TF-IDF vectors of a sample, and computes the coordinates of documents in this space.
 
 use super::svd::{OVERSAMPLED, Rows, truncated};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
@@ -38,7 +38,7 @@ pub struct LatentLearner<'c> {
 }
 
 impl Learner for LatentLearner<'_> {
-    /// Appends words and weights in alternation. The vector of weights has unit length.
+    /// Appends words and weights alternately. The vector of weights has unit length.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if !self.sample.has(document) {
             return;

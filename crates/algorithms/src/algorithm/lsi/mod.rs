@@ -1,21 +1,22 @@
 //! `lsi`: compares documents by their cosine in the space of the first singular vectors of the corpus.
 //!
-//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; method (a) of the "general
-//! treatment" in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled
-//! document), the passes of `svd.rs` over the notes, then `dimensions` multiplications per word and `tables` rows per document. Each
-//! candidate pair is compared exactly.
+//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; method (a) of the "general treatment"
+//! in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled document), the passes
+//! of `svd.rs` over the notes, then one multiplication per word and dimension, and one row per document and table. Each candidate pair is
+//! compared exactly.
 //!
 //! ```text
 //! x = (1 + ln tf) ln(N / df) for the words of the vocabulary, of unit length; the sample's x are the rows of A = U S V^T
 //! document in the space: S^-1 V^T x (scaling=whitened) or V^T x (scaling=singular), of unit length;  pair: cosine >= threshold
 //! ```
 //!
-//! Candidates (`join=bits`) agree in all signs of at least one of `tables` tables, each with `bits` random directions. Two documents at an
-//! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
-//! missed; run.json reports the share of pairs at the threshold that are found. `join=exact` compares every pair of documents using
-//! coordinates rounded to a byte, and allows for the rounding error, so no pair is missed. This join is meant for small corpora, because
-//! each document in a corpus of N documents has N / 2,000 rows. Limitations: texts on the same topic and in the same genre are similar in
-//! this space even if they are not copies. The space depends on the corpus, so vectors are comparable only within one run.
+//! Candidates (`join=bits`) agree in all signs of at least one table; `tables` is the number of tables, and `bits` is the number of random
+//! directions in each. Two documents at an angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 -
+//! (1 - s^bits)^tables. Some pairs are missed; run.json reports what share of the pairs at the threshold is found. `join=exact` compares
+//! every pair of documents using coordinates rounded to a byte, and allows for the rounding error, so no pair is missed. This join is meant
+//! for small corpora, because each document in a corpus of N documents has N / 2,000 rows. Limitations: texts on the same topic and in the
+//! same genre are similar in this space even if they are not copies. The space depends on the corpus, so vectors are comparable only within
+//! one run.
 
 mod latent;
 mod signs;
@@ -277,7 +278,7 @@ mod tests {
         assert_eq!(signer.scheme().notes[0], "2 directions for 24 words, learned from 40 documents");
     }
 
-    /// If there are as many directions as words, V^T only rotates the vectors, so their cosine equals the cosine of the tf idf vectors.
+    /// If there are as many directions as words, V^T only rotates the vectors, so their cosine equals the cosine of the TF-IDF vectors.
     #[test]
     fn all_directions_keep_the_cosine() {
         let texts = texts();

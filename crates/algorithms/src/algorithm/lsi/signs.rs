@@ -6,7 +6,7 @@ use dupsift_core::hash::{combine, splitmix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// Holds random directions. Each table uses the signs along `bits` directions.
+/// Holds random directions. Each table uses the signs along its own directions; `bits` is their number.
 pub struct Signs {
     tables: usize,
     bits: usize,
@@ -39,7 +39,7 @@ impl Signs {
         }
     }
 
-    /// Returns the candidate pair of two documents whose rows share a key.
+    /// Returns the candidate pair formed by two documents whose rows share a key.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
@@ -64,7 +64,7 @@ impl Signs {
 const BLOCK: u64 = 2000;
 
 /// Compares all pairs of documents. Documents are divided into blocks by the hash of their text, and each pair of blocks is a group. A row
-/// carries the document's vector rounded to bytes, which rules out nearly all pairs without the exact vectors.
+/// contains the document's vector rounded to bytes. The rounded vectors rule out nearly all pairs, so the exact vectors are rarely needed.
 pub struct AllPairs {
     blocks: u64,
     dimensions: usize,
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Every pair of documents is compared once, whether both are in the same block or not.
+    /// Every pair of documents is compared once, whether or not both are in the same block.
     #[test]
     fn all_pairs_are_all_pairs() {
         let all = AllPairs::new(5 * BLOCK, 4, -1.0);

@@ -50,7 +50,7 @@ pub struct Svd {
     pub vectors: Vec<f64>,
 }
 
-/// Returns the first `wanted` singular values of the matrix and their vectors.
+/// Returns the first singular values of the matrix and their vectors; `wanted` is the number of values.
 ///
 /// # Errors
 /// Returns the errors of [`Rows::row`] and [`Rows::go_on`].
@@ -157,7 +157,7 @@ mod tests {
         let matrix = Dense(DMatrix::from_row_slice(4, 3, &[0., -3., 0., 1., 0., 0., 0., 0., 2., 0., 0., 0.]));
         let svd = truncated(&matrix, 2, 40, 1).unwrap();
         assert!((svd.values[0] - 3.0).abs() < 1e-9 && (svd.values[1] - 2.0).abs() < 1e-9, "{svd:?}");
-        // Column 1 is in the first vector, column 2 in the second, column 0 in neither; all are positive.
+        // Column 1 is in the first vector, column 2 in the second, column 0 in neither; no component is negative.
         let expected = [0., 0., 1., 0., 0., 1.];
         assert!(svd.vectors.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-6), "{svd:?}");
     }

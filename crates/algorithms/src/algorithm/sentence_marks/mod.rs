@@ -1,10 +1,10 @@
 //! `sentence_marks`: compares three parts of the text next to punctuation marks, and the title.
 //!
-//! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation mark and question mark, the two units
-//! before the mark and the two units after it form a group. A unit is a Chinese character, or a word in any other script; units never
-//! extend past the next mark. The sequence of groups is split into three parts. An equal part scores 1, and an equal title scores 1.5.
-//! Documents with a total of at least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per
-//! document, or one row if the document has no title.
+//! Source: the sentence-based method in a Chinese survey of page deduplication. At every comma, full stop, exclamation mark and question
+//! mark, the two units before the mark and the two units after it form a group. A unit is a Chinese character, or a word in any other
+//! script; units never extend past the next mark. The sequence of groups is split into three parts. Each part that is equal in both
+//! documents scores 1, and an equal title scores 1.5. Documents with a total of at least 3 are duplicates: three parts must agree, or two
+//! parts and the title. Cost: O(text), three rows per document, or one row if the document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
@@ -146,7 +146,7 @@ impl MarksSigner {
 
     /// Passes the position, the key and the set of parts of each row to `each`. The set has one bit per part and is 0 for the title.
     fn keys(&self, parts: &[u64; 3], title: Option<u64>, mut each: impl FnMut(u32, u64, u32)) {
-        // At least this many parts must agree, whether the titles are equal or not.
+        // At least this many parts must agree, whether or not the titles are equal.
         let mut size = self.parts_with_title;
         if size == 0 {
             if let Some(title) = title {
@@ -163,14 +163,15 @@ impl MarksSigner {
             let chosen = parts.iter().enumerate().filter(|(part, _)| set >> part & 1 == 1);
             let key = chosen.fold(0, |key, (_, &part)| combine(key, part));
             let position = if self.any_order { 1 } else { set };
-            // Equal parts make equal keys.
+            // Equal parts produce equal keys.
             if self.any_order && keys[..count].contains(&key) {
                 continue;
             }
             keys[count] = key;
             count += 1;
             each(position, key, set);
-            // Without a title, all three parts must agree, so the key of any two parts is enough to find all pairs of the document.
+            // Without a title, all three parts must agree, so the key of any two parts is enough to find all pairs that include the
+            // document.
             if title.is_none() && self.parts == 3 {
                 break;
             }
@@ -227,7 +228,7 @@ impl Signer for MarksSigner {
         self.keys(&parts, title, |position, key, _| out.push(position, key.into(), 0, &sketch));
     }
 
-    /// Returns the title, or the parts that make the key, with ` | ` between groups and ` / ` between parts.
+    /// Returns the title, or the parts that make up the key, with ` | ` between groups and ` / ` between parts.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let Some(found) = self.marks.parts(document) else { return vec![None; keys.len()] };
         let (hashes, texts) = (found.hashes(), found.texts());

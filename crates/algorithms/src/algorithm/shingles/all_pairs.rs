@@ -5,7 +5,7 @@
 //! block. The rows of a pair of blocks are compared with each other, so any two documents are compared in exactly one window. The rows
 //! carry the [`bitmap`] of the document's set, split into pieces that fit in a row.
 //!
-//! Documents with the same template are compared with the nearest documents of their [crowd](super::crowds).
+//! Documents with the same template are compared with the nearest documents in their [crowd](super::crowds).
 //!
 //! Cost: n^2 / 2 bitmap comparisons. The number of rows per document is the number of blocks times the number of bitmap pieces.
 
@@ -24,7 +24,7 @@ const MOST_BLOCKS: u64 = 1_000;
 const CROWDED: f64 = 0.8;
 /// The number of words in a piece of a bitmap.
 const PIECE: usize = bitmap::LEAST_WORDS;
-/// The number of bytes that a [`Size`] takes in a row.
+/// The number of bytes that a [`Size`] occupies in a row.
 pub const SIZE: usize = 8;
 
 /// Holds the size of a set, with and without repetitions.
@@ -37,7 +37,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Returns the size of a set with `distinct` distinct elements and `all` in total.
+    /// Returns the size of a set, given its number of distinct elements and its total number of elements.
     pub fn new(distinct: usize, all: usize) -> Size {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Size { distinct: count(distinct), all: count(all) }
@@ -100,8 +100,8 @@ impl AllPairs {
         }
     }
 
-    /// Finds the pairs in a window whose sets may share at least `need` elements. In [crowds](super::crowds), only the nearest documents
-    /// are compared. `out` limits the number of comparisons.
+    /// Finds the pairs in a window whose sets may share enough elements; `need` returns the required number. In [crowds](super::crowds),
+    /// only the nearest documents are compared. `out` limits the number of comparisons.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };
@@ -312,7 +312,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// Returns the pairs that pass the bound, and the numbers of comparisons made and skipped.
+    /// Returns the pairs that pass the bound, and the numbers of performed and skipped comparisons.
     fn meet(sets: &[BTreeSet<u64>], blocks: u64, most: u64) -> (BTreeMap<(u64, u64), u32>, u64, u64) {
         let (met, [compared, far, left_out]) = meet_all(sets, blocks, most);
         assert_eq!(far, 0);
@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    /// Checks pages with the same template: all pages share 60 elements, and a few pages share ten.
+    /// Checks pages with the same template: all pages share 60 elements, and small groups of pages share ten more.
     #[test]
     fn pages_of_a_template_are_compared_in_proportion() {
         let page = |n: u64| -> BTreeSet<u64> {

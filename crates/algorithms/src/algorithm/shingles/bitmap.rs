@@ -1,13 +1,13 @@
-//! Represents sets as bitmaps. The hash of each element sets one bit. An element that belongs to two sets has the same bit in both
-//! bitmaps, so
+//! Represents sets as bitmaps. The hash of each element sets one bit. An element that belongs to two sets has the same bit in both bitmaps,
+//! which gives an upper bound:
 //!
 //! ```text
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
 //! ```
 //!
-//! This bound rules out nearly every pair of dissimilar sets if each element has some spare bits, and is many times faster than counting
-//! the shared elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
-//! pair is folded to the size of the smaller bitmap.
+//! This bound rules out nearly every pair of dissimilar sets if the bitmaps have several bits per element, and is many times faster than
+//! counting the shared elements. The number of bits is a power of two: at least about eight bits per element, up to a maximum. The larger
+//! bitmap of a pair is folded to the size of the smaller bitmap.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
@@ -33,7 +33,7 @@ pub fn write(set: &[u64], out: &mut Vec<u64>) {
     }
 }
 
-/// Appends a bitmap folded to `words` words. `words` must be a power of two and at most the length of the bitmap.
+/// Appends a bitmap folded to the given number of words. `words` must be a power of two and at most the length of the bitmap.
 pub fn fold(bitmap: &[u64], words: usize, out: &mut Vec<u64>) {
     let from = out.len();
     out.extend_from_slice(&bitmap[..words]);
@@ -92,10 +92,10 @@ impl<'b> Folded<'b> {
 fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
     match level {
         Level::Plain => count(a, b),
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the CPU features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(a, b) },
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the CPU features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(a, b) },
     }

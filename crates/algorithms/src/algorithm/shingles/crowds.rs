@@ -104,8 +104,8 @@ impl Finding {
     }
 }
 
-/// Returns a key that groups documents with the same bits beyond the bits of the head. The key holds the first four such bits, starting at
-/// word `from` and wrapping around.
+/// Returns a key that groups documents with the same bits beyond the bits of the head. The key holds the first four bits that the head
+/// lacks, starting at word `from` and wrapping around.
 pub fn own_key(bits: &[u64], head: &[u64], from: usize) -> u64 {
     let (mut key, mut left) = (0, 4);
     for at in (from..bits.len()).chain(0..from.min(bits.len())) {

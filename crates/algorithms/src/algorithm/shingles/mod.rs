@@ -1,5 +1,5 @@
-//! `shingles`: compares texts by all their windows of five characters. By default, two texts are similar if they share a fifth of all their
-//! windows.
+//! `shingles`: compares texts by all of their five-character windows. By default, two texts are similar if they share at least a fifth of
+//! all their windows.
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with a threshold of 0.2, as in a Chinese article on
 //! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
@@ -12,9 +12,9 @@
 //! resemblance |A n B| / |A u B|          containment |A n B| / |A| or |A n B| / |B|, whichever is larger
 //! ```
 //!
-//! A band with more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is compared with
-//! its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound the cost of
-//! groups of more than 256 documents that are all similar to one document (`crowds.rs`).
+//! If more than 256 documents, such as pages with the same template, share a band, they are not compared exhaustively. Each document is
+//! compared with its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound
+//! the cost of groups of more than 256 documents that are all similar to one document (`crowds.rs`).
 //!
 //! Limitations: at 0.2, two pages with the same template are similar. White space counts as one character; see `spaces`. `seed_code`
 //! reproduces the article's code, for comparison only: Dice instead of Jaccard, without the last window, and with repeated windows of one
@@ -192,7 +192,7 @@ impl Signer for ShinglesSigner<'_> {
         let scheme = |shape| SignatureScheme { rules, opposite_rules: Some([1, 2]), ..SignatureScheme::new(shape) };
         match &self.join {
             Join::Rarest(rarest, _) => SignatureScheme {
-                // The number of shingles in a typical page that another document also contains.
+                // The number of shingles that a typical page shares with at least one other document.
                 rows_per_document: 1_000,
                 sketch_words: rarest.sketch_words(),
                 growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },
@@ -252,7 +252,7 @@ impl Signer for ShinglesSigner<'_> {
     }
 
     /// Returns one entry per key: the shingle with this hash or, for a band, the first shingle in the text that has one of the band's
-    /// minima. The keys of `join=exact` represent no shingles.
+    /// minima. The keys of `join=exact` do not represent shingles.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         match &self.join {
             Join::Exact(_) => vec![None; keys.len()],
@@ -355,7 +355,8 @@ mod tests {
         assert_eq!(similarity("threshold=0.51", "abcdefg", "bcdefgh"), None);
         // Without the last windows, abcde bcdef and bcdef cdefg remain: 2 x 1 / (2 + 2).
         assert_eq!(similarity("seed_code=true", "abcdefg", "bcdefgh"), Some((0.5, 1)));
-        // All occurrences of a window in the first text are counted: aaaaa six times, although it occurs once in the second text.
+        // All occurrences of a window in the first text are counted: aaaaa counts six times, although it occurs only once in the second
+        // text.
         assert_eq!(similarity("seed_code=true,threshold=0.9", "aaaaaaaaaab", "aaaaab"), Some((1.0, 1)));
         assert_eq!(similarity("", "网页去重复的文章", "网页去重复的文档"), Some((3.0 / 5.0, 1)));
         // The second text contains all of the first, and the first contains a third of the second.

@@ -1,10 +1,10 @@
 //! Implements the exact join for sets that are contained in other sets. The rarest elements of the smaller set find the candidates.
 //!
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. The elements
-//! of all documents are in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
-//! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
-//! the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair probes; if both
-//! have the same size, the document that comes first probes.
+//! of every document are sorted in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these
+//! elements, where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A
+//! set probes the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair
+//! probes; if both have the same size, the document that comes first probes.
 //!
 //! Each probing element is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per group. If at most
 //! n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group must also
@@ -88,13 +88,13 @@ impl RarestJoin {
         WORDS
     }
 
-    /// Returns the number of groups of a probing set with `size` elements.
+    /// Returns the number of groups for a probing set of this size.
     fn groups(self, size: usize) -> usize {
         size + 1 - least(self.threshold, size)
     }
 
-    /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. Elements in at most
-    /// `own` documents occur in no other text; `own` is 0 if nothing was counted.
+    /// Emits the rows and the bitmap of a nonempty set. Each element is given with its document frequency. An element with a document
+    /// frequency of at most `own` occurs in no other text; `own` is 0 if nothing was counted.
     pub fn push(self, elements: &mut Vec<Term>, own: u64, out: &mut Signatures) {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
@@ -142,8 +142,8 @@ impl RarestJoin {
         let crowds = Crowds::new(rows);
         let (own, held) = (Bitmaps::default(), Bitmaps::default());
         let mut meeting = Meeting { join: self, window, share, crowds, compared: 0, left_out: 0, own, held, out };
-        // Documents that are in no crowd yet probe first, a few at a time. Then the documents of each crowd probe the documents outside the
-        // crowd.
+        // Documents that are not yet in a crowd probe first, a few at a time. Then the documents of each crowd probe the documents outside
+        // the crowd.
         let (mut next, mut later) = (0, Vec::new());
         let at_once = if meeting.crowds.is_open() { FEW } else { BLOCK };
         let mut list: Vec<usize> = Vec::with_capacity(BLOCK.min(rows));
@@ -187,7 +187,7 @@ struct Meeting<'m, 'p, 'w> {
 
 impl Meeting<'_, '_, '_> {
     /// Compares the documents of the rows in `list` with the documents in the window that have larger sets, except for documents in the
-    /// crowds of `mask`. All documents in `list` belong to these crowds.
+    /// crowds given by `mask`. All documents in `list` belong to these crowds.
     fn ask(&mut self, list: &[usize], mask: u64) {
         let Some(&first) = list.first() else { return };
         let mut asking: Vec<Asking> = list.iter().map(|&at| Asking::new(self.join, self.window, at)).collect();
@@ -208,7 +208,7 @@ impl Meeting<'_, '_, '_> {
                         break;
                     }
                     (self.compared, one.compared) = (self.compared + 1, one.compared + 1);
-                    // Similar documents may lack a follower of this element; such documents belong to the crowd as well.
+                    // Documents that are similar but lack a follower of this element belong to the crowd as well.
                     let has_all = self.held.has_all(place, &one.followers);
                     if (has_all || one.finding.found() >= FOUND)
                         && self.held.may_hold(place, self.own.bitmap(number), one.may_miss)
@@ -283,7 +283,7 @@ impl Meeting<'_, '_, '_> {
     }
 }
 
-/// Returns the number of elements, at least one, that a set must share with a set of `size` elements to contain it.
+/// Returns the number of elements (at least one) that a set must share with a set of this size to contain it.
 pub fn least(threshold: f64, size: usize) -> usize {
     // The product is lowered slightly, because it was rounded.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
@@ -350,8 +350,8 @@ impl Bitmaps {
         self.bitmaps.as_chunks::<WORDS>().0.get(at)
     }
 
-    /// Returns whether the document at this position may contain a set with this bitmap if up to `may_miss` elements may be missing. Each
-    /// missing bit stands for at least one missing element.
+    /// Returns whether the document at this position may contain a set with this bitmap; `may_miss` is the number of elements that may be
+    /// missing. Each missing bit stands for at least one missing element.
     fn may_hold(&self, at: usize, other: Option<&Bitmap>, may_miss: usize) -> bool {
         let (Some(own), Some(other)) = (self.bitmap(at), other) else { return true };
         let missing: u32 = other.iter().zip(own).map(|(other, own)| (other & !own).count_ones()).sum();
@@ -393,7 +393,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// Returns the candidates, how often each was found, the numbers of comparisons made and skipped, and the rows.
+    /// Returns the candidates, how often each was found, the numbers of performed and skipped comparisons, and the rows.
     fn meet(
         sets: &[BTreeSet<u64>],
         threshold: f64,

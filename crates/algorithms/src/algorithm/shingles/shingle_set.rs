@@ -131,7 +131,8 @@ impl ShingleSets {
             self.each_window(&self.characters(document), |window| out.push(hash64(window.as_bytes())))
         };
         let short = units < self.ngram;
-        // The article's code counts L - N shingles, so a text of N characters has no shingles. In dupsift, such a text is one shingle.
+        // The article's code counts L - N shingles, so a text of N characters has no shingles. In dupsift, a text of N characters is one
+        // shingle.
         if self.measure == Measure::SeedCode && out.len() > from + 1 {
             out.pop();
         }
@@ -273,8 +274,8 @@ impl ShingleSets {
         (shares.0.max(shares.1) >= threshold).then_some(shares)
     }
 
-    /// Returns the share of `a` that is in `b`, and the share of `b` that is in `a`, from 0 to 1. The two values differ
-    /// only for containment.
+    /// Returns the share of `a` that is in `b`, and the share of `b` that is in `a`, from 0 to 1. The two values differ only if the measure
+    /// is containment.
     pub fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         let (Parts { set: a, times: a_times, .. }, Parts { set: b, times: b_times, .. }) =
             (self.parts(a)?, self.parts(b)?);

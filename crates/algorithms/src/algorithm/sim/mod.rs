@@ -15,8 +15,8 @@
 //! The paper does not say whether one condition suffices or both are required. `combine=or` is dupsift's interpretation, because the paper
 //! introduces the second condition for pairs that the first condition misses. Weights are relative to the length of the text. Limitations:
 //! with five equally heavy keywords, replacing one gives a distance of 0.2; with weights 12 : 10 : 7, replacing the third gives 0.167. With
-//! weight=tf_over_df or tf_over_cf, rare words weigh the most, so typos become keywords; `min_df` at least excludes words that occur in a
-//! single document.
+//! weight=tf_over_df or tf_over_cf, rare words weigh the most, so typos become keywords; `min_df` excludes at least the words that occur in
+//! a single document.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
@@ -122,8 +122,8 @@ struct SimSigner<'c> {
     min_keywords: usize,
     delta: f64,
     quad: bool,
-    /// `by_digest` emits rows for the digest, and `by_distance` rows for the leading keywords. With `both`, equal digests are pairs only if
-    /// the distance is small.
+    /// `by_digest` emits rows for the digest, and `by_distance` rows for the leading keywords. With `both`, documents with equal digests
+    /// are pairs only if the distance is small.
     by_digest: bool,
     by_distance: bool,
     both: bool,

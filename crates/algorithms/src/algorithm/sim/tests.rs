@@ -92,7 +92,8 @@ fn words_of_one_document_are_no_keywords_and_words_of_all_weigh_nothing() {
     assert_eq!(run(&Sim, "min_df=1,combine=md5_only", &texts).numbers(), [(2, 3)].into());
 }
 
-/// Compares all pairs of random texts with the definition, and the results of the four values of `combine` with each other.
+/// Compares the results for all pairs of random texts with the definition, and the results for the four values of `combine` with each
+/// other.
 #[test]
 fn finds_exactly_the_pairs_of_the_definition() {
     let texts = texts(5, 160, 40);

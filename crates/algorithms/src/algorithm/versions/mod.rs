@@ -2,7 +2,7 @@
 //! contained in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
 //! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: the same as `cosine` with
-//! `join=heavy`, that is, a first pass for the counts and 56 rows of 12 bytes per document. Each candidate pair is then examined a second
+//! `join=heavy`, that is, a first pass for the counts and 56 twelve-byte rows per document. Each candidate pair is then examined a second
 //! time to compare its first lines, numbers and 3-grams. Limitations: a revised text whose similarity to the original is below the
 //! threshold is not found. If many documents share a template and have little unique text, versions cannot be distinguished from other
 //! pages with this template, and none of these documents is removed.
@@ -71,7 +71,7 @@ const FACTS: Facts = Facts {
     revision: 1,
 };
 
-/// The minimum size of a corpus, in documents, for a note about the pairs that the threshold excludes.
+/// The minimum number of documents in a corpus that gets a note about the pairs that the threshold excludes.
 const NOTED: u64 = 1_000;
 /// The algorithm that finds the pairs that the threshold excludes.
 const CONTAINED: &str = "shingles:preset=contained";

@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(of("0.92", 0.95), None);
     }
 
-    /// Checks that a printed recipe is valid input: bounds with their default values are not a contradiction.
+    /// Checks that a printed recipe is valid input: bounds with their default values are not treated as contradictions.
     #[test]
     fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
         let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);
