@@ -123,7 +123,7 @@ mod tests {
     fn where_it_means_nothing_the_parameter_that_does_is_named() {
         assert!(fail(None).contains("it requires `algorithms=NAME`"), "{}", fail(None));
         assert!(
-            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To remove less"),
+            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To remove fewer"),
             "{}",
             fail(None)
         );
