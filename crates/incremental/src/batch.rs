@@ -63,8 +63,8 @@ pub struct MadeAgain {
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// The options that do not matter for whether a batch is already published: file paths, resource limits, guards (which only determine
-/// whether the result is published), and options that the index itself compares.
+/// The options that are ignored when checking whether a batch is already published: file paths, resource limits, guards (which only
+/// determine whether the result is published), and options that the index itself compares.
 const FREE: [&str; 22] = [
     "accept",
     "batch",

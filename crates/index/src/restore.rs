@@ -98,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the next generation. The next generation also forgets the documents that later generations forgot in the batches that they share
-/// with `manifest`. Returns the manifest unchanged if there is nothing to forget.
+/// Returns the next generation, in which documents that later generations marked as forgotten are also forgotten if their batch is in
+/// `manifest`. Returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

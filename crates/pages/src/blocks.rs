@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a link. Skips addresses that are too long, because joining a long base with every link on a page could use up the memory.
+    /// Resolves a link. Skips addresses that are too long, because joining a long base with every link on a page could use too much memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

@@ -31,7 +31,7 @@ pub fn category_text(title: Option<&str>, body: Option<&str>) -> String {
     [title, body].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// One row of a model as a table.
+/// One row of the table that represents a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelRow<'m> {
     /// The name of the class.

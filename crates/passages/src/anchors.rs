@@ -3,7 +3,7 @@
 //! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. From each window of w consecutive k-byte hashes, the smallest hash is chosen, or
 //! the rightmost one if several hashes are equally small. A window covers w + k - 1 bytes, which is never more than the number of
 //! characters in a run, so each run contains a window. The windows inside a run depend only on the run, so the same anchors are chosen in
-//! equal runs.
+//! identical runs.
 
 use std::ops::Range;
 

@@ -88,7 +88,7 @@ pub struct Source {
     pub files: Vec<InputFile>,
     /// Notes about the files as a whole.
     pub notes: Vec<String>,
-    /// Files among the inputs that are not read.
+    /// The input files that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
     /// The columns for files whose text is combined from several columns.
@@ -231,7 +231,7 @@ fn look(
     Ok(((file, of_both), written))
 }
 
-/// A column from the folder names of a file.
+/// A column whose value comes from the name of one of the file's folders.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     pub name: String,
@@ -315,7 +315,8 @@ impl InputFile {
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Returns whether, judging by the recorded pieces, a read holds more than this many bytes of the requested columns at a time.
+    /// Returns whether, judging by the recorded pieces, a read holds more than this many bytes of the requested columns in memory at a
+    /// time.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }

@@ -94,7 +94,7 @@ impl Unfinished {
     }
 
     fn set_mode(&self, mode: u32) {
-        // Setting permissions fails on a file system without permissions.
+        // Setting permissions fails on a file system that does not support them.
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
@@ -147,7 +147,7 @@ pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Gives a result its final name, which must not be interrupted. If that succeeds, [`end`] no longer has any effect.
+/// Gives a result its final name; this step must not be interrupted. If that succeeds, [`end`] no longer has any effect.
 ///
 /// # Errors
 /// Returns the error from `work`.
@@ -163,7 +163,8 @@ pub fn ends_by_itself() {
     known().ends_by_itself = true;
 }
 
-/// Removes every unfinished folder and ends the process with `last`, which does not return. Does nothing after a call to `ends_by_itself`.
+/// Removes every unfinished folder and ends the process by calling `last`, which does not return. Does nothing after a call to
+/// `ends_by_itself`.
 pub fn end(last: impl FnOnce()) {
     let known = known();
     if !known.ends_by_itself {

@@ -39,7 +39,7 @@ impl Unpack {
         self.members.rest().as_ref().map(Behind::of)
     }
 
-    /// Returns the damage that makes the bytes end early, if any; valid once everything has been read.
+    /// Returns the damage that ends the unpacked data early, if any; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Counts the pages of web archives and converts them into batches of documents.
+//! Counts the pages in web archives and converts the pages into batches of documents.
 //!
 //! A row is a record that contains a page: `response`, `resource` or `conversion` (extracted text, as in WET files). Other records are
 //! counted by type. As with JSON lines, opening a file reads it once from beginning to end and records a start position every megabyte, so

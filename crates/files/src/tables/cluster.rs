@@ -94,7 +94,7 @@ impl ClusterBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`ClusterBuilder::finish`].
+    /// Returns whether the builder is full and [`ClusterBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.cluster_id.bytes())
     }
