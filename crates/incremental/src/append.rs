@@ -54,8 +54,8 @@ pub struct FinishedBatch<'n> {
     pub contents: String,
 }
 
-/// Writes the additions of a batch to unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the
-/// index unchanged.
+/// Writes the data that a batch adds to the index into unfinished folders, and returns the generation that includes the batch. A batch that
+/// adds nothing leaves the index unchanged.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -289,7 +289,7 @@ fn write_parts(
 
 /// Records which documents in a batch are removed, and under which documents the index stores their text.
 struct Fates<'f> {
-    /// The index number of the kept document plus one, for each removed document in the batch; 0 for each kept document.
+    /// For each removed document in the batch, one more than the number of the kept document in the index; 0 for each kept document.
     kept: AtomicCells<u64>,
     /// The documents under which the index stores text.
     known: KnownBy<'f>,

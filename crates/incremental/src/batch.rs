@@ -168,7 +168,7 @@ pub fn begin(
     Ok(Begun::Run(Some(again)))
 }
 
-/// Returns the differences between a requested run and a recorded run that affect the result.
+/// Returns those differences between a requested run and a recorded run that affect the result.
 fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) -> Result<Vec<String>> {
     let asked = dupsift_engine::options::record(options);
     let names: BTreeSet<&String> = asked.keys().chain(report.options.keys()).collect();

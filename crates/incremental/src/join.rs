@@ -141,7 +141,8 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Returns the indexed documents that take part: all documents that share a key with a document in the batch or have the same text.
+    /// Returns the indexed documents that take part: all documents that share a key with a document in the batch or have the same text as
+    /// one.
     ///
     /// A document that was removed in favor of a forgotten document does not take part: no kept document contains its text, so a similar
     /// new document has to be kept. If the batch contains a copy of a removed document, the document that was kept instead also takes part,

@@ -54,7 +54,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with its text.
+    /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with that text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);

@@ -261,7 +261,7 @@ impl Gate {
         raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
 
-    /// Handles a token inside a dropped element. Returns `None` if no element is being dropped, or if the token ends that element.
+    /// Handles a token inside a dropped element. Returns `None` if no element is being dropped, or if the token ends the dropped element.
     fn swallow(&self, token: &Token) -> Option<TokenSinkResult<NodeId>> {
         let mut swallowed = self.swallowed.borrow_mut();
         if swallowed.is_empty() {

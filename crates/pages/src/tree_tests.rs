@@ -1,4 +1,4 @@
-//! Tests truncated pages, input that is not a page, and pages that would take a parser without limits a long time.
+//! Tests truncated pages, input that is not a page, and pages that a parser without limits would take a long time to parse.
 
 use super::*;
 use proptest::prelude::*;
@@ -154,7 +154,7 @@ fn what_is_held_back_still_parts_words() {
     assert!(tree.too_deep);
     assert_eq!(words(&tree), "Alpha0 Beta0 one two x y ab c d e fghi");
     assert_eq!(tree.document.select("br").length(), 1);
-    // Text that is in a table but outside its cells is moved to before the table, without white space.
+    // Text that is in a table but outside its cells is moved in front of the table, without white space.
     let tree = parse("<table><tr><td><ul> <li><a>x</a></li> <li><a>y</a></li></table>", &options(100, 6));
     assert!(tree.too_deep && tree.document.select("td").length() == 0);
     assert_eq!(words(&tree), "x y");

@@ -59,8 +59,8 @@ pub struct Winnow {
 }
 
 impl Winnow {
-    /// Creates a `Winnow` for runs of `length` characters, with about `window` hashes per window. Smaller windows yield more anchors and
-    /// fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
+    /// Creates a `Winnow` for runs of `length` characters; `window` is the approximate number of hashes per window. Smaller windows yield
+    /// more anchors and fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
         let bytes = MOST_BYTES.min(length.div_ceil(2));
@@ -104,7 +104,7 @@ impl Winnow {
         let changes = text.iter().zip(&text[bytes..]);
         let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
         for (at, change) in (1..).zip(changes) {
-            // The high bits of the hash depend on all of its bytes, so hashes can be compared without mixing.
+            // The high bits of the hash depend on all hashed bytes, so hashes can be compared without mixing.
             hash = hash.wrapping_mul(FACTOR).wrapping_add(change);
             ring[at & mask] = hash;
             if hash <= least {

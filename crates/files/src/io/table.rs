@@ -159,7 +159,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Returns the approximate memory, in bytes, of the unfinished row group and the rows not yet encoded.
+    /// Returns the approximate amount of memory, in bytes, that the unfinished row group and the rows not yet encoded occupy.
     pub fn memory(&self) -> usize {
         self.groups.memory() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
     }

@@ -1,8 +1,8 @@
 //! Keeps track of unfinished folders, so that a process that ends early can remove them, even while threads are still working.
 //!
-//! Stop requests are checked between two steps of the work. However, a step may take a long time, for example a matrix decomposition in a
-//! library, a document of a hundred megabytes, or access to a disk that does not respond. In that case, one thread ends the process with
-//! [`end`] while other threads are still running:
+//! Stop requests are checked between two steps of the work. However, a step may take a long time, for example if a library decomposes a
+//! large matrix, a document contains a hundred megabytes of text, or a disk does not respond. In that case, one thread ends the process
+//! with [`end`] while other threads are still running:
 //!
 //! ```text
 //! no folder is begun and no result gets its name -> the folders are removed -> the process ends
@@ -68,7 +68,8 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Returns the permissions that new folders of this process get inside this folder. Briefly creates a folder to determine them.
+    /// Returns the permissions that new folders get if this process creates them inside this folder. Briefly creates a folder to determine
+    /// them.
     fn usual_mode(&self) -> Result<u32> {
         let probe = self.path.join(PROBE);
         fs::create_dir(&probe)?;

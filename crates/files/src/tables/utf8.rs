@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use dupsift_core::number::thousands;
 
-/// The position of a value that is not UTF-8: its row, and its first invalid byte.
+/// The position of a value that is not UTF-8: the row of the value, and the offset of the first invalid byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotText {
     /// The row in its batch.
