@@ -148,7 +148,7 @@ mod tests {
         Ok(State::Lost)
     }
 
-    /// Returns an index with five batches, whose last generation forgets documents.
+    /// Returns an index with five batches; its last generation marks documents as forgotten.
     fn made() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let mut index = Index::open(folder.path(), lost).unwrap();

@@ -21,7 +21,7 @@ struct Group<'g> {
 }
 
 impl<'g> Groups<'g> {
-    /// Sorts groups, which must be given in byte order without repeats.
+    /// Sorts groups by bucket; the groups must be given in byte order, without duplicates.
     pub fn new(groups: impl Iterator<Item = &'g [u8]>) -> Groups<'g> {
         let groups = groups.enumerate().map(|(number, group)| Group { place: (bucket_of(group), group), number });
         let mut groups: Vec<Group<'_>> = groups.collect();

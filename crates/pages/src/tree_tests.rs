@@ -82,7 +82,7 @@ fn formatted() -> [String; 2] {
     [many.clone(), format!("<p>{many}</p>")]
 }
 
-/// Returns the words of the text.
+/// Returns the words in the text.
 fn words(tree: &Tree) -> String {
     text(tree).split_whitespace().collect::<Vec<_>>().join(" ")
 }

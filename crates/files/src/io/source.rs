@@ -57,11 +57,11 @@ pub struct InputFile {
     pub id: Option<IdKind>,
     /// The reason why an existing id column is unusable; `None` if the column is usable or missing.
     pub id_note: Option<String>,
-    /// The columns from [`Columns::others`] that the file has.
+    /// The columns from [`Columns::others`] that exist in the file.
     pub others: Vec<String>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// The counts of web archive records that are not rows.
+    /// For a web archive: the number of records that are not rows, by type, and the number of truncated rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
     /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain these
@@ -323,7 +323,7 @@ impl InputFile {
 }
 
 impl BadInput {
-    /// Describes a file that is partly lost.
+    /// Describes a file that can be read only in part.
     fn part(file: &InputFile, lost: Lost) -> BadInput {
         let (path, label) = (file.path.clone(), file.label.clone());
         BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }

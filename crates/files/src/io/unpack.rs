@@ -19,7 +19,7 @@ pub(super) struct Unpack {
     ended: bool,
     /// The number of bytes read so far.
     bytes: u64,
-    /// The number of bytes in the members before the open member.
+    /// The number of bytes in the members before the currently open member.
     before: u64,
     damage: Option<Damage>,
 }

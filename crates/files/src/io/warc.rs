@@ -204,7 +204,7 @@ impl<'b> Batch<'b> {
             "content_type" => content_type.as_deref(),
             "record_id" => head.fields.get("warc-record-id"),
             "digest" => head.fields.get("warc-payload-digest").or(head.fields.get("warc-block-digest")),
-            // The address is the id, regardless of the name of the id column.
+            // The address serves as the id, regardless of the name of the id column.
             _ => head
                 .fields
                 .get("warc-target-uri")

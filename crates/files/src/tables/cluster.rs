@@ -34,7 +34,7 @@ pub struct ClusterRow<'r> {
     pub cluster_size: u64,
     /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The similarity to the representative, if the two documents are a pair.
+    /// The similarity to the representative, if the two documents form a pair.
     pub similarity_to_representative: Option<f32>,
     /// The number of the document.
     pub doc: u64,

@@ -35,7 +35,7 @@ pub struct RemovalRow<'r> {
     pub id: IdRef<'r>,
     /// The id of the kept document that the removed document was matched to.
     pub kept_id: IdRef<'r>,
-    /// The similarity of the two documents; `None` if they are not a pair.
+    /// The similarity of the two documents; `None` if they do not form a pair.
     pub similarity: Option<f32>,
     /// The algorithms that found the duplicate.
     pub algorithm: &'r str,
