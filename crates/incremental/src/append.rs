@@ -1,5 +1,5 @@
-//! Adds a batch to the index: the text and ids of its new documents, the kept documents that replace removed documents, and the keys that
-//! match documents in later batches.
+//! Adds a batch to the index: the text and ids of its new documents, the kept documents that replace removed documents, and the keys by
+//! which documents in later batches are matched.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ const AT_ONCE: usize = 4 << 20;
 
 /// Holds the data about a batch whose tables have been written.
 pub struct FinishedBatch<'n> {
-    /// The keys that match the batch's documents with other documents, by label.
+    /// The keys by which the batch's documents are matched with other documents, by label.
     pub keys: Vec<(String, Keys)>,
     /// The text hashes of the batch's documents, as keys.
     pub copy_keys: Option<Keys>,
@@ -54,8 +54,8 @@ pub struct FinishedBatch<'n> {
     pub contents: String,
 }
 
-/// Writes the additions of a batch to unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the
-/// index unchanged.
+/// Writes the data that a batch adds to the index into unfinished folders, and returns the generation that includes the batch. A batch that
+/// adds nothing leaves the index unchanged.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -161,7 +161,7 @@ fn publication() -> String {
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
 }
 
-/// Writes the keys that match documents with other documents, and the sketch words that rule out most of these matches.
+/// Writes the keys by which documents are matched with other documents, and the sketch words that rule out most of these matches.
 fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
@@ -289,7 +289,7 @@ fn write_parts(
 
 /// Records which documents in a batch are removed, and under which documents the index stores their text.
 struct Fates<'f> {
-    /// The index number of the kept document plus one, for each removed document in the batch; 0 for each kept document.
+    /// For each removed document in the batch, one more than the number of the kept document in the index; 0 for each kept document.
     kept: AtomicCells<u64>,
     /// The documents under which the index stores text.
     known: KnownBy<'f>,

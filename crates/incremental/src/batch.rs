@@ -63,8 +63,8 @@ pub struct MadeAgain {
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// The options that do not matter for whether a batch is already published: file paths, resource limits, guards (which only determine
-/// whether the result is published), and options that the index itself compares.
+/// The options that are ignored when checking whether a batch is already published: file paths, resource limits, guards (which only
+/// determine whether the result is published), and options that the index itself compares.
 const FREE: [&str; 22] = [
     "accept",
     "batch",
@@ -168,7 +168,7 @@ pub fn begin(
     Ok(Begun::Run(Some(again)))
 }
 
-/// Returns the differences between a requested run and a recorded run that affect the result.
+/// Returns those differences between a requested run and a recorded run that affect the result.
 fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) -> Result<Vec<String>> {
     let asked = dupsift_engine::options::record(options);
     let names: BTreeSet<&String> = asked.keys().chain(report.options.keys()).collect();

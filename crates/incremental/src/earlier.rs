@@ -35,7 +35,7 @@ pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
     noted: Mutex<Vec<Noted>>,
-    /// How many bytes of index rows were read.
+    /// The amount of index row data that was read, in bytes.
     pub scanned: AtomicU64,
 }
 
@@ -72,7 +72,8 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Calls `each` with every row in `runs` whose group also occurs in `records`, which holds one of `partitions` partitions.
+    /// Calls `each` with every row in `runs` whose group also occurs in `records`. `records` contains the rows of one partition, and
+    /// `partitions` is the total number of partitions.
     fn meet(
         &self,
         runs: &[Run],

@@ -1,5 +1,5 @@
-//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. The texts of these
-//! documents are copied from the index and read as if the documents preceded the batch.
+//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. The text of these
+//! documents is copied from the index and read as if the documents preceded the batch.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub struct Joining<'i> {
     met: OnceLock<Met>,
     /// The number of indexed documents for which no document number was available.
     pub beyond: AtomicU64,
-    /// How many bytes of index rows were read.
+    /// The amount of index row data that was read, in bytes.
     pub scanned: AtomicU64,
     /// The number of bytes that were read from the document files of the index.
     pub looked_up: AtomicU64,
@@ -141,7 +141,8 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Returns the indexed documents that take part: all documents that share a key with a document in the batch or have the same text.
+    /// Returns the indexed documents that take part: all documents that share a key with a document in the batch or have the same text as
+    /// one.
     ///
     /// A document that was removed in favor of a forgotten document does not take part: no kept document contains its text, so a similar
     /// new document has to be kept. If the batch contains a copy of a removed document, the document that was kept instead also takes part,
@@ -193,7 +194,7 @@ impl<'i> Joining<'i> {
         wanted
     }
 
-    /// Copies the texts of these documents from the index to files in the same format as the input files of a batch.
+    /// Copies the text of these documents from the index to files in the same format as the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
         let fates = AtomicCells::new(engine.dir, "indexed-fates", numbers.len())?;

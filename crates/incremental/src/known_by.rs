@@ -1,6 +1,6 @@
-//! Chooses the document under which the index stores each text of a batch. Among documents with the same text, the kept document is chosen.
-//! Therefore, later documents that are removed because of this text refer to a kept document. If all documents with the same text are
-//! removed, the first of them is chosen.
+//! Chooses the document under which the index stores each distinct text in a batch. Among documents with the same text, the kept document
+//! is chosen. Therefore, later documents that are removed because of this text refer to a kept document. If all documents with the same
+//! text are removed, the first of them is chosen.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -21,8 +21,8 @@ pub struct Noted {
     pub docs: Vec<std::ops::Range<usize>>,
 }
 
-/// Maps each text to its document in the index. Signatures, pairs and first lines refer to the first document with each text, and these
-/// references are mapped when they are written.
+/// Maps each distinct text to its document in the index. Signatures, pairs and first lines refer to the first document that contains a
+/// text, and these references are mapped when they are written.
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
@@ -32,7 +32,7 @@ pub struct KnownBy<'k> {
 }
 
 impl<'k> KnownBy<'k> {
-    /// Chooses a document for each text in the batch; `removed` marks the removed documents.
+    /// Chooses a document for each distinct text in the batch; `removed` marks the removed documents.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -54,7 +54,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with its text.
+    /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with that text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);

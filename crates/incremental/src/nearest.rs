@@ -49,7 +49,7 @@ pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits)
     Ok(())
 }
 
-/// Calls `each` with every participating indexed document in a window.
+/// Calls `each` with the indexed documents in a window that take part in the run.
 fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnMut(IndexDoc)) {
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);

@@ -1,4 +1,4 @@
-//! Finds the index of a batch after the index was moved, and checks that it is the same index.
+//! Finds the index of a batch even if the index has been moved, and checks that it is the same index.
 
 use std::path::{Path, PathBuf};
 

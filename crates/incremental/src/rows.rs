@@ -1,5 +1,5 @@
-//! Writes the data that an index stores for documents in addition to their texts: the rows that are used to match them with other
-//! documents, and a few sketch words per document.
+//! Writes the data that an index stores for documents in addition to their text: the rows that are used to match them with other documents,
+//! and a few sketch words per document.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// Writes the rows of stored documents as a run, and returns the number of rows. The given rows refer to the first document with each text.
-/// The written rows refer to the document under which the index stores that text.
+/// Writes the rows of stored documents as a run, and returns the number of rows. The given rows refer to the first document that contains
+/// each text. The written rows refer to the document under which the index stores that text.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

@@ -1,5 +1,5 @@
 //! Rules out indexed documents that share a key with a document in the batch but cannot form a pair with it. Documents are ruled out before
-//! their texts are read, using a few sketch words that the index stores for each document.
+//! their text is read, using a few sketch words that the index stores for each document.
 //!
 //! ```text
 //! scan     index rows that share a key with the batch, together with the batch's rows for that key: a window
@@ -167,7 +167,7 @@ struct Judging<'j, 'r> {
 }
 
 impl Judging<'_, '_> {
-    /// Marks every participating indexed document in a window.
+    /// Marks the indexed documents in a window that take part in the run.
     fn window(&mut self, rows: &[u8]) -> Result<()> {
         let RulingOut { scan, bound, sketches, max_candidates } = *self.ruling;
         let layout = self.ruling.layout();

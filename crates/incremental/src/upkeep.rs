@@ -74,7 +74,8 @@ pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
     look(dir)?.verify(&go_on)
 }
 
-/// Merges row files of similar size, eight at a time. Returns the number of folders before and after merging. Texts are never rewritten.
+/// Merges row files of similar size, eight at a time. Returns the number of folders before and after merging. The text of documents is
+/// never rewritten.
 ///
 /// # Errors
 /// Returns an error if the disk is full or a file is damaged.
@@ -101,10 +102,10 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// Returns the position of the first of eight adjacent folders of similar size, that is, where the largest folder is at most twice as large
-/// as the mean. Under this rule, a row is rewritten only if its new folder is at least four times as large as its old folder. If sizes vary
-/// and there are many folders, the eight adjacent folders with the smallest total size are merged. The last batch is never merged, because
-/// it may be recomputed.
+/// Returns the position of the first of eight adjacent folders of similar size: the largest folder must be at most twice as large as the
+/// mean. Under this rule, a row is rewritten only if its new folder is at least four times as large as its old folder. If sizes vary and
+/// there are many folders, the eight adjacent folders with the smallest total size are merged. The last batch is never merged, because it
+/// may be recomputed.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
     mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())

@@ -1,5 +1,5 @@
-//! Defines the manifest, which describes the content of an index. There is one manifest file per generation, which includes a checksum of
-//! its own content.
+//! Defines the manifest, which describes the content of an index. Each generation has one manifest file, which includes a checksum of its
+//! own content.
 //!
 //! A generation is either complete or missing: its file gets its final name in a single rename, after all files that it lists are durable
 //! (see [`Generations`](super::Generations)).

@@ -31,7 +31,7 @@ pub struct IndexReport {
     pub texts: u64,
     /// The number of documents in the batch that are exact copies of indexed documents; they are removed.
     pub seen: u64,
-    /// How many bytes of index rows were read.
+    /// The amount of index row data that was read, in bytes.
     pub bytes_scanned: u64,
     /// The number of bytes that were read from the document files of the index.
     #[serde(default)]

@@ -98,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the next generation. The next generation also forgets the documents that later generations forgot in the batches that they share
-/// with `manifest`. Returns the manifest unchanged if there is nothing to forget.
+/// Returns the next generation, in which documents that later generations marked as forgotten are also forgotten if their batch is in
+/// `manifest`. Returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {
@@ -148,7 +148,7 @@ mod tests {
         Ok(State::Lost)
     }
 
-    /// Returns an index with five batches, whose last generation forgets documents.
+    /// Returns an index with five batches; its last generation marks documents as forgotten.
     fn made() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let mut index = Index::open(folder.path(), lost).unwrap();

@@ -21,7 +21,7 @@ struct Group<'g> {
 }
 
 impl<'g> Groups<'g> {
-    /// Sorts groups, which must be given in byte order without repeats.
+    /// Sorts groups by bucket; the groups must be given in byte order, without duplicates.
     pub fn new(groups: impl Iterator<Item = &'g [u8]>) -> Groups<'g> {
         let groups = groups.enumerate().map(|(number, group)| Group { place: (bucket_of(group), group), number });
         let mut groups: Vec<Group<'_>> = groups.collect();
@@ -31,9 +31,9 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// Calls `each` with every row in these buckets that belongs to one of `groups`, together with the number of the group. Returns the number
-/// of bytes read. Pieces that cannot contain any of the groups are not read. If there are few groups and many rows, most rows of a piece
-/// are skipped (galloping search: Bentley and Yao 1976).
+/// Calls `each` with every row in these buckets that belongs to one of `groups`, together with the group's number. Returns the number of
+/// bytes read. Pieces that cannot contain any of the groups are not read. If there are few groups and many rows, most rows of a piece are
+/// skipped (galloping search: Bentley and Yao 1976).
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Damaged`] if a piece of the run was changed after it was written, or an error from `each`.

@@ -145,7 +145,8 @@ impl Write for Summing {
     }
 }
 
-/// Reads a file, and verifies its bytes with the checksums stored next to the file before returning them. Counts the bytes read.
+/// Reads a file, and verifies each block against its checksum, which is stored next to the file, before returning any byte of the block.
+/// Counts the bytes read.
 #[derive(Clone)]
 pub struct Checked(Arc<Inner>);
 

@@ -13,7 +13,7 @@ use super::url::join;
 use dom_query::{Document, Element, NodeData, NodeId};
 use html5ever::local_name;
 
-/// The maximum length, in bytes, of an address that is processed; common servers have the same limit.
+/// The maximum length, in bytes, of an address that is processed; common web servers have the same limit.
 const MAX_ADDRESS: usize = 8 << 10;
 
 /// The result of the walk. The types of the blocks have not been determined yet.
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a link. Skips addresses that are too long, because joining a long base with every link on a page could use up the memory.
+    /// Resolves a link. Skips addresses that are too long, because joining a long base with every link on a page could use too much memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

@@ -31,7 +31,7 @@ pub fn category_text(title: Option<&str>, body: Option<&str>) -> String {
     [title, body].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-/// One row of a model as a table.
+/// One row of the table that represents a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelRow<'m> {
     /// The name of the class.
@@ -137,8 +137,7 @@ impl Model {
         Ok(())
     }
 
-    /// Returns the model as a table: the classes in the order of their names, then the words in code point order, each with its classes in
-    /// the order of their names.
+    /// Returns the rows of the model: the classes sorted by name, then the words in code point order, each with its classes sorted by name.
     pub fn rows(&self) -> impl Iterator<Item = ModelRow<'_>> {
         let classes =
             self.classes.iter().map(|class| ModelRow { class: &class.name, word: None, count: class.documents });

@@ -258,7 +258,7 @@ fn of_meta(tag: &[u8]) -> (Option<&[u8]>, usize) {
 }
 
 /// Returns the charset for a label that a page declares. A page whose declaration is readable as ASCII cannot be UTF-16, and a label that
-/// only scripts use is ignored.
+/// is meant only for use in scripts is ignored.
 fn as_declared(label: &[u8]) -> Option<&'static Encoding> {
     match Encoding::for_label(label) {
         Some(encoding) if [UTF_16LE, UTF_16BE, X_USER_DEFINED, encoding_rs::REPLACEMENT].contains(&encoding) => {

@@ -23,7 +23,7 @@ fn read<'a>(raw: &RawPage<'a>) -> (String, &'static Encoding, bool) {
     (decoded.text.into_owned(), decoded.encoding, decoded.malformed)
 }
 
-/// Returns a page in which this text follows more ASCII bytes than are passed to the detector.
+/// Returns a page that begins with more ASCII bytes than are passed to the detector, followed by this text.
 fn late(text: &str) -> String {
     format!("<html><script>{}</script><p>{text}</p>", "var x = 1; ".repeat(12_000))
 }

@@ -152,7 +152,7 @@ fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     if norm > 0.0 { product as f64 / norm } else { 0.0 }
 }
 
-/// Counts the words of a text: lowercase words in scripts that use spaces, and pairs of adjacent characters in Chinese.
+/// Counts the words in a piece of text: lowercase words in scripts that use spaces, and pairs of adjacent characters in Chinese.
 fn words(text: &str) -> Vec<(u64, u64)> {
     let mut hashes = Vec::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {

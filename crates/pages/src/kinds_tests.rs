@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // Han characters are not the majority if there are equally many other letters.
+    // Han characters are not the majority if there are just as many other letters.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 
@@ -89,8 +89,8 @@ fn short_blocks_without_a_keyword_are_no_part_of_the_body() {
 
 #[test]
 fn a_short_block_is_no_keyword_of_its_own() {
-    // The page has 130 characters of news and two lines about the site. On the whole page, the words of the license would be 7 of the 20
-    // most common words.
+    // The page has 130 characters of news and two lines about the site. Seven of the 20 most common words on the entire page come from the
+    // license.
     let news = block("The harbour crane lifts cargo from the harbour barge. The driver watches the crane, and later the cargo waits.", "", 0, 0).0;
     let licence = block("Copyright 2026 Example Press; every right reserved everywhere.", "", 0, 0).0;
     let more = block("Another crane comes to the harbour in spring.", "", 0, 0).0;

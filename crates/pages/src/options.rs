@@ -42,8 +42,8 @@ impl PurifyOptions {
     pub const MOST_BYTES: usize = dupsift_text::MAX_TEXT_BYTES;
 }
 
-/// Returns the default options. The default method is `readability`. It takes about 1.5 times as long as `docview`, but its results are
-/// closer to the true main text in both test corpora (`cargo bench --bench purify`). The maximum of `max_bytes` is
+/// Returns the default options. The default method is `readability`. This method takes about 1.5 times as long as `docview`, but its
+/// results are closer to the true main text in both test corpora (`cargo bench --bench purify`). The maximum of `max_bytes` is
 /// [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {

@@ -84,7 +84,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Returns the limits at which the page was truncated, by the names of their parameters.
+    /// Returns the names of the parameters whose limits caused the page to be truncated.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.bytes, "max_bytes"),

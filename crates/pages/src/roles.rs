@@ -1,4 +1,4 @@
-//! Defines the roles of elements in the collection of blocks: which elements contain blocks, break lines, or are never shown
+//! Defines the roles that elements play when blocks are collected: which elements contain blocks, break lines, or are never shown
 //! (docs/methods/docview.md).
 
 use dom_query::Element;

@@ -72,7 +72,7 @@ pub struct Trainer {
 }
 
 impl Trainer {
-    /// Returns a trainer without documents.
+    /// Returns a trainer to which no documents have been added.
     pub fn new(options: TrainingOptions) -> Trainer {
         Trainer {
             options,

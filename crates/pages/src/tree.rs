@@ -29,7 +29,8 @@ const MAX_FORMATTING: usize = 32;
 /// attributes, only attributes that affect the result are kept.
 const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
-/// How many levels deeper than other elements links may be nested. Except around table cells, only one link can be open at a time.
+/// The number of levels by which links may be nested more deeply than other elements. Except around table cells, only one link can be open
+/// at a time.
 const LINK_DEPTH: usize = 8;
 
 /// The number of bytes that are passed to the tokenizer at a time, so that the tokenizer can be stopped between two pieces.
@@ -260,7 +261,7 @@ impl Gate {
         raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
 
-    /// Handles a token inside a dropped element. Returns `None` if no element is being dropped, or if the token ends that element.
+    /// Handles a token inside a dropped element. Returns `None` if no element is being dropped, or if the token ends the dropped element.
     fn swallow(&self, token: &Token) -> Option<TokenSinkResult<NodeId>> {
         let mut swallowed = self.swallowed.borrow_mut();
         if swallowed.is_empty() {

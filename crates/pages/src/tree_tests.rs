@@ -1,4 +1,4 @@
-//! Tests truncated pages, input that is not a page, and pages that would take a parser without limits a long time.
+//! Tests truncated pages, input that is not a page, and pages that a parser without limits would take a long time to parse.
 
 use super::*;
 use proptest::prelude::*;
@@ -82,7 +82,7 @@ fn formatted() -> [String; 2] {
     [many.clone(), format!("<p>{many}</p>")]
 }
 
-/// Returns the words of the text.
+/// Returns the words in the text.
 fn words(tree: &Tree) -> String {
     text(tree).split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -154,7 +154,7 @@ fn what_is_held_back_still_parts_words() {
     assert!(tree.too_deep);
     assert_eq!(words(&tree), "Alpha0 Beta0 one two x y ab c d e fghi");
     assert_eq!(tree.document.select("br").length(), 1);
-    // Text that is in a table but outside its cells is moved to before the table, without white space.
+    // Text that is in a table but outside its cells is moved in front of the table, without white space.
     let tree = parse("<table><tr><td><ul> <li><a>x</a></li> <li><a>y</a></li></table>", &options(100, 6));
     assert!(tree.too_deep && tree.document.select("td").length() == 0);
     assert_eq!(words(&tree), "x y");
@@ -375,7 +375,7 @@ proptest! {
     ) {
         let page: String = parts.iter().map(|(tag, times)| format!("{tag}x").repeat(*times)).collect::<String>() + &junk;
         let tree = parse(&page, &options(max_elements, max_depth));
-        // The last tag may create more elements than are left within the limit.
+        // The last tag may create several elements and thus exceed the limit.
         prop_assert!(tree.elements <= max_elements + MAX_FORMATTING + 8);
         prop_assert!(depth(&tree) <= 2 * max_depth + 16 + LINK_DEPTH, "{}", depth(&tree));
         let tags = page.matches('<').count();

@@ -1,4 +1,4 @@
-//! Tests which withheld elements are ended by which tags.
+//! Tests which tags end which withheld elements.
 
 use super::*;
 use proptest::prelude::*;

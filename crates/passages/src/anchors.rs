@@ -3,7 +3,7 @@
 //! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. From each window of w consecutive k-byte hashes, the smallest hash is chosen, or
 //! the rightmost one if several hashes are equally small. A window covers w + k - 1 bytes, which is never more than the number of
 //! characters in a run, so each run contains a window. The windows inside a run depend only on the run, so the same anchors are chosen in
-//! equal runs.
+//! identical runs.
 
 use std::ops::Range;
 
@@ -59,8 +59,8 @@ pub struct Winnow {
 }
 
 impl Winnow {
-    /// Creates a `Winnow` for runs of `length` characters, with about `window` hashes per window. Smaller windows yield more anchors and
-    /// fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
+    /// Creates a `Winnow` for runs of `length` characters; `window` is the approximate number of hashes per window. Smaller windows yield
+    /// more anchors and fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
         let bytes = MOST_BYTES.min(length.div_ceil(2));
@@ -104,7 +104,7 @@ impl Winnow {
         let changes = text.iter().zip(&text[bytes..]);
         let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
         for (at, change) in (1..).zip(changes) {
-            // The high bits of the hash depend on all of its bytes, so hashes can be compared without mixing.
+            // The high bits of the hash depend on all hashed bytes, so hashes can be compared without mixing.
             hash = hash.wrapping_mul(FACTOR).wrapping_add(change);
             ring[at & mask] = hash;
             if hash <= least {

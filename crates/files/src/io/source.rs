@@ -57,11 +57,11 @@ pub struct InputFile {
     pub id: Option<IdKind>,
     /// The reason why an existing id column is unusable; `None` if the column is usable or missing.
     pub id_note: Option<String>,
-    /// The columns from [`Columns::others`] that the file has.
+    /// The columns from [`Columns::others`] that exist in the file.
     pub others: Vec<String>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// The counts of web archive records that are not rows.
+    /// For a web archive: the number of records that are not rows, by type, and the number of truncated rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
     /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain these
@@ -88,7 +88,7 @@ pub struct Source {
     pub files: Vec<InputFile>,
     /// Notes about the files as a whole.
     pub notes: Vec<String>,
-    /// Files among the inputs that are not read.
+    /// The input files that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
     /// The columns for files whose text is combined from several columns.
@@ -231,7 +231,7 @@ fn look(
     Ok(((file, of_both), written))
 }
 
-/// A column from the folder names of a file.
+/// A column whose value comes from the name of one of the file's folders.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     pub name: String,
@@ -315,14 +315,15 @@ impl InputFile {
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Returns whether, judging by the recorded pieces, a read holds more than this many bytes of the requested columns at a time.
+    /// Returns whether, judging by the recorded pieces, a read holds more than this many bytes of the requested columns in memory at a
+    /// time.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }
 }
 
 impl BadInput {
-    /// Describes a file that is partly lost.
+    /// Describes a file that can be read only in part.
     fn part(file: &InputFile, lost: Lost) -> BadInput {
         let (path, label) = (file.path.clone(), file.label.clone());
         BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }

@@ -24,7 +24,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version of an output table in the file's metadata, unless the schema contains its own version.
+/// The schema version recorded in the metadata of an output table, unless the schema contains its own version.
 pub const SCHEMA_VERSION: &str = "1";
 
 /// Columns with few distinct values; only these columns benefit from a dictionary.
@@ -41,7 +41,7 @@ const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 
 /// The number of rows per block.
 const BLOCK_ROWS: usize = 8192;
-/// A block ends once its strings and binary values reach this many bytes.
+/// A block ends once its strings and binary values add up to this many bytes.
 const BLOCK_BYTES: usize = 8 << 20;
 /// Like [`BLOCK_BYTES`], for tables with view columns, whose values may be as long as documents; each page of such a table ends where a
 /// block ends.
@@ -159,7 +159,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Returns the approximate memory, in bytes, of the unfinished row group and the rows not yet encoded.
+    /// Returns the approximate amount of memory, in bytes, that the unfinished row group and the rows not yet encoded occupy.
     pub fn memory(&self) -> usize {
         self.groups.memory() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
     }

@@ -7,10 +7,10 @@ use std::ops::Range;
 
 /// The size of each row's values in columns with variable-length values, in bytes.
 pub(super) struct Lengths<'b> {
-    /// One slice per column with offsets: the offset at which each row's value begins, and the end of the last value.
+    /// One slice per column with offsets, which contains the offset at which each row's value begins, and the end of the last value.
     offsets: Vec<&'b [i32]>,
-    /// The total size, in columns without offsets, of the values before each row, followed by the total size of all values; empty if
-    /// there are no such columns.
+    /// For columns without offsets: the total size of the values before each row, followed by the total size of all values; empty if there
+    /// are no such columns.
     before: Vec<usize>,
 }
 

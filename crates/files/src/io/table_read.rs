@@ -1,4 +1,4 @@
-//! Reads a table in a finished output folder, one batch at a time, with only the requested columns.
+//! Reads only the requested columns of a table in a finished output folder, one batch at a time.
 
 use super::bounded::{Bounded, check_pages};
 use super::damaged;

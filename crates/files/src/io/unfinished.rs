@@ -1,8 +1,8 @@
 //! Keeps track of unfinished folders, so that a process that ends early can remove them, even while threads are still working.
 //!
-//! Stop requests are checked between two steps of the work. However, a step may take a long time, for example a matrix decomposition in a
-//! library, a document of a hundred megabytes, or access to a disk that does not respond. In that case, one thread ends the process with
-//! [`end`] while other threads are still running:
+//! Stop requests are checked between two steps of the work. However, a step may take a long time, for example if a library decomposes a
+//! large matrix, a document contains a hundred megabytes of text, or a disk does not respond. In that case, one thread ends the process
+//! with [`end`] while other threads are still running:
 //!
 //! ```text
 //! no folder is begun and no result gets its name -> the folders are removed -> the process ends
@@ -68,7 +68,8 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Returns the permissions that new folders of this process get inside this folder. Briefly creates a folder to determine them.
+    /// Returns the permissions that new folders get if this process creates them inside this folder. Briefly creates a folder to determine
+    /// them.
     fn usual_mode(&self) -> Result<u32> {
         let probe = self.path.join(PROBE);
         fs::create_dir(&probe)?;
@@ -94,7 +95,7 @@ impl Unfinished {
     }
 
     fn set_mode(&self, mode: u32) {
-        // Setting permissions fails on a file system without permissions.
+        // Setting permissions fails on a file system that does not support them.
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
@@ -147,7 +148,7 @@ pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Gives a result its final name, which must not be interrupted. If that succeeds, [`end`] no longer has any effect.
+/// Gives a result its final name; this step must not be interrupted. If that succeeds, [`end`] no longer has any effect.
 ///
 /// # Errors
 /// Returns the error from `work`.
@@ -163,7 +164,8 @@ pub fn ends_by_itself() {
     known().ends_by_itself = true;
 }
 
-/// Removes every unfinished folder and ends the process with `last`, which does not return. Does nothing after a call to `ends_by_itself`.
+/// Removes every unfinished folder and ends the process by calling `last`, which does not return. Does nothing after a call to
+/// `ends_by_itself`.
 pub fn end(last: impl FnOnce()) {
     let known = known();
     if !known.ends_by_itself {

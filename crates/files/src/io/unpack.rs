@@ -19,7 +19,7 @@ pub(super) struct Unpack {
     ended: bool,
     /// The number of bytes read so far.
     bytes: u64,
-    /// The number of bytes in the members before the open member.
+    /// The number of bytes in the members before the currently open member.
     before: u64,
     damage: Option<Damage>,
 }
@@ -39,7 +39,7 @@ impl Unpack {
         self.members.rest().as_ref().map(Behind::of)
     }
 
-    /// Returns the damage that makes the bytes end early, if any; valid once everything has been read.
+    /// Returns the damage that ends the unpacked data early, if any; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Counts the bytes that all reads of one compressed line-based file unpack in total.
+/// Counts the total number of bytes unpacked by all reads of one compressed line-based file.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(Arc<AtomicU64>);
 

@@ -24,7 +24,7 @@ pub struct Want {
     pub plain: Vec<String>,
     /// The rows to read; `None` for all rows.
     pub rows: Option<RowFilter>,
-    /// The target size of a batch, in bytes of values; a batch is passed on once it has this size or 1,024 rows.
+    /// The target size of a batch, in bytes of values; a batch is passed on once it reaches this size or 1,024 rows.
     pub batch_bytes: usize,
 }
 

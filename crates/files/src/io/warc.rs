@@ -1,4 +1,4 @@
-//! Counts the pages of web archives and converts them into batches of documents.
+//! Counts the pages in web archives and converts the pages into batches of documents.
 //!
 //! A row is a record that contains a page: `response`, `resource` or `conversion` (extracted text, as in WET files). Other records are
 //! counted by type. As with JSON lines, opening a file reads it once from beginning to end and records a start position every megabyte, so
@@ -204,7 +204,7 @@ impl<'b> Batch<'b> {
             "content_type" => content_type.as_deref(),
             "record_id" => head.fields.get("warc-record-id"),
             "digest" => head.fields.get("warc-payload-digest").or(head.fields.get("warc-block-digest")),
-            // The address is the id, regardless of the name of the id column.
+            // The address serves as the id, regardless of the name of the id column.
             _ => head
                 .fields
                 .get("warc-target-uri")

@@ -1,5 +1,5 @@
-//! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece contains the same records as that part of
-//! the entire file, and truncation does not affect the records before that point.
+//! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece contains the same records as the
+//! corresponding part of the entire file, and truncating a file does not affect the records before the truncated one.
 
 use super::packing::Packing;
 use super::warc_records::{Found, Records};

@@ -59,7 +59,7 @@ pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     answered(status).and_then(|()| named(fields.get("content-type"))).is_ok()
 }
 
-/// Returns whether the available first bytes of a block show that it is not a page.
+/// Returns whether these first bytes of a block show that the block is not a page.
 pub(super) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
     let is_complete = if begin.starts_with(b"HTTP/") { split(begin).is_some() } else { begin.len() >= b"HTTP/".len() };
     is_complete && !may_be_page(record, begin)
@@ -107,7 +107,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
     Ok(body)
 }
 
-/// Checks that a page can have the declared type.
+/// Checks that the declared type is a type of page.
 fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);

@@ -69,7 +69,7 @@ fn a_body_that_was_unpacked_before_it_was_stored_is_taken_as_it_is() {
     // Common Crawl stores unpacked bodies and renames the fields.
     assert_eq!(good("X-Crawl-Content-Encoding: br\r\nX-Crawl-Transfer-Encoding: chunked\r\n", PAGE), PAGE);
     assert_eq!(good("Transfer-Encoding: chunked\r\n", PAGE), PAGE);
-    // The text begins like the length of a chunk, but no chunk of this length follows.
+    // The beginning of the text looks like a chunk length, but no chunk of this length follows.
     let text = b"cafe\r\nhalf past seven, and nobody there";
     let short = b"5\r\nhalf past seven, and nobody there";
     assert_eq!(good("Transfer-Encoding: chunked\r\n", short), short);

@@ -67,7 +67,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens the records of a file, starting at this byte.
+    /// Opens a file to read its records, starting at this byte.
     ///
     /// # Errors
     /// Returns the same errors as [`Members::new`].

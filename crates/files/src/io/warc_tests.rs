@@ -1,4 +1,5 @@
-//! Checks, for every compression, that the rows of complete, damaged and truncated web archives do not depend on how the file is read.
+//! Checks, for every compression format, that the rows of complete, damaged and truncated web archives do not depend on how the file is
+//! read.
 
 use super::source::{Columns, Source};
 use super::testkit;

@@ -5,11 +5,11 @@
 //! DIR/.NAME.dupsift-work-<hash>/    the temporary files under --work DIR, by a hash of the output's path; the lock has its path
 //! ```
 //!
-//! A second run on the same output is refused at the start. The holder of the lock removes the leftovers of killed runs: unfinished output
-//! folders, the temporary files of a run with a different `--work`, and the indexes of reference files (`reference_folder.rs`). The
-//! contents of the holder's own folder are kept until they are inspected ([`WorkFolder::keep_only`]), because a resumed run may use them.
-//! The folder is removed when the [`WorkFolder`] is dropped or the process is ended, unless its contents are to be kept
-//! ([`WorkFolder::keep`]).
+//! A second run that would write the same output is refused at the start. The holder of the lock removes the leftovers of killed runs:
+//! unfinished output folders, the temporary files of a run with a different `--work`, and the indexes of reference files
+//! (`reference_folder.rs`). The contents of the holder's own folder are kept until they are inspected ([`WorkFolder::keep_only`]), because
+//! a resumed run may use them. The folder is removed when the [`WorkFolder`] is dropped or the process is ended, unless its contents are to
+//! be kept ([`WorkFolder::keep`]).
 //!
 //! Only files with names that dupsift uses are removed; if a folder contains any other file, that file and the folder are kept. A folder
 //! that belongs to another user, or to which other users may write, is refused, because its contents may have been planted.

@@ -128,7 +128,7 @@ impl AttributeBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`AttributeBuilder::finish`].
+    /// Returns whether the builder is full and [`AttributeBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }

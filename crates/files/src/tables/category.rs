@@ -42,7 +42,7 @@ impl CategoryBuilder {
         self.count.append_value(count as i64);
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`CategoryBuilder::finish`].
+    /// Returns whether the builder is full and [`CategoryBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         self.count.values_slice().len() >= FULL_ROWS
     }

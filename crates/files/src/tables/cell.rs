@@ -3,7 +3,7 @@
 use super::reason::{RejectReason, Rejection};
 
 /// The maximum size of a document's text, in bytes. The limit of 128 MiB ensures that positions in the normalized text always fit in 32
-/// bits. `text::MAX_TEXT_BYTES` has the same value, which a test of the driver checks.
+/// bits. `text::MAX_TEXT_BYTES` has the same value, as a test in the driver checks.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The text of one row.

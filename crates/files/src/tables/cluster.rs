@@ -34,7 +34,7 @@ pub struct ClusterRow<'r> {
     pub cluster_size: u64,
     /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The similarity to the representative, if the two documents are a pair.
+    /// The similarity to the representative, if the two documents form a pair.
     pub similarity_to_representative: Option<f32>,
     /// The number of the document.
     pub doc: u64,
@@ -94,7 +94,7 @@ impl ClusterBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`ClusterBuilder::finish`].
+    /// Returns whether the builder is full and [`ClusterBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.cluster_id.bytes())
     }

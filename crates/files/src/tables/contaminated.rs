@@ -111,7 +111,7 @@ impl ContaminatedBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`ContaminatedBuilder::finish`].
+    /// Returns whether the builder is full and [`ContaminatedBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.texts.iter().map(|texts| texts.values_slice().len()).sum::<usize>())
     }
@@ -189,7 +189,7 @@ impl ItemBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`ItemBuilder::finish`].
+    /// Returns whether the builder is full and [`ItemBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.texts.iter().map(|texts| texts.values_slice().len()).sum::<usize>())
     }

@@ -332,8 +332,9 @@ impl Documents {
         }
     }
 
-    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, merge the results of a read of the entire corpus
-    /// that requests the ids; see [`IdsSeen::id_type`]. In a read that does not request ids, every row counts as a row without an id.
+    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, request the ids in a read of the entire corpus,
+    /// and merge the results of this function for all batches; see [`IdsSeen::id_type`]. In a read that does not request ids, every row
+    /// counts as a row without an id.
     pub fn ids_seen(&self) -> &IdsSeen {
         &self.ids_seen
     }

@@ -63,7 +63,7 @@ impl FlagBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`FlagBuilder::finish`].
+    /// Returns whether the builder is full and [`FlagBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes())
     }

@@ -49,7 +49,7 @@ impl Id {
 }
 
 impl IdRef<'_> {
-    /// Returns the hash of the id as text: the number 7 and the text "7" are the same id.
+    /// Returns the hash of the id as a string: the number 7 and the string "7" are the same id.
     pub fn text_hash(self) -> u64 {
         match self {
             IdRef::Text(text) => hash64(text.as_bytes()),
@@ -60,7 +60,8 @@ impl IdRef<'_> {
 }
 
 impl From<IdRef<'_>> for Id {
-    /// Converts an unsigned id above the largest Int64 into decimal text, because the ids of such a corpus are written as text anyway.
+    /// Converts an unsigned id that is out of range for Int64 into decimal text, because the ids of such a corpus are written as text
+    /// anyway.
     fn from(id: IdRef<'_>) -> Id {
         match id {
             IdRef::Text(text) => Id::Text(text.to_owned()),

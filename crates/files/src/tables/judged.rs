@@ -32,7 +32,7 @@ pub struct JudgedBuilder {
 }
 
 impl JudgedBuilder {
-    /// Appends one row; a pair with a similarity is a duplicate.
+    /// Appends one row; if a similarity is given, the documents of the pair are duplicates.
     pub fn push(&mut self, doc_a: u64, doc_b: u64, found_by: &str, similarity: Option<f32>) {
         self.doc_a.append_value(doc_a as i64);
         self.doc_b.append_value(doc_b as i64);
@@ -42,7 +42,7 @@ impl JudgedBuilder {
         self.rows += 1;
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`JudgedBuilder::finish`].
+    /// Returns whether the builder is full and [`JudgedBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.found_by.values_slice().len())
     }

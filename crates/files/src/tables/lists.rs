@@ -1,5 +1,5 @@
-//! Combines the items of lists of text, such as paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`). Joins the
-//! items with line feeds, or writes them as a JSON array of strings if they are needed separately.
+//! Combines the items of text lists, such as lists of paragraphs (`list<string>`) or chat messages (`list<struct<role, content>>`). Joins
+//! the items with line feeds, or writes them as a JSON array of strings if they are needed separately.
 //!
 //! ```text
 //! ["One.", null, "Two."]                                         One.\nTwo.

@@ -68,8 +68,8 @@ use dupsift_core::error::{Error, Result};
 
 /// The builder of an output table is full once it has this many rows.
 pub const FULL_ROWS: usize = 8192;
-/// The builder of an output table is full once its variable-width values have this many bytes. The limit is far below the size at which the
-/// 32-bit offsets of text columns would overflow.
+/// The builder of an output table is full once its variable-width values add up to this many bytes. The limit is far below the size at
+/// which the 32-bit offsets of text columns would overflow.
 pub const FULL_BYTES: usize = 4 << 20;
 
 /// Returns whether a builder with this many rows, and with this many bytes in its longest columns, is full.

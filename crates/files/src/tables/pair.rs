@@ -98,7 +98,7 @@ impl PairColumns {
     }
 }
 
-/// A row of the table for counting: the two documents and their similarity.
+/// The values of a row that are needed to count pairs: the two documents and their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairFound {
     /// The smaller document number.
@@ -112,7 +112,7 @@ pub struct PairFound {
 /// The columns that [`pairs_found`] reads.
 pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], excluding pairs of documents that only share a template. Returns `None` if a
+/// Returns the duplicate pairs in a batch of [`PAIR_COLUMNS`], excluding pairs of documents that only share a template. Returns `None` if a
 /// column has a different type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();

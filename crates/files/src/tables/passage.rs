@@ -129,7 +129,7 @@ impl PassageBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`PassageBuilder::finish`].
+    /// Returns whether the builder is full and [`PassageBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }

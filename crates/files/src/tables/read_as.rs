@@ -74,8 +74,8 @@ pub fn portions(columns: &[&ArrayRef], rows: usize, most: usize) -> Result<Vec<R
     Ok(portions)
 }
 
-/// Returns strings of any type as views that share the bytes; `None` if the column is not a string column. A column with only nulls counts
-/// as a string column.
+/// Returns strings of any type as views that refer to the original bytes; `None` if the column is not a string column. A column with only
+/// nulls counts as a string column.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -90,8 +90,8 @@ pub fn texts(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     }))
 }
 
-/// Returns binary values of any type as views; `None` if the column is not a binary column. The views share the bytes, except for
-/// fixed-size values.
+/// Returns binary values of any type as views; `None` if the column is not a binary column. The views refer to the original bytes, except
+/// for fixed-size values.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.

@@ -114,7 +114,7 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    /// Creates a rejection; the detail is shortened to the length that messages show.
+    /// Creates a rejection; the detail is shortened to the maximum length shown in messages.
     pub fn new(reason: RejectReason, detail: impl Into<String>) -> Rejection {
         let detail = detail.into();
         Rejection { reason, detail: shortened(&detail).into_owned() }

@@ -2,10 +2,10 @@
 //!
 //! The reasons form a fixed set, so they can be counted; `detail` contains the information that differs from row to row.
 //!
-//! `input` contains the name of the input that has the row: `corpus` or another input, such as `reference`.
+//! `input` contains the name of the input that the row comes from: `corpus` or another input, such as `reference`.
 //!
-//! In this table, ids are always text, regardless of their type in the corpus, because people read the table, and a row for an entire file
-//! has no id.
+//! In this table, ids are always strings, regardless of their type in the corpus, because the table is meant to be read by people. A row
+//! for an entire file has no id.
 
 use super::id::IdRef;
 use super::reason::RejectReason;
@@ -79,7 +79,7 @@ impl RejectedBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`RejectedBuilder::finish`].
+    /// Returns whether the builder is full and [`RejectedBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.bytes)
     }

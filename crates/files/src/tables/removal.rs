@@ -35,7 +35,7 @@ pub struct RemovalRow<'r> {
     pub id: IdRef<'r>,
     /// The id of the kept document that the removed document was matched to.
     pub kept_id: IdRef<'r>,
-    /// The similarity of the two documents; `None` if they are not a pair.
+    /// The similarity of the two documents; `None` if they do not form a pair.
     pub similarity: Option<f32>,
     /// The algorithms that found the duplicate.
     pub algorithm: &'r str,
@@ -53,7 +53,7 @@ pub struct RemovalRow<'r> {
     pub numbers: Option<f32>,
 }
 
-/// A row of the table for counting.
+/// The values of a row that are needed to count removed documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemovalFound {
     /// The removed document.
@@ -162,7 +162,7 @@ impl RemovalBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows or bytes to call [`RemovalBuilder::finish`].
+    /// Returns whether the builder is full and [`RemovalBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.kept_id.bytes())
     }

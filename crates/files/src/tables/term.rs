@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// Returns the schema of the table. `term` contains the 64 bits of the hash unchanged, so hashes above the largest Int64 are negative. The
-/// column is signed because not all programs read unsigned columns in the same way.
+/// Returns the schema of the table. `term` contains the 64 bits of the hash unchanged, so hashes that are out of range for Int64 appear as
+/// negative numbers. The column is signed because not all programs read unsigned columns in the same way.
 pub fn term_schema() -> SchemaRef {
     let column = |name: &str| Field::new(name, DataType::Int64, false);
     Arc::new(Schema::new(vec![column("term"), column("df"), column("cf")]))
@@ -47,7 +47,7 @@ impl TermBuilder {
         self.rows == 0
     }
 
-    /// Returns whether the builder has enough rows to call [`TermBuilder::finish`].
+    /// Returns whether the builder is full and [`TermBuilder::finish`] should be called.
     pub fn is_full(&self) -> bool {
         self.rows >= FULL_ROWS
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use dupsift_core::number::thousands;
 
-/// The position of a value that is not UTF-8: its row, and its first invalid byte.
+/// The position of a value that is not UTF-8: the row of the value, and the offset of the first invalid byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotText {
     /// The row in its batch.
@@ -49,7 +49,7 @@ fn wrong_byte(value: &[u8]) -> Option<usize> {
     std::str::from_utf8(value).err().map(|error| error.valid_up_to())
 }
 
-/// The reason in run.json for a value that became null because it is not UTF-8.
+/// The reason given in run.json for a value that became null because it is not UTF-8.
 pub const NOT_UTF8: &str = "not UTF-8";
 /// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";

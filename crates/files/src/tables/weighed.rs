@@ -1,4 +1,4 @@
-//! Reads pairs, with all columns that the survivor rule uses, from the pair table.
+//! Reads pairs from the pair table, with all columns that the survivor rule uses.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch};
@@ -35,8 +35,8 @@ pub const WEIGHED_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Returns the duplicates in a batch of [`WEIGHED_COLUMNS`], excluding pairs of documents that only share a template. Returns `None` if
-/// a column has a different type.
+/// Returns the duplicate pairs in a batch of [`WEIGHED_COLUMNS`], excluding pairs of documents that only share a template. Returns `None`
+/// if a column has a different type.
 pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
     let floats = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
     let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
