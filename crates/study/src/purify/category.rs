@@ -38,7 +38,7 @@ use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 
 /// The path of the table in the output folder.
 const TABLE: &str = "model/part-00000.parquet";
-/// How many bytes of pages a thread reads at a time.
+/// The number of bytes of page data that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
 /// The memory that each count takes while pages are read, in bytes.
 const A_COUNT: usize = 64;
@@ -86,7 +86,7 @@ pub struct TrainingReport {
     pub words_beyond: u64,
     /// The exponent n if only about one in 2^n words was counted; 0 if all words were counted.
     pub halvings: u32,
-    /// The share of all word occurrences that are occurrences of words in the model.
+    /// The share of all word occurrences whose word is in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,

@@ -24,7 +24,8 @@ pub struct EvaluationReport {
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
-    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` if the run is a comparison.
+    /// The quality of the pairs that determine, according to `--decide`, which documents are removed, and of the clusters of these pairs;
+    /// `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<EvaluatedReport>,
     /// The quality of the removal. A kept document and the documents removed in favor of it form a cluster, and all pairs within the

@@ -107,8 +107,8 @@ pub struct ExplainedContained {
     pub common_facts: u64,
     /// The number of distinct numbers outside the frame of this document.
     pub facts: u64,
-    /// The reason why this document cannot be removed in favor of the other document: no pair decides, or the other document contains
-    /// too little of it. Null if this document can be removed.
+    /// The reason why this document cannot be removed in favor of the other document, for example because the two documents are not a pair,
+    /// or because the other document contains too little of this document. Null if this document can be removed.
     pub stays: Option<&'static str>,
 }
 
@@ -118,7 +118,8 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair is in `pairs/`.
     Pair,
-    /// The pair, or a pair of their copies, is in `pairs/` with the relation `template`: the pages are similar but not duplicates.
+    /// The pair, or a pair of copies of the two documents, is in `pairs/` with the relation `template`: the pages are similar but not
+    /// duplicates.
     Template,
     /// The documents are a pair in a group larger than `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
@@ -289,9 +290,9 @@ pub struct ExplainedMeasures {
     pub common_words: u64,
     /// The cosine similarity of the word counts.
     pub cosine: f64,
-    /// 2 LCS / (a + b); null if the texts are too long.
+    /// Twice the length of the longest common subsequence, divided by the total length of both texts; null if the texts are too long.
     pub lcs: Option<f64>,
-    /// `characters`, or `words` if a text has more than 200,000 characters; null if a text also has more than 200,000
-    /// words.
+    /// The unit of the lengths in `lcs`: `characters`, or `words` if a text has more than 200,000 characters; null if a text also has more
+    /// than 200,000 words.
     pub lcs_of: Option<&'static str>,
 }

@@ -173,7 +173,7 @@ impl Finished {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the pairs of an algorithm in (a, b) order, excluding pairs that share only a template.
+    /// Returns the pairs of an algorithm in (a, b) order, excluding pairs whose documents share only a template.
     ///
     /// # Errors
     /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.

@@ -85,7 +85,7 @@ struct Counts {
     duplicates: u64,
     unseen: u64,
     undecided: u64,
-    /// The number of duplicates found, by algorithm.
+    /// The number of duplicate pairs found, by algorithm.
     found: Vec<u64>,
 }
 

@@ -136,7 +136,8 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the text of which the larger share is contained in the other text, the other text, and this share.
+/// Returns the names of the two texts and a share. The first text has the larger share of its 3-grams in the other text; this share is
+/// returned.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }

@@ -1,9 +1,9 @@
 //! Reads the pairs of a finished run as relations. `apply` uses them to decide which documents are kept, according to the rule of the run
 //! or a different rule.
 //!
-//! Only the pairs that the run wrote are known, so a threshold can only be raised. A rule that requires the kept document to contain the
-//! removed document needs the containment of each relevant pair, which is unknown for pairs that the run did not compare. The margin and
-//! the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
+//! Only the pairs that the run wrote are known, so a threshold can only be raised. If a rule requires the kept document to contain the
+//! removed document, the containment must be known for each relevant pair; it is unknown for pairs that the run did not compare. The margin
+//! and the templates are the same as in the run. Pairs are held in memory and take up about 64 bytes each.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,8 @@ pub struct Fence {
     pub checksum: U32,
 }
 
-/// Returns the leading bytes of a group as stored in a fence. Of two groups, the group with the smaller prefix is the smaller one.
+/// Returns the leading bytes of a group as stored in a fence. If two groups have different prefixes, the group with the smaller prefix is
+/// the smaller one.
 pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
     let mut prefix = [0; PREFIX];
     let taken = group.len().min(PREFIX);

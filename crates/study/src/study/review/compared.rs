@@ -1,4 +1,4 @@
-//! Compares the pairs on the page in the same way as the removal rule.
+//! Compares the documents of each pair on the page in the same way as the removal rule does.
 
 use std::collections::BTreeMap;
 
