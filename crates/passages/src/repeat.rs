@@ -14,8 +14,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Calls `each` with the number of each occurrence to cut, for one unit or run that has `count` occurrences in order. `at` returns the
-    /// rank of an occurrence's document in the order of preference, and the occurrence's position in that document.
+    /// Calls `each` with the index of each occurrence to cut, for one unit or run that has `count` occurrences, which are in order. `at`
+    /// returns the rank of an occurrence's document in the order of preference, and the occurrence's position in that document.
     ///
     /// # Errors
     /// Returns any error from `each`.

@@ -37,8 +37,8 @@ pub struct ComparisonReport {
     /// The recommended algorithm or preset and the reason; null if the pool contains no duplicate pairs.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// For algorithms or presets A and B, row A and column B contain the number of pairs that both found. The diagonal contains the number
-    /// of pairs that each of them found.
+    /// For algorithms or presets A and B, the cell in row A and column B contains the number of pairs that both found. The diagonal
+    /// contains the number of pairs that each of them found.
     pub agreement: Vec<Vec<u64>>,
     /// The unions and intersections of two or three algorithms or presets that have a larger F than each of their parts. At most 20
     /// combinations of two and 20 combinations of three are listed, best first.

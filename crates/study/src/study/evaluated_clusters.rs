@@ -1,4 +1,4 @@
-//! Compares the clusters of one algorithm with the true clusters, cell by cell, and counts the pairs within them.
+//! Compares the clusters of one algorithm with the true clusters, cell by cell, and counts the pairs within the clusters.
 
 use std::path::Path;
 

@@ -129,7 +129,7 @@ pub enum Verdict {
     NoCommonKey,
     /// The documents have different values in the `--scope` column, so they are not compared.
     OtherScope,
-    /// The documents have the same value in the column of `--scope across:COLUMN`, so they are not compared.
+    /// The documents have the same value in the `--scope across:COLUMN` column, so they are not compared.
     SameScope,
     /// The documents have keys in common, but their sketches differ too much for a pair.
     SketchesDiffer,

@@ -438,8 +438,8 @@ impl Finished {
         Ok(())
     }
 
-    /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm this, files are read and
-    /// compared with the hashes in the record.
+    /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm that a file is unchanged,
+    /// the file is read and compared with the hash in the record.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the first file that differs, or an error if a file cannot be read or the call is interrupted.

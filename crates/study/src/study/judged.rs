@@ -1,4 +1,4 @@
-//! Judges pairs: reads the documents of the chosen pairs once, then compares the pairs on all threads.
+//! Judges pairs: reads the documents of the chosen pairs once, then compares the documents of each pair, using all threads.
 //!
 //! Documents with the same canonical text (or with the same bytes, if the text has no words) count as the same document and are never
 //! aligned with each other. The same two texts are usually aligned only once, because a table keeps recently judged pairs. A pair that is
@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
 /// The number of pairs that a thread judges at a time.
 const PIECE: usize = 256;
-/// The number of pairs in the table of recently judged pairs, which is a temporary file with 8 bytes per pair.
+/// The maximum number of pairs in the table of recently judged pairs, a temporary file with 8 bytes per pair.
 const MOST_KNOWN: usize = 1 << 22;
 
 /// Holds the texts of documents in the form that a judge compares.

@@ -104,9 +104,9 @@ impl TruthFiles {
         self.columns == FORMS[0]
     }
 
-    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row, its file, its row number in that
-    /// file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows before the
-    /// damage are still read.
+    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row among all rows, its file, its row
+    /// number in that file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows
+    /// before the damage are still read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,

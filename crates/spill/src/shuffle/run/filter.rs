@@ -1,4 +1,4 @@
-//! Implements the filter of a run, which rules out most groups that are not in the run without reading rows.
+//! Implements the filter of a run, which, without reading rows, rules out most groups that are not in the run.
 //!
 //! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
 //! uses the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
@@ -116,7 +116,7 @@ impl Filter {
     }
 }
 
-/// Merges blocks that are shared by several buckets into a piece, and appends the checksum of the piece.
+/// Merges into a piece the blocks that several buckets share, and appends the checksum of the piece.
 pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
     for (number, block) in shared {
         let at = (place_of(*number) % FILTER_PIECE as u64) as usize;
