@@ -116,7 +116,7 @@ pub struct ComparedReport {
     /// Whether this is a preset. The pairs of a preset are all pairs found by any of its algorithms.
     #[serde(default)]
     pub preset: bool,
-    /// The names of the output folders of the algorithm, or of the preset's algorithms.
+    /// The name of the algorithm's output folder, or the names of the output folders of the preset's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
     /// The option that selects this algorithm or preset, for example `algorithms=minhash`.

@@ -101,9 +101,9 @@ pub struct EvaluatedReport {
     pub pages: u64,
     /// The number of pages that are in a reported true pair.
     pub pages_true: u64,
-    /// The figures over pairs; every pair has the same weight.
+    /// The figures computed over pairs; every pair has the same weight.
     pub pairwise: FiguresReport,
-    /// The figures over pages.
+    /// The figures computed over pages.
     pub pagewise: FiguresReport,
     /// The B-cubed figures of the clusters, including documents that are in no cluster.
     pub b_cubed: FiguresReport,

@@ -22,7 +22,7 @@ pub struct Explanation {
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
-    /// The removal rule of the run, as for `--remove-if`.
+    /// The removal rule of the run, in the syntax of `--remove-if`.
     pub remove_if: String,
     /// Notes for the user.
     pub notes: Vec<String>,
@@ -131,7 +131,7 @@ pub enum Verdict {
     OtherScope,
     /// The documents have the same value in the `--scope across:COLUMN` column, so they are not compared.
     SameScope,
-    /// The documents have keys in common, but their sketches differ too much for a pair.
+    /// The documents have keys in common, but their sketches differ too much for the documents to be a pair.
     SketchesDiffer,
     /// The documents have keys in common, but so many documents share these keys that only some of them are compared with each other.
     NotCompared,
@@ -269,7 +269,7 @@ pub struct ExplainedKey {
 /// Holds the overlap of two sets, one per document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedOverlap {
-    /// The number of elements in both sets divided by the number of elements in their union.
+    /// The number of elements that the sets have in common, divided by the number of elements in their union.
     pub jaccard: f64,
     /// The share of the first document's elements that are also in the second document; null for an empty set.
     pub a_in_b: Option<f64>,

@@ -168,7 +168,7 @@ impl Finished {
         &self.dir
     }
 
-    /// Returns the path of the table of pairs of an algorithm.
+    /// Returns the path of an algorithm's table of pairs.
     pub fn pair_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
@@ -189,7 +189,7 @@ impl Finished {
         rows(self.pair_table(label), &WEIGHED_COLUMNS, pairs_weighed)
     }
 
-    /// Returns the path of the table of clusters of an algorithm.
+    /// Returns the path of an algorithm's table of clusters.
     pub fn cluster_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
     }

@@ -21,7 +21,7 @@ pub fn sentence(
     let (relation, rule) = (pair.relation.as_deref()?, rule?);
     let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
     let (inner, outer, larger) = better_contained(contained);
-    // The two similarities are Float32. If they are equal, their difference must not be written as -0.
+    // The two similarities are Float32. If the similarities are equal, their difference must not be written as -0.
     let own = own.unwrap_or(pair.similarity);
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {

@@ -45,7 +45,7 @@ pub struct Said {
     /// The written pair that represents the pair of the two documents: a pair of exact copies of these documents.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
-    /// The representative and the size of the cluster of each document.
+    /// The representative and the size of each document's cluster.
     clusters: [Option<(u64, u64)>; 2],
 }
 

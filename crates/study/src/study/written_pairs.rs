@@ -19,7 +19,8 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Shares are rounded to this many parts of 1. Tables store shares as 32-bit floats; rounding restores a bound such as 0.7.
+/// Shares are rounded to multiples of 1 divided by this number. Tables store shares as 32-bit floats; rounding restores a bound such as
+/// 0.7.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in at least one pair.

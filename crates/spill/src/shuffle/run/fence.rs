@@ -13,7 +13,7 @@ const PREFIX: usize = 8;
 /// The number of fences read at a time.
 const AT_ONCE: u64 = 1024;
 
-/// The leading bytes of the group of a piece's first row, and the checksum of the piece.
+/// The leading bytes of the group to which a piece's first row belongs, and the checksum of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Fence {
