@@ -1,12 +1,11 @@
-//! Defines where a cut may begin or end: between words (each Han character is a word), and never within a grapheme cluster.
+//! Defines where a cut may begin or end: between words (each Han character counts as a word), but never within a grapheme cluster.
 
 use dupsift_text::is_han;
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The number of characters to inspect before a position. A letter with its combining marks, or a joined emoji, consists of fewer
-/// characters.
+/// The number of characters to inspect before a position, which is more than a letter with its combining marks or a joined emoji contains.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.

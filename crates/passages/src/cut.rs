@@ -6,7 +6,7 @@ use dupsift_core::error::{Error, Result};
 
 /// The minimum length of a run in `runs:L`. Shorter runs are often just words and stock phrases.
 pub const LEAST_RUN: u32 = 20;
-/// The upper bound on the length in `runs:L` and the number of sentences in `sentences:N`.
+/// The upper bound on the length in `runs:L` and on the number of sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
 
 /// Defines the passages that can be cut.

@@ -1,4 +1,4 @@
-//! Computes the normal form in which units are compared: lower case, NFKC, single spaces, without invisible characters.
+//! Computes the normal form in which units are compared: lower case, NFKC, single spaces, no invisible characters.
 //!
 //! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han characters
 //! and common punctuation marks. The normal form of such a unit is written directly as a copy with small changes. A test checks that the
@@ -103,7 +103,7 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
 /// The number of bytes that are written for every multi-byte character. The next character may overwrite the last of these bytes.
 const WORD: usize = 4;
 
-/// Returns whether the block, apart from uppercase letters, is its own normal form: printable ASCII without two spaces in a row.
+/// Returns whether the block, apart from uppercase letters, is already in normal form: printable ASCII without two spaces in a row.
 fn is_plain_block(block: &[u8; BLOCK], after_space: bool) -> bool {
     // Checks all bytes without branches so that the loop compiles to a few vector instructions.
     let mut is_plain = !(after_space && block[0] == b' ');

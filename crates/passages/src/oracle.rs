@@ -221,7 +221,7 @@ proptest! {
         prop_assert!(fast(&kept, rule, cut_at, window).iter().all(Vec::is_empty), "{:?}", kept);
     }
 
-    /// Checks that following the first copies from any cut character leads to a kept character.
+    /// Checks that following the first copies from any character that is cut leads to a character that is kept.
     #[test]
     fn a_cut_leads_to_a_kept_character(texts in texts(), (length, copies, _, window) in rules()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };

@@ -47,7 +47,7 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
     with_white_space(text, &found)
 }
 
-/// Describes part of a text that, as a whole, also occurs elsewhere.
+/// Describes a part of a text that also occurs elsewhere in its entirety.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     /// The byte range of the part in the text.
@@ -58,8 +58,8 @@ pub struct Template {
     pub first_doc: u64,
 }
 
-/// Returns the parts of a text that, as a whole, also occur elsewhere. The repeats in the text must be in order. Among overlapping parts,
-/// only the parts with the most copies are returned. A cut passage may consist of several parts.
+/// Returns the parts of a text that also occur elsewhere in their entirety. The repeats in the text must be in order. Among overlapping
+/// parts, only the parts with the most copies are returned. A cut passage may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;

@@ -14,8 +14,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Calls `each` with the number of each occurrence to cut, for one unit or run that has `count` occurrences in order. `at` returns the
-    /// rank of an occurrence's document in the order of preference, and the position in that document.
+    /// Calls `each` with the index of each occurrence to cut, for one unit or run that has `count` occurrences, which are in order. `at`
+    /// returns the rank of an occurrence's document in the order of preference, and the occurrence's position in that document.
     ///
     /// # Errors
     /// Returns any error from `each`.
@@ -36,7 +36,7 @@ impl Rule {
             let (doc, position) = at(number);
             doc != first_doc || distance.is_some_and(|distance| u64::from(position) >= u64::from(first) + distance)
         };
-        // Occurrences in the first document come first, and their last occurrence is farthest from the first copy.
+        // Occurrences in the first document come first, and the last of them is farthest from the first copy.
         if !is_repeat(count - 1) {
             return Ok(());
         }
@@ -44,8 +44,8 @@ impl Rule {
     }
 }
 
-/// Describes one unit, or several consecutive runs, to cut. The first copies of the runs are also consecutive, and all runs have the same
-/// number of occurrences.
+/// Describes one unit or several consecutive runs that are to be cut. The first copies of the runs are also consecutive, and all runs have
+/// the same number of occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// The number of the first unit, or of the first character in the folded text.
@@ -54,7 +54,7 @@ pub struct Repeat {
     pub count: u32,
     /// The document with the first copy.
     pub first_doc: u64,
-    /// The position in that document, in characters, at which the first copy of the first run begins.
+    /// The position in `first_doc`, in characters, at which the first copy of the first run begins.
     pub first_start: u32,
     /// The number of occurrences of each run.
     pub copies: u32,

@@ -48,7 +48,7 @@ pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
 }
 
 impl CountingBloom {
-    /// Returns the number of bytes of counters that this many keys require at this false-positive rate.
+    /// Returns the size, in bytes, of the counters that this many keys require at this false-positive rate.
     pub fn bytes_for(keys: u64, rate: f64) -> u64 {
         (counters_for(keys.max(1) as f64, rate) / 2.0).ceil() as u64
     }
@@ -58,8 +58,8 @@ impl CountingBloom {
         (bytes as f64 * 2.0 / counters_for(1e9, rate) * 1e9) as u64
     }
 
-    /// Creates an empty filter for about `keys` keys. Its false-positive rate is `rate` (above 0, below 1), or higher if a filter with this
-    /// rate would exceed `most_bytes`.
+    /// Creates an empty filter for about `keys` keys. The filter's false-positive rate is `rate` (above 0, below 1), or higher if a filter
+    /// with this rate would exceed `most_bytes`.
     ///
     /// # Panics
     /// Panics if memory cannot be allocated. If the size comes from user input, call [`CountingBloom::try_new`] instead.

@@ -227,7 +227,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Returns the frequencies of the words in [`Analysis::counted`], in the same order. The frequencies are looked up once for all
-    /// algorithms. All are [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
+    /// algorithms. All frequencies are [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
@@ -243,8 +243,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Returns whether [`Analysis::frequencies`] were looked up already. If not, a caller that needs only a few frequencies can look up
-    /// just those.
+    /// Returns whether [`Analysis::frequencies`] have already been looked up. If they have not, a caller that needs only a few frequencies
+    /// can look up just those.
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.get().is_some()
     }
@@ -300,8 +300,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Returns the number of characters of this document that were split into words with the dictionary; 0 if its words
-    /// are not computed yet.
+    /// Returns the number of characters of this document that were split into words with the dictionary; 0 if its words have not been
+    /// computed yet.
     pub fn segmented(&self) -> u64 {
         self.cut.get().map_or(0, |cut| cut.segmented)
     }

@@ -53,7 +53,7 @@ impl TokenizerKind {
 pub struct TextOptions {
     /// The tokenizer for scripts without spaces.
     pub tokenizer: TokenizerKind,
-    /// Whether ё becomes е.
+    /// Whether ё is replaced with е.
     pub yo_to_e: bool,
     /// Whether traditional Chinese characters are replaced with simplified characters.
     pub traditional: bool,

@@ -159,7 +159,7 @@ impl BlockReader<'_> {
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a block does not match its checksum, or [`Error::Io`] if the disk cannot be read. Do not trust the
-    /// data of a block before the end of the block has been read without an error.
+    /// data of a block until the end of the block has been read without an error.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {

@@ -60,7 +60,7 @@ impl Runs {
     pub(super) fn merge(mut self, allowed: usize) -> Result<(Mmap, u64)> {
         let most_at_once = (allowed / LEAST_BUFFER).saturating_sub(1).max(2);
         while self.runs.len() > most_at_once {
-            // The first round merges only as many runs as necessary so that all later rounds merge the maximum number of runs.
+            // The first round merges only as many runs as are needed for all later rounds to merge the maximum number of runs.
             let take = (self.runs.len() - most_at_once + 1).min(most_at_once);
             let taken: Vec<Vec<Block>> = self.runs.drain(..take).collect();
             let mut longer = Vec::new();

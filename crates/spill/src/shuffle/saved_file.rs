@@ -135,7 +135,7 @@ impl Half {
 impl Drop for Half {
     fn drop(&mut self) {
         if !self.renamed {
-            // If this fails, the next owner of the folder removes the file.
+            // If the removal fails, the next owner of the folder removes the file.
             let _ = private::remove(&self.path);
         }
     }

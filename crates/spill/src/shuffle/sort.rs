@@ -148,7 +148,7 @@ impl Cut {
         ((u128::from(number - self.low) * u128::from(self.scale)) >> 64) as usize
     }
 
-    /// Returns the lowest number of a bucket.
+    /// Returns the lowest number in a bucket.
     fn low_of(&self, bucket: usize) -> u64 {
         self.low + ((bucket as u128) << 64).div_ceil(u128::from(self.scale)) as u64
     }
@@ -223,7 +223,7 @@ fn sort_by_place(bytes: &mut [u8], width: usize) {
     };
     let mut places: Vec<Place> = bytes.chunks_exact(width).enumerate().map(of).collect();
     {
-        // Nearly all comparisons need only the list; only the remaining ones read the records.
+        // Nearly all comparisons need only the list; the remaining comparisons also read the records.
         let rest = |place: usize| bytes[place * width..][..width].get(24..);
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(&rest(b.1))));
     }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     proptest! {
-        /// Uses bytes with few distinct values, so that prefixes and complete records repeat, and scratch space that is not zero.
+        /// Uses scratch space that is not zero, and bytes with few distinct values, so that prefixes and complete records repeat.
         #[test]
         fn sorts_as_the_standard_library_does(
             width in 4..180_usize,

@@ -92,8 +92,8 @@ impl Sorted {
     ///
     /// Sorting requires as much additional memory as the records occupy. If the records and this additional memory fit in `memory_bytes`
     /// (at least 8 KiB), the records are sorted and returned in memory. Otherwise, the records are sorted in runs that take up half of
-    /// `memory_bytes`, and the runs are merged into a temporary file, which is returned memory-mapped. You can call this method repeatedly
-    /// with the same result, and from several threads, each with its own allowance.
+    /// `memory_bytes`, and the runs are merged into a temporary file, which is returned memory-mapped. Repeated calls return the same
+    /// records, and several threads may call this method concurrently, each with its own allowance.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or is full, or

@@ -10,8 +10,8 @@ use super::spec::{Order, Spec};
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// The number of bytes that a writer usually stages for all partitions together. With this size, a partition is locked only once per
-/// several dozen records, and the staging area stays in the processor's cache.
+/// The number of bytes that a writer usually stages for all partitions together. With this size, a partition is locked only once every few
+/// dozen records, and the staging area stays in the processor's cache.
 const STAGING_BYTES: usize = 128 << 10;
 
 /// The limits on the staging area for one partition, in bytes. At least two records are staged, regardless of their width.

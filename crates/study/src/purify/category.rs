@@ -38,9 +38,9 @@ use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 
 /// The path of the table in the output folder.
 const TABLE: &str = "model/part-00000.parquet";
-/// How many bytes of pages a thread reads at a time.
+/// The number of bytes of page data that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// The memory that each count takes while pages are read, in bytes.
+/// The memory that each count takes up while pages are read, in bytes.
 const A_COUNT: usize = 64;
 
 /// Describes a finished training run; stored in `run.json`.
@@ -67,7 +67,7 @@ pub struct TrainingReport {
     /// The folders inside the inputs that were skipped because they were written by dupsift, each with its type of content.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
-    /// The number of rows in all usable files, or the number of rows within `--limit`.
+    /// The number of rows in all usable files; with `--limit`, the number of rows within the limit.
     pub rows: u64,
     /// The number of pages that have a label and contain text.
     pub pages: u64,
@@ -86,7 +86,7 @@ pub struct TrainingReport {
     pub words_beyond: u64,
     /// The exponent n if only about one in 2^n words was counted; 0 if all words were counted.
     pub halvings: u32,
-    /// The share of all word occurrences that are occurrences of words in the model.
+    /// The share of all word occurrences whose word is in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,

@@ -1,4 +1,4 @@
-//! Computes the elements of a page, which become the columns of its table.
+//! Computes the elements of a page, which become columns of the output table.
 
 use super::PagesOptions;
 use super::category::Categories;

@@ -43,7 +43,7 @@ pub struct PagesReport {
     /// The folders inside the inputs that were skipped because they were written by dupsift, each with its type of content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// The number of rows in all usable files, or the number of rows within `--limit`.
+    /// The number of rows in all usable files; with `--limit`, the number of rows within the limit.
     pub rows: u64,
     /// The number of rows written to `pages/`.
     pub written: u64,

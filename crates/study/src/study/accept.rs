@@ -9,7 +9,7 @@ use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
 use dupsift_files::io::Held;
 
 /// Returns the new text of the report page, given its old text and the record of the accepted result; `None` if the page was written by a
-/// different version.
+/// different version of dupsift.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
 /// Publishes a result and adds it to the index that it was matched against. The arguments are the records of the index and the run, the

@@ -19,13 +19,13 @@ const FEW: u64 = 100;
 /// The maximum number of algorithms and presets listed as indistinguishable from the recommended one, given the sample.
 const MOST_NAMED: usize = 3;
 
-/// Returns the recommendation; `None` if the pool contains no duplicates.
+/// Returns the recommendation; `None` if the pool contains no duplicate pairs.
 pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
     let ranked = report.ranked();
     let best = ranked.first().copied().filter(|best| best.f.is_some())?;
     let near = report.algorithms.iter().filter(|one| one.f.is_some() && f(one) >= f(best) - NEAR);
-    // If several are equal, the first one is taken.
+    // If several entries are tied, the first one is taken.
     let taken = near.reduce(|taken, one| {
         let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
         if key(one) > key(taken) { one } else { taken }

@@ -30,7 +30,7 @@ pub fn applicable(report: &RunReport) -> Applicable {
         return Applicable::Nothing;
     }
     let mut report = report.clone();
-    // Files named by options, such as stop-word lists, may have moved, but they do not affect this check.
+    // Files specified in options, such as stop-word lists, may have moved, but they do not affect this check.
     for option in OPTIONS.iter().filter(|option| matches!(option.kind, Kind::Path)) {
         report.options.remove(option.name);
     }
@@ -77,7 +77,7 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// Rejects a run that read only a sample of the corpus, because it does not determine which rows are kept.
+/// Rejects a run that read only a sample of the corpus, because such a run does not determine which rows are kept.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for the record of such a run.

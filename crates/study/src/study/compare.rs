@@ -41,7 +41,7 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds the options of a comparison, including the options of every run.
+/// Holds the options for a comparison, including the options that every run has.
 #[derive(Clone)]
 pub struct CompareOptions {
     /// The options of the run whose algorithms are compared.

@@ -1,5 +1,5 @@
-//! Defines `compare/comparison.json`. The record states the precision of each algorithm (the share of its pairs that are duplicates
-//! according to the judge) and its recall (the share of all duplicates that it finds).
+//! Defines `compare/comparison.json`. The record states the precision of each algorithm (the share of its pairs whose documents are
+//! duplicates according to the judge) and its recall (the share of all duplicate pairs that it finds).
 //!
 //! Field names are part of the interface. Unknown values, such as the precision of an algorithm without pairs, are null.
 
@@ -30,18 +30,18 @@ pub struct ComparisonReport {
     pub judge: JudgeReport,
     /// The number of pairs in the pool, that is, the distinct pairs found by at least one algorithm or preset.
     pub pooled: u64,
-    /// The number of duplicates in the pool.
+    /// The number of duplicate pairs in the pool.
     pub duplicates: Figure,
     /// One entry per algorithm or preset, in the requested order, with presets last.
     pub algorithms: Vec<ComparedReport>,
-    /// The recommended algorithm or preset and the reason; null if the pool contains no duplicates.
+    /// The recommended algorithm or preset and the reason; null if the pool contains no duplicate pairs.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// For algorithms or presets A and B, row A and column B contain the number of pairs that both found. The diagonal contains the number
-    /// of pairs that each of them found.
+    /// For algorithms or presets A and B, the cell in row A and column B contains the number of pairs that both found. The diagonal
+    /// contains the number of pairs that each of them found.
     pub agreement: Vec<Vec<u64>>,
-    /// The unions and intersections of two or three algorithms or presets with a larger F than each of their parts. At most 20 combinations
-    /// of two and 20 combinations of three are listed, best first.
+    /// The unions and intersections of two or three algorithms or presets that have a larger F than each of their parts. At most 20
+    /// combinations of two and 20 combinations of three are listed, best first.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
@@ -100,7 +100,8 @@ pub struct JudgeReport {
     pub seed: u64,
     /// The number of pairs that were judged by words because their texts were too long to be judged by characters.
     pub by_words: u64,
-    /// The number of pairs whose texts were too long and too different to be judged. These pairs do not count as duplicates.
+    /// The number of pairs whose texts were too long and too different to be judged. The documents of these pairs do not count as
+    /// duplicates.
     #[serde(default)]
     pub undecided: u64,
     /// The CPU time for reading the documents and judging the pairs, in seconds.
@@ -115,7 +116,7 @@ pub struct ComparedReport {
     /// Whether this is a preset. The pairs of a preset are all pairs found by any of its algorithms.
     #[serde(default)]
     pub preset: bool,
-    /// The names of the output folders of the algorithm, or of the preset's algorithms.
+    /// The name of the algorithm's output folder, or the names of the output folders of the preset's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
     /// The option that selects this algorithm or preset, for example `algorithms=minhash`.
@@ -125,9 +126,9 @@ pub struct ComparedReport {
     pub pairs: u64,
     /// The number of these pairs that were judged.
     pub judged: u64,
-    /// Recall: the number of duplicates that this algorithm or preset found, divided by the number of duplicates in the pool.
+    /// Recall: the number of duplicate pairs that this algorithm or preset found, divided by the number of duplicate pairs in the pool.
     pub recall: Figure,
-    /// Precision: the share of the pairs found by this algorithm or preset that are duplicates.
+    /// Precision: the share of duplicate pairs among all pairs that this algorithm or preset found.
     pub precision: Figure,
     /// F = 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
@@ -139,11 +140,11 @@ pub struct ComparedReport {
     /// The number of pairs that were found only by this algorithm or preset and related ones. An algorithm or preset is related to another
     /// one if they have an algorithm in common.
     pub alone: u64,
-    /// The number of duplicates among the pairs counted in `alone`.
+    /// The number of duplicate pairs among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
     /// The CPU time that the algorithms took to compute signatures, group documents and verify pairs, in seconds.
     pub cpu_seconds: f64,
-    /// The share of the duplicates in the exact join that this algorithm or preset found.
+    /// The share of the duplicate pairs in the exact join that this algorithm or preset found.
     pub oracle_recall: Option<Figure>,
 }
 
@@ -180,11 +181,11 @@ pub struct OracleReport {
     pub documents: u64,
     /// The number of pairs in the sample whose similarity was computed because no bound ruled them out.
     pub judged: u64,
-    /// The number of pairs in the sample that are duplicates according to the judge.
+    /// The number of pairs in the sample whose documents are duplicates according to the judge.
     pub duplicates: u64,
-    /// The number of duplicates that no algorithm found and that are therefore missing from the pool.
+    /// The number of duplicate pairs that no algorithm found and that are therefore missing from the pool.
     pub unseen: u64,
-    /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
+    /// The number of pairs whose texts were too long to be judged. The documents of these pairs do not count as duplicates.
     #[serde(default)]
     pub undecided: u64,
 }

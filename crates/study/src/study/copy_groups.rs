@@ -17,8 +17,8 @@ use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 pub struct CopyGroup {
     /// The number of copies, including the document itself.
     pub size: u64,
-    /// The copy that forms a pair with the document, if there is exactly one. This is the best document of the group, unless the document
-    /// itself is the best.
+    /// The copy that forms a pair with the document, if there is exactly one. This copy is the best document of the group, unless the
+    /// document itself is the best.
     pub partner: Option<u64>,
 }
 

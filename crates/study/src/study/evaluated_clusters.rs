@@ -1,4 +1,4 @@
-//! Compares the clusters of one algorithm with the true clusters, cell by cell, and counts the pairs within them.
+//! Compares the clusters of one algorithm with the true clusters, cell by cell, and counts the pairs within the clusters.
 
 use std::path::Path;
 
@@ -26,8 +26,8 @@ pub struct EvaluatedClusters {
     pub pages: u64,
     /// The number of pairs within one cell, and the number of documents in these pairs.
     in_cells: (u64, u64),
-    /// The cluster number of each document, counted from 1; 0 for a document in no cluster. Empty if
-    /// [`EvaluatedClusters::true_pairs`] does not use this field.
+    /// The cluster number of each document, counted from 1; 0 if the document is in no cluster. Empty if [`EvaluatedClusters::true_pairs`]
+    /// does not use this field.
     cluster_of: Numbers,
     label: String,
 }

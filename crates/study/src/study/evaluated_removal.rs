@@ -1,4 +1,4 @@
-//! Evaluates the run as a whole: the pairs that decide on removal, and the documents that are removed.
+//! Evaluates the run as a whole: the pairs that determine which documents are removed, and the removed documents themselves.
 
 use std::iter::Peekable;
 

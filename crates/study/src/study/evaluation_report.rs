@@ -24,7 +24,8 @@ pub struct EvaluationReport {
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
-    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` if the run is a comparison.
+    /// The quality of the pairs that determine, according to `--decide`, which documents are removed, and of the clusters of these pairs;
+    /// `None` if the run is a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<EvaluatedReport>,
     /// The quality of the removal. A kept document and the documents removed in favor of it form a cluster, and all pairs within the
@@ -100,9 +101,9 @@ pub struct EvaluatedReport {
     pub pages: u64,
     /// The number of pages that are in a reported true pair.
     pub pages_true: u64,
-    /// The figures over pairs; every pair has the same weight.
+    /// The figures computed over pairs; every pair has the same weight.
     pub pairwise: FiguresReport,
-    /// The figures over pages.
+    /// The figures computed over pages.
     pub pagewise: FiguresReport,
     /// The B-cubed figures of the clusters, including documents that are in no cluster.
     pub b_cubed: FiguresReport,

@@ -32,7 +32,7 @@ use dupsift_incremental::Again;
 use dupsift_text::Analysis;
 
 /// Explains why two documents of the run, given by id or by number, are or are not a pair. For a single document, explains why it was
-/// removed in favor of another document. If it was not removed, explains why it and the most similar document are a pair.
+/// removed in favor of another document. If the document was not removed, explains why it forms a pair with the most similar document.
 ///
 /// # Errors
 /// Returns an error if a document does not exist, if several documents have the id, or if the corpus, the statistics or the index have

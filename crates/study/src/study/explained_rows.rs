@@ -3,8 +3,7 @@
 use super::explanation::{ExplainedKey, ExplainedRow};
 use dupsift_algorithms::stage::explain::Emitted;
 
-/// Aligns the rows of both documents: equal rows are side by side; all other rows follow in order within their
-/// position.
+/// Aligns the rows of both documents. At each position, equal rows come first, side by side, and all other rows follow in order.
 pub fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {
     let place = |row: &Emitted| (row.position, row.key);
     let mut rows = Vec::new();

@@ -22,7 +22,7 @@ pub struct Explanation {
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
-    /// The removal rule of the run, as for `--remove-if`.
+    /// The removal rule of the run, in the syntax of `--remove-if`.
     pub remove_if: String,
     /// Notes for the user.
     pub notes: Vec<String>,
@@ -107,8 +107,8 @@ pub struct ExplainedContained {
     pub common_facts: u64,
     /// The number of distinct numbers outside the frame of this document.
     pub facts: u64,
-    /// The reason why this document cannot be removed in favor of the other document: no pair decides, or the other document contains
-    /// too little of it. Null if this document can be removed.
+    /// The reason why this document cannot be removed in favor of the other document, for example because the two documents are not a pair,
+    /// or because the other document contains too little of this document. Null if this document can be removed.
     pub stays: Option<&'static str>,
 }
 
@@ -118,7 +118,8 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair is in `pairs/`.
     Pair,
-    /// The pair, or a pair of their copies, is in `pairs/` with the relation `template`: the pages are similar but not duplicates.
+    /// The pair, or a pair of copies of the two documents, is in `pairs/` with the relation `template`: the pages are similar but not
+    /// duplicates.
     Template,
     /// The documents are a pair in a group larger than `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
@@ -128,9 +129,9 @@ pub enum Verdict {
     NoCommonKey,
     /// The documents have different values in the `--scope` column, so they are not compared.
     OtherScope,
-    /// The documents have the same value in the column of `--scope across:COLUMN`, so they are not compared.
+    /// The documents have the same value in the `--scope across:COLUMN` column, so they are not compared.
     SameScope,
-    /// The documents have keys in common, but their sketches differ too much for a pair.
+    /// The documents have keys in common, but their sketches differ too much for the documents to be a pair.
     SketchesDiffer,
     /// The documents have keys in common, but so many documents share these keys that only some of them are compared with each other.
     NotCompared,
@@ -268,7 +269,7 @@ pub struct ExplainedKey {
 /// Holds the overlap of two sets, one per document.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedOverlap {
-    /// The number of elements in both sets divided by the number of elements in their union.
+    /// The number of elements that the sets have in common, divided by the number of elements in their union.
     pub jaccard: f64,
     /// The share of the first document's elements that are also in the second document; null for an empty set.
     pub a_in_b: Option<f64>,
@@ -289,9 +290,9 @@ pub struct ExplainedMeasures {
     pub common_words: u64,
     /// The cosine similarity of the word counts.
     pub cosine: f64,
-    /// 2 LCS / (a + b); null if the texts are too long.
+    /// Twice the length of the longest common subsequence, divided by the total length of both texts; null if the texts are too long.
     pub lcs: Option<f64>,
-    /// `characters`, or `words` if a text has more than 200,000 characters; null if a text also has more than 200,000
-    /// words.
+    /// The unit of the lengths in `lcs`: `characters`, or `words` if a text has more than 200,000 characters; null if a text also has more
+    /// than 200,000 words.
     pub lcs_of: Option<&'static str>,
 }

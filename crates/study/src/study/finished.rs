@@ -168,12 +168,12 @@ impl Finished {
         &self.dir
     }
 
-    /// Returns the path of the table of pairs of an algorithm.
+    /// Returns the path of an algorithm's table of pairs.
     pub fn pair_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the pairs of an algorithm in (a, b) order, excluding pairs that share only a template.
+    /// Returns the pairs of an algorithm in (a, b) order, excluding pairs whose documents share only a template.
     ///
     /// # Errors
     /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.
@@ -189,7 +189,7 @@ impl Finished {
         rows(self.pair_table(label), &WEIGHED_COLUMNS, pairs_weighed)
     }
 
-    /// Returns the path of the table of clusters of an algorithm.
+    /// Returns the path of an algorithm's table of clusters.
     pub fn cluster_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
     }
@@ -438,8 +438,8 @@ impl Finished {
         Ok(())
     }
 
-    /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm this, files are read and
-    /// compared with the hashes in the record.
+    /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm that a file is unchanged,
+    /// the file is read and compared with the hash in the record.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the first file that differs, or an error if a file cannot be read or the call is interrupted.

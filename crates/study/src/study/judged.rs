@@ -1,8 +1,8 @@
-//! Judges pairs: reads the documents of the chosen pairs once, then compares the pairs on all threads.
+//! Judges pairs: reads the documents of the chosen pairs once, then compares the documents of each pair, using all threads.
 //!
 //! Documents with the same canonical text (or with the same bytes, if the text has no words) count as the same document and are never
-//! aligned. The same two texts are usually aligned only once, because a table keeps recently judged pairs. A pair that is no longer
-//! in the table is judged again, with the same result.
+//! aligned with each other. The same two texts are usually aligned only once, because a table keeps recently judged pairs. A pair that is
+//! no longer in the table is judged again, with the same result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
 /// The number of pairs that a thread judges at a time.
 const PIECE: usize = 256;
-/// The number of pairs in the table of recently judged pairs, which is a temporary file with 8 bytes per pair.
+/// The maximum number of pairs in the table of recently judged pairs, a temporary file with 8 bytes per pair.
 const MOST_KNOWN: usize = 1 << 22;
 
 /// Holds the texts of documents in the form that a judge compares.
@@ -109,7 +109,7 @@ pub struct Verdicts {
     cells: AtomicCells<u32>,
     /// The number of pairs that were judged by words because a text was too long.
     pub by_words: u64,
-    /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
+    /// The number of pairs whose texts were too long to be judged. The documents of these pairs do not count as duplicates.
     pub undecided: u64,
 }
 

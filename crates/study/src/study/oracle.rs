@@ -1,9 +1,9 @@
 //! Implements the exact join, which finds all duplicates in a sample of documents, including those that no algorithm found.
 //!
-//! The pool contains only pairs that at least one algorithm found. The exact join compares all documents in the sample with each other:
-//! an upper bound on the judge's similarity rules out most pairs, and the remaining pairs are judged. The cost grows with the square of
-//! the sample size; memory use is 8 bytes per sampled document. Duplicates outside the sample do not count, so the sample must be large
-//! if documents have few duplicates. Whether an algorithm found a pair is determined from its classes and its pairs of representatives,
+//! The pool contains only pairs that at least one algorithm found. The exact join compares all documents in the sample with each other: an
+//! upper bound on the judge's similarity rules out most pairs, and the remaining pairs are judged. The cost grows with the square of the
+//! sample size; memory use is 8 bytes per sampled document. Duplicates outside the sample do not count, so the sample must be large if
+//! documents have few duplicates. To determine whether an algorithm found a pair, its classes and its pairs of representatives are used,
 //! because not all pairs of a group larger than `--max-group` are written.
 
 use std::collections::BinaryHeap;
@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// A salt that separates the hashes of document numbers from the hashes of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
-/// Returns the documents in the sample: the `most` documents with the smallest hashes.
+/// Returns the documents in the sample: those with the smallest hashes, at most `most` documents.
 pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();
@@ -85,7 +85,7 @@ struct Counts {
     duplicates: u64,
     unseen: u64,
     undecided: u64,
-    /// The number of duplicates found, by algorithm.
+    /// The number of duplicate pairs found, by algorithm.
     found: Vec<u64>,
 }
 

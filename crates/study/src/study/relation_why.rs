@@ -22,7 +22,7 @@ pub fn sentence(
     let (relation, rule) = (pair.relation.as_deref()?, rule?);
     let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
     let (inner, outer, larger) = better_contained(contained);
-    // The two similarities are Float32. If they are equal, their difference must not be written as -0.
+    // The two similarities are Float32. If the similarities are equal, their difference must not be written as -0.
     let own = own.unwrap_or(pair.similarity);
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {
@@ -140,7 +140,8 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the text of which the larger share is contained in the other text, the other text, and this share.
+/// Returns the names of the two texts and a share. The first text has the larger share of its 3-grams in the other text; this share is
+/// returned.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }

@@ -1,4 +1,4 @@
-//! Matches the ids in the truth to documents. Both are sorted by the hash of the id, and then joined.
+//! Matches the ids in the truth to documents. The truth and the documents are sorted by the hash of the id, and then joined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,8 +43,8 @@ const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
 /// Holds the rows of the truth, with document numbers instead of ids.
 pub struct Resolved {
-    /// The matched rows. If the truth consists of pairs: (position, document), grouped by row. If it consists of
-    /// clusters: (hash of the cluster, document), grouped by hash.
+    /// The matched rows. If the truth consists of pairs: (position, document), grouped by row. If the truth consists of clusters: (hash of
+    /// the cluster, document), grouped by hash.
     pub rows: Sorted,
     /// The counts that are known so far, for the record.
     pub report: TruthReport,
@@ -104,9 +104,9 @@ impl TruthFiles {
         self.columns == FORMS[0]
     }
 
-    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row, its file, its row number in that
-    /// file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows before the
-    /// damage are still read.
+    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row among all rows, its file, its row
+    /// number in that file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows
+    /// before the damage are still read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
@@ -165,7 +165,7 @@ struct Met {
     ids: u64,
     unknown: u64,
     ambiguous: u64,
-    /// The positions of the first unknown ids, each at its first occurrence.
+    /// The positions at which the first unknown ids first occur.
     places: Vec<[u8; PLACE_BYTES]>,
 }
 

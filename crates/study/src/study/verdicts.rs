@@ -42,10 +42,10 @@ impl Groups {
 /// Holds the rows about two documents from the tables of the run, in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The written pair that represents the pair of the two documents: a pair of exact copies of them.
+    /// The written pair that represents the pair of the two documents: a pair of exact copies of these documents.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
-    /// The representative and the size of the cluster of each document.
+    /// The representative and the size of each document's cluster.
     clusters: [Option<(u64, u64)>; 2],
 }
 

@@ -1,9 +1,9 @@
 //! Reads the pairs of a finished run as relations. `apply` uses them to decide which documents are kept, according to the rule of the run
 //! or a different rule.
 //!
-//! Only the pairs that the run wrote are known, so a threshold can only be raised. A rule that requires the kept document to contain the
-//! removed document needs the containment of each relevant pair, which is unknown for pairs that the run did not compare. The margin and
-//! the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
+//! Only the pairs that the run wrote are known, so a threshold can only be raised. If a rule requires the kept document to contain the
+//! removed document, the containment must be known for each relevant pair; it is unknown for pairs that the run did not compare. The margin
+//! and the templates are the same as in the run. Pairs are held in memory and take up about 64 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,8 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Shares are rounded to this many parts of 1. Tables store shares as 32-bit floats; rounding restores a bound such as 0.7.
+/// Shares are rounded to multiples of 1 divided by this number. Tables store shares as 32-bit floats; rounding restores a bound such as
+/// 0.7.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in at least one pair.

@@ -98,7 +98,7 @@ impl<T: CellValue> AtomicCells<T> {
     /// Returns the value of cell `at`.
     ///
     /// # Panics
-    /// Panics if there is no such cell, like all methods that take the index of a cell.
+    /// Panics if there is no such cell, as do all methods that take the index of a cell.
     #[inline]
     pub fn load(&self, at: usize) -> T {
         T::load(&self.cells()[at])

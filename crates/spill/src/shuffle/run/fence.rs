@@ -13,7 +13,7 @@ const PREFIX: usize = 8;
 /// The number of fences read at a time.
 const AT_ONCE: u64 = 1024;
 
-/// The leading bytes of the group of a piece's first row, and the checksum of the piece.
+/// The leading bytes of the group to which a piece's first row belongs, and the checksum of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Fence {
@@ -21,7 +21,8 @@ pub struct Fence {
     pub checksum: U32,
 }
 
-/// Returns the leading bytes of a group as stored in a fence. Of two groups, the group with the smaller prefix is the smaller one.
+/// Returns the leading bytes of a group as stored in a fence. If two groups have different prefixes, the group with the smaller prefix is
+/// the smaller one.
 pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
     let mut prefix = [0; PREFIX];
     let taken = group.len().min(PREFIX);

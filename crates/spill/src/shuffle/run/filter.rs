@@ -1,4 +1,4 @@
-//! Implements the filter of a run, which rules out most groups that are not in the run without reading rows.
+//! Implements the filter of a run, which, without reading rows, rules out most groups that are not in the run.
 //!
 //! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
 //! uses the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
@@ -21,7 +21,7 @@ pub const BLOCK_ROWS: u32 = 32;
 /// The number of blocks per piece. The last 4 bytes of a piece are a CRC-32 of the piece number (8 bytes) and all preceding bytes.
 const BLOCKS: u64 = 127;
 const BLOCK: usize = 32;
-/// The maximum number of blocks per bucket, because a bucket with millions of rows may consist of a single group.
+/// The maximum number of blocks per bucket; limited because a bucket with millions of rows may consist of a single group.
 const MOST: u64 = 1 << 15;
 /// Arbitrary odd numbers, the same as in Parquet.
 const SALTS: [u32; 8] =
@@ -38,13 +38,13 @@ pub fn filter_pieces(rows: u64) -> u64 {
     if rows == 0 { 0 } else { (rows / u64::from(BLOCK_ROWS) + 1).div_ceil(BLOCKS) }
 }
 
-/// Returns the block numbers of a bucket with these rows.
+/// Returns the block numbers of the bucket that contains these rows.
 pub fn blocks_of(rows: &Range<u64>) -> Range<u64> {
     let Range { start, end } = blocks_over(rows);
     start..end.min(start + MOST)
 }
 
-/// Returns the block numbers of several buckets with these rows.
+/// Returns the block numbers of several buckets that together contain these rows.
 pub fn blocks_over(rows: &Range<u64>) -> Range<u64> {
     rows.start / u64::from(BLOCK_ROWS)..rows.end / u64::from(BLOCK_ROWS) + 1
 }
@@ -116,7 +116,7 @@ impl Filter {
     }
 }
 
-/// Merges blocks that are shared by several buckets into a piece, and appends the checksum of the piece.
+/// Merges into a piece the blocks that several buckets share, and appends the checksum of the piece.
 pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
     for (number, block) in shared {
         let at = (place_of(*number) % FILTER_PIECE as u64) as usize;

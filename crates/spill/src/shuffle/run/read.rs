@@ -21,7 +21,7 @@ const TOGETHER: u64 = (64 << 10) / PIECE as u64;
 /// The number of fence bytes checked at a time.
 const BUFFER: usize = 64 << 10;
 
-/// A finished run. Several threads may read it concurrently. The value takes 32 KiB of memory.
+/// A finished run. Several threads may read it concurrently. A `Run` takes up 32 KiB of memory.
 #[derive(Debug)]
 pub struct Run {
     file: File,
@@ -76,7 +76,7 @@ impl Run {
         Ok((run, crc))
     }
 
-    /// Compares the checksum of the header and the fences with the checksum in the file, and returns it.
+    /// Compares the checksum of the header and the fences with the checksum in the file, and returns the checksum.
     fn checksum(&self, head: &[u8], end: u64) -> Result<u32> {
         let read = |out: &mut [u8], at: u64| self.file.read_exact_at(out, at).map_err(Error::io(READ, &self.path));
         let mut crc = crc32fast::Hasher::new();
@@ -288,7 +288,7 @@ impl RunReader<'_> {
         self.fences.get(piece, header.pieces(), file, *fences).map_err(Error::io(READ, path))
     }
 
-    /// Returns the number of bytes of rows and filters that were read.
+    /// Returns the number of bytes that were read from rows and filters.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

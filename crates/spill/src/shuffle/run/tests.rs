@@ -21,7 +21,7 @@ fn sorted(dir: &Path, rows: &[u8], width: usize, group_width: usize, partitions:
     shuffle.finish().expect("whole")
 }
 
-/// Saves the rows from two threads, with partitions in any order.
+/// Uses two threads to save the rows, with partitions in any order.
 fn save_file(dir: &Path, sorted: &Sorted, width: usize, group_width: usize, memory: usize) -> Result<SavedFile> {
     put_down_so(dir, sorted, (width, group_width), memory, false)
 }

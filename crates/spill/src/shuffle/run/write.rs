@@ -288,7 +288,7 @@ struct Sequence<'w> {
     /// The current part, and the offset where it began.
     part: Option<(u64, Part)>,
     parts: Parts,
-    /// The fences that have not been written yet, preceded by the piece number of the first of them.
+    /// The fences that have not been written yet, preceded by the piece number of the first fence.
     fences: (u64, Vec<u8>),
 }
 

@@ -55,8 +55,8 @@ impl LargeCluster {
     }
 }
 
-/// Reads the table of clusters of one algorithm. Returns the sizes, the `most` largest clusters that contain more than exact copies, and
-/// the `most` largest clusters of exact copies.
+/// Reads the table of clusters of one algorithm. Returns the sizes, the largest clusters that contain more than exact copies, and the
+/// largest clusters of exact copies; at most `most` clusters of each kind.
 pub fn read(
     documents: impl Iterator<Item = Result<Clustered>>,
     most: usize,
@@ -96,7 +96,7 @@ pub fn read(
 }
 
 /// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If the clusters of several
-/// algorithms have the same representative, only the largest of them is returned.
+/// algorithms have the same representative, only the largest of these clusters is returned.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()

@@ -1,4 +1,4 @@
-//! Compares the pairs on the page in the same way as the removal rule.
+//! Compares the documents of each pair on the page in the same way as the removal rule does.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ const NAMED: usize = 8;
 pub struct PairComparison {
     /// The containment of the first document in the second, and of the second document in the first.
     pub contained: [Contained; 2],
-    /// The first numbers in each document that are not in the other document.
+    /// For each document, the first numbers that are not in the other document.
     pub numbers: [Vec<String>; 2],
-    /// The count of the remaining numbers in each document that are not in the other document.
+    /// For each document, the count of the remaining numbers that are not in the other document.
     pub more_numbers: [usize; 2],
     /// The reason why each document cannot be removed in favor of the other; `None` if it can be removed.
     pub stays: [Option<&'static str>; 2],

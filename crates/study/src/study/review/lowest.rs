@@ -1,6 +1,6 @@
 //! Selects the entries with the lowest keys from a stream, in bounded memory.
 
-/// Keeps the `most` entries with the lowest keys. Only the first entry with a given key is kept.
+/// Keeps the entries with the lowest keys, at most `most` of them. Only the first entry with a given key is kept.
 #[derive(Clone, Debug)]
 pub struct Lowest<K, V> {
     most: usize,

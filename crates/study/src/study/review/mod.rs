@@ -49,7 +49,8 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// The number of written pairs that both algorithms found, for each combination of two of the first [`MOST_POOLED`] algorithms.
+    /// For each combination of two algorithms, the number of written pairs that both found; only the first [`MOST_POOLED`] algorithms are
+    /// included.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.
     pub pooled: u64,
@@ -57,7 +58,8 @@ pub struct Review {
     pub files: Crossing,
     /// The distinct pairs, counted by the values in a column of the corpus.
     pub sources: SourceReview,
-    /// The labels of the algorithms whose pairs and clusters are shown as text: the algorithms that decide on removal, or else all of them.
+    /// The labels of the algorithms whose pairs and clusters are shown as text: the algorithms whose pairs determine which documents are
+    /// removed, or else all algorithms.
     pub deciding: Vec<String>,
     /// The largest clusters of the deciding algorithms, largest first.
     pub large: Vec<LargeCluster>,
@@ -77,7 +79,7 @@ pub struct Review {
     pub bounds: Option<Bounds>,
     /// The name of the preset that consists of the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
-    /// The preset with a higher threshold, as the user would type it; `None` if the preset has no threshold.
+    /// The option for the preset with a higher threshold, as typed on the command line; `None` if the preset has no threshold.
     pub with_threshold: Option<String>,
     /// The record of the previous run, if the options specify a previous run and it still exists.
     pub before: Option<Box<RunReport>>,
@@ -329,7 +331,8 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Returns whether the pairs of an algorithm are used to decide on removal; `true` for all algorithms if nothing is removed.
+/// Returns whether the pairs of an algorithm are used to decide which documents are removed; `true` for all algorithms if nothing is
+/// removed.
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label

@@ -15,7 +15,7 @@ pub struct Places<'r> {
 }
 
 impl<'r> Places<'r> {
-    /// Returns the mapping for a finished run. `session` is the session that reads its corpus, if there is one.
+    /// Returns the mapping for a finished run. `session` is the session that reads the corpus of the run, if there is one.
     pub fn new(report: &RunReport, session: Option<&'r Session<'r>>) -> Places<'r> {
         let first_doc = report.index.as_ref().map_or(0, |index| index.first_doc);
         let alone = first_doc + report.documents.sampled_from.unwrap_or(report.documents.rows);

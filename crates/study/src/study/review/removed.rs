@@ -28,7 +28,7 @@ pub struct RemovalSample {
     pub similarity: Option<f32>,
 }
 
-/// Holds counts of the removed documents, and a sample.
+/// Holds counts and a sample of the removed documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
     /// The number of removed documents in each bin, by similarity to the kept document.

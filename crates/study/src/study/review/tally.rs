@@ -70,8 +70,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally. `checked` states whether the pairs were verified by comparing the texts, and `decides` states whether they
-    /// are used to decide on removal.
+    /// Creates an empty tally. `checked` states whether the pairs were verified by comparing the texts, and `decides` states whether the
+    /// pairs are used to decide which documents are removed.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
@@ -91,8 +91,8 @@ impl Tally {
     }
 }
 
-/// Returns the least similar verified pairs. The pairs are taken from each algorithm in turn, because similarities according to
-/// different measures are not comparable.
+/// Returns the verified pairs with the lowest similarity. The pairs are taken from each algorithm in turn, because similarities according
+/// to different measures are not comparable.
 pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     let mut turns: Vec<_> = tallies
         .iter()
