@@ -104,7 +104,7 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
     written.map_err(|error| interrupted(frame.py(), error))
 }
 
-/// Writes texts to the `text` column of a new Parquet file. Each text is a string or None. Returns the number of rows.
+/// Writes document texts, each of which is a string or None, to the `text` column of a new Parquet file. Returns the number of rows.
 ///
 /// # Errors
 /// Raises TypeError with the row number for any other value. Returns an error if the disk is full. Passes on exceptions from the iterator.
@@ -197,7 +197,8 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // If no column has the complete name, the name is a list of columns, whose strings are joined into one text or are one choice each.
+        // If no column has the complete name, the name is a list of columns. Depending on the keyword, their strings are joined, or each
+        // column holds one choice.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))

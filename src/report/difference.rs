@@ -35,7 +35,7 @@ pub enum Line {
     Equal(String),
     /// A line in both documents, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// A line in both documents whose two versions differ but have too many words to compare.
+    /// A line in both documents, with differences; it has too many words for a word-by-word comparison.
     TooLong(String, String),
     /// A line that is only in the first document.
     Left(String),

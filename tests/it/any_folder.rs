@@ -50,7 +50,7 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// Runs the program in this subfolder of the place. `/` stands for the root folder of the machine.
+    /// Runs the program in the given subfolder of the test folder. `/` stands for the root folder of the machine.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)

@@ -1,4 +1,4 @@
-//! Tests columns by name: missing columns, columns inside structs and objects, and columns in folder names.
+//! Tests the selection of columns by name: missing columns, columns inside structs and objects, and columns in folder names.
 
 use std::path::Path;
 use std::sync::Arc;

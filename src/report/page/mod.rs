@@ -136,7 +136,7 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // Nothing is fetched, and no other script runs, even if a document contains a script. Styles are inline.
+                // Nothing is fetched, and only the page's own script runs, even if a document contains a script. Styles are inline.
                 meta http-equiv="Content-Security-Policy" content={
                     "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
                 };

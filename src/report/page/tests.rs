@@ -1,4 +1,4 @@
-//! Tests the page of a sample record: its content is correct, and nothing can be injected into it.
+//! Tests the page for a sample record: its content is correct, and nothing can be injected into it.
 
 use std::collections::BTreeMap;
 
