@@ -53,7 +53,7 @@ pub fn leave(py: Python<'_>) {
 /// number of steps.
 ///
 /// # Errors
-/// Returns the error of the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.
+/// Returns the error from the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     told: Option<Py<PyAny>>,

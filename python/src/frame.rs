@@ -1,5 +1,5 @@
 //! Reads data frames through the Arrow PyCapsule interface. The requested columns are written to a Parquet file, batch by batch, so that a
-//! frame may be larger than the memory limit and a run can read it twice.
+//! frame may be larger than the memory limit and a run can read the data twice.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -146,8 +146,8 @@ fn write_column(table: &mut TableWriter, column: &mut BinaryViewBuilder) -> Resu
     table.write(&rows.map_err(Error::table("write the texts"))?)
 }
 
-/// Returns KeyboardInterrupt if the frame raised it, or else the error itself. KeyboardInterrupt is recognized by its
-/// text, because Arrow passes on only the text of an exception.
+/// Returns KeyboardInterrupt if the frame raised it, or else the error itself. KeyboardInterrupt is recognized by its name in the message,
+/// because Arrow passes on only the message of an exception.
 pub fn interrupted(py: Python<'_>, error: PyErr) -> PyErr {
     let said = error.value(py).to_string();
     let last = said.trim_end().lines().next_back().unwrap_or_default();

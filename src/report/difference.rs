@@ -2,7 +2,7 @@
 //! character by character).
 //!
 //! Lines are split after sentences, so that a page that consists of a single line is compared sentence by sentence. Empty lines, and white
-//! space at the beginning and end of a line, are ignored. Every limit is on size rather than time, so the same texts always give the same
+//! space at the beginning and end of a line, are ignored. All limits apply to size, not time, so the same texts always give the same
 //! difference.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};

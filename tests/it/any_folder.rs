@@ -22,7 +22,7 @@ impl Place {
         }
         let write = |name: &str, bytes: &[u8]| std::fs::write(home.join(name), bytes).unwrap();
         let docs = made_docs(60);
-        // Adds a version of every fourth document, so that the report pages have two texts to show.
+        // Adds a second version of every fourth document, so that the report pages have two texts to show.
         let version =
             |doc: &Doc| Doc { id: format!("{}v", doc.id), text: format!("{} And more of it.", doc.text), title: None };
         let versions: Vec<Doc> = docs.iter().step_by(4).map(version).collect();

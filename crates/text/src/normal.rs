@@ -173,7 +173,8 @@ impl Normal {
     }
 }
 
-/// Converts bytes to a string if they are UTF-8. The check uses vector code and is ten times as fast as the check in the standard library.
+/// Converts bytes to a string if they are valid UTF-8. The check uses vector code and is ten times as fast as the check in the standard
+/// library.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;

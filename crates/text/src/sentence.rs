@@ -5,9 +5,9 @@
 //! U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing quotation marks and
 //! brackets right after the end of a sentence also belong to its piece.
 //!
-//! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply. These rules
-//! also split text after an abbreviation such as `etc.` or after a heading number, which is harmless as long as all documents are split the
-//! same way.
+//! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply. The rules
+//! of this module also split text after an abbreviation such as `etc.` or after a heading number, which is harmless as long as all
+//! documents are split the same way.
 
 /// Returns the end of the piece that contains `from`. No boundary may begin between the start of the piece and `from`.
 pub fn piece_end(text: &str, from: usize) -> usize {

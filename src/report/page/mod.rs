@@ -164,8 +164,8 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
     page.into_string()
 }
 
-/// Returns the page with the remarks of this record in place of its own. This function is used when a held result is accepted. Returns
-/// `None` if the page has no markers around its remarks. Nothing is read again, because the corpus may no longer exist.
+/// Returns the page with its remarks replaced by the remarks from this record. This function is used when a held result is accepted.
+/// Returns `None` if the page has no markers around its remarks. Nothing is read again, because the corpus may no longer exist.
 pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
     let (before, rest) = page.split_once(NOTES.0)?;
     let (_, behind) = rest.split_once(NOTES.1)?;

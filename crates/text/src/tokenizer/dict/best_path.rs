@@ -80,8 +80,7 @@ pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// The weight of a word in each frequency class: the logarithm of its share of the sum of all frequencies, or
-    /// negative infinity for class 0.
+    /// The weight of a word in each frequency class: the logarithm of its share of the total frequency, or negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
     /// The weight of each letter as a word of its own.
     pub(super) ones: Cow<'static, [f64]>,
