@@ -346,8 +346,8 @@ fn presets_are_entries() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
-/// Checks that two pages from the same template do not count as a pair of the algorithm that classifies them, and are not sampled for this
-/// algorithm, even if other algorithms report them.
+/// Checks that two pages from the same template do not count as a pair of the algorithm that classifies them as such, and are not sampled
+/// for this algorithm, even if other algorithms report them.
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();

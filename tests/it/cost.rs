@@ -26,7 +26,7 @@ fn list<'v>(record: &'v Value, name: &str) -> &'v [Value] {
     record[name].as_array().unwrap_or_else(|| panic!("run.json has no list {name}"))
 }
 
-/// Returns the sum of the number `name` over the stages whose names begin with `stage`.
+/// Returns the sum of the `name` values of all stages whose names begin with `stage`.
 fn of_stages(record: &Value, stage: &str, name: &str) -> u64 {
     let named = |one: &&Value| one["stage"].as_str().unwrap().starts_with(stage);
     list(record, "stages").iter().filter(named).map(|one| number(one, name)).sum()

@@ -194,8 +194,8 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the length that the output of [`normal_word`] would have for this stretch, in bytes and without white space.
-/// Does not allocate the output.
+/// Returns the length that the output of [`normal_word`] would have for this stretch, in bytes, not counting white space. Does not allocate
+/// the output.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);

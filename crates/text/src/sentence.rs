@@ -39,7 +39,7 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
         // Most of these marks are inside a number or an address, or are followed by a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
         (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
-        // These bytes are a Chinese period, followed by a letter (including a Chinese character) or by white space.
+        // These bytes form a Chinese period, followed by a letter (including a Chinese character) or by white space.
         (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
             Some(place + 3)
         }
