@@ -1,6 +1,6 @@
 //! dupsift removes near-duplicates from document corpora: it reads Parquet, JSON lines or web archives and writes pairs, clusters and a
-//! removal list. It offers thirty algorithms for Chinese, Russian and English text, from exact copies to shingles, bit vectors and trained
-//! models.
+//! removal list. It offers thirty algorithms for Chinese, Russian and English text, from exact matching to shingles, bit vectors and
+//! trained models.
 //!
 //! The command line and the Python package are built on this library. This documentation is for Rust programmers.
 //!

@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as CSV and TSV tables, with a valid header or with the header in the bytes, uncompressed and compressed with gzip
-//! or Zstandard. Checks that nothing panics, and that every pass returns all counted rows, whether a file is read in one piece or in many.
+//! Reads arbitrary bytes as CSV and TSV tables, with and without a valid header before the bytes, uncompressed and compressed with gzip or
+//! Zstandard. Checks that nothing panics, and that every pass returns all counted rows, whether a file is read in one piece or in many.
 #![no_main]
 
 use std::io::Write as _;
@@ -55,7 +55,7 @@ fuzz_target!(|data: &[u8]| {
     let columns = Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() };
     let source = match open(found.expect("found"), &columns, 1, None) {
         Ok((source, _)) => source,
-        // In some encodings, none of the headers contains the column.
+        // In some encodings, none of the headers contains the text column.
         Err(Error::Usage { .. }) => return,
         Err(error) => panic!("{error}"),
     };

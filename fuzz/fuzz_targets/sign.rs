@@ -1,5 +1,5 @@
-//! Signs arbitrary bytes, as the text and title of a document, using every algorithm with its default parameters. Checks that nothing
-//! panics, that rows have the declared shape, and that the same document gives the same rows.
+//! Computes the signatures of a document whose text and title are arbitrary bytes, using every algorithm with its default parameters.
+//! Checks that nothing panics, that rows have the declared shape, and that the same document gives the same rows.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -49,10 +49,11 @@ pub fn leave(py: Python<'_>) {
 }
 
 /// Runs the work and waits for it. `told` is called on the calling thread with the progress of each stage: the number and the name of the
-/// stage, the units done and in total, the unit, whether the stage has ended, the current step of the job, and the number of steps.
+/// stage, the number of units done, the total number of units, the unit, whether the stage has ended, the current step of the job, and the
+/// number of steps.
 ///
 /// # Errors
-/// Returns the error of the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.
+/// Returns the error from the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     told: Option<Py<PyAny>>,
@@ -112,8 +113,8 @@ fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeo
     }
 }
 
-/// The state of a stage: its name, the units done and in total, the unit, whether the stage has ended, and the step of the job and the
-/// number of steps (both 0 if unknown).
+/// The state of a stage: its name, the number of units done, the total number of units, the unit, whether the stage has ended, and the step
+/// of the job and the number of steps (both 0 if unknown).
 type Stage = (String, u64, u64, Unit, bool, [usize; 2]);
 
 /// Holds the last pending event of each stage, because work threads do not wait for the interpreter.

@@ -50,8 +50,7 @@ pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String>
         .map_err(|error| raised(py, error))
 }
 
-/// Returns a mask over the rows in the corpus. A value is true if the row is kept because no item reaches the threshold
-/// in it.
+/// Returns a mask over the rows in the corpus. A value is true if the row is kept, that is, if no item reaches the threshold in this row.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished search, or if a table is damaged.

@@ -1,4 +1,4 @@
-//! Converts errors of the library to exceptions. The cause of an error determines the class of the exception:
+//! Converts errors from the library to exceptions. The cause of an error determines the class of the exception:
 //!
 //! | cause | class |
 //! | --- | --- |

@@ -1,5 +1,5 @@
 //! Reads data frames through the Arrow PyCapsule interface. The requested columns are written to a Parquet file, batch by batch, so that a
-//! frame may be larger than the memory limit and a run can read it twice.
+//! frame may be larger than the memory limit and a run can read the data twice.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
     written.map_err(|error| interrupted(frame.py(), error))
 }
 
-/// Writes texts to the `text` column of a new Parquet file. Each text is a string or None. Returns the number of rows.
+/// Writes document texts, each of which is a string or None, to the `text` column of a new Parquet file. Returns the number of rows.
 ///
 /// # Errors
 /// Raises TypeError with the row number for any other value. Returns an error if the disk is full. Passes on exceptions from the iterator.
@@ -146,8 +146,8 @@ fn write_column(table: &mut TableWriter, column: &mut BinaryViewBuilder) -> Resu
     table.write(&rows.map_err(Error::table("write the texts"))?)
 }
 
-/// Returns KeyboardInterrupt if the frame raised it, or else the error itself. KeyboardInterrupt is recognized by its
-/// text, because Arrow passes on only the text of an exception.
+/// Returns KeyboardInterrupt if the frame raised it, or else the error itself. KeyboardInterrupt is recognized by its name in the message,
+/// because Arrow passes on only the message of an exception.
 pub fn interrupted(py: Python<'_>, error: PyErr) -> PyErr {
     let said = error.value(py).to_string();
     let last = said.trim_end().lines().next_back().unwrap_or_default();
@@ -197,7 +197,8 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // If no column has the complete name, the name is a list of columns, whose strings are joined into one text or are one choice each.
+        // If no column has the complete name, the name is a list of columns. Depending on the keyword, their strings are joined, or each
+        // column holds one choice.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))

@@ -1,4 +1,4 @@
-//! Implements the `Stream` class, which reports whether a similar text has been seen before.
+//! Implements the `Stream` class, which reports whether a similar document has been seen before.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::columns::Column;
 use crate::error::raised;
 use crate::frame::{batches, interrupted};
 
-/// Holds the texts seen so far, as a Bloom filter.
+/// Holds a Bloom filter of the documents seen so far.
 #[pyclass(frozen, module = "dupsift._dupsift")]
 pub struct Seen {
     seen: Arc<Mutex<dupsift::stream::Seen>>,
@@ -74,7 +74,7 @@ impl Seen {
         Ok(Seen { seen: Arc::new(Mutex::new(seen.map_err(|error| raised(py, error))?)) })
     }
 
-    /// Adds texts, and returns one value per text: whether a similar text has been seen before.
+    /// Adds documents, given as text, and returns one value per document: whether a similar document has been seen before.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Option<String>>) -> Column {
         py.detach(|| {
             let mut seen = self.lock();
@@ -82,7 +82,7 @@ impl Seen {
         })
     }
 
-    /// Adds the texts in a column of a frame, and returns one value per row: whether a similar text has been seen before.
+    /// Adds the documents in a column of a frame, and returns one value per row: whether a similar document has been seen before.
     fn add(&self, frame: &Bound<'_, PyAny>, text: String) -> PyResult<Column> {
         let (batches, seen) = (batches(frame)?, self.seen.clone());
         let added = call(frame.py(), None, move |cancel, _| {

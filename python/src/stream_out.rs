@@ -18,7 +18,7 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Converts an Arrow error to an exception. An error of the library keeps its class.
+/// Converts an Arrow error to an exception. An error from the library keeps its class.
 pub fn refused(error: ArrowError) -> PyErr {
     let said = error.to_string();
     match error {

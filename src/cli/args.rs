@@ -144,7 +144,7 @@ pub struct ExplainArguments {
     /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
-    /// The options of this command from the table.
+    /// The options of this command, from the table of options.
     #[command(flatten)]
     pub options: Options<{ Of::Explain as usize }>,
 }
@@ -293,7 +293,7 @@ pub struct EvaluateArguments {
     /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
-    /// The options of this command from the table.
+    /// The options of this command, from the table of options.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
 }
@@ -326,7 +326,7 @@ pub struct ApplyArguments {
     /// Replace the folder for the result, or the folders that an earlier call added to OUT
     #[arg(long)]
     pub overwrite: bool,
-    /// The options of this command from the table.
+    /// The options of this command, from the table of options.
     #[command(flatten)]
     pub options: Options<{ Of::Apply as usize }>,
 }
@@ -340,7 +340,7 @@ pub struct ReportArguments {
     /// Current location of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
-    /// The options of this command from the table.
+    /// The options of this command, from the table of options.
     #[command(flatten)]
     pub options: Options<{ Of::Report as usize }>,
 }
@@ -352,7 +352,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::options_of;
 
-    /// The flags outside the table, by command.
+    /// The flags that are not in the table of options, by command.
     const OF_ONE_CALL: &[(&str, &[&str])] = &[
         ("run", &["config"]),
         ("compare", &["config"]),

@@ -11,7 +11,7 @@ use dupsift_study::study::{self, Finished, truth_quotes};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the folder is not a finished run, if the truth cannot be interpreted, or if the corpus is missing.
+/// Returns an error if the folder is not a finished run, if the labels cannot be interpreted, or if the corpus is missing.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     let settings = arguments.options.settings()?;

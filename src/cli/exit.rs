@@ -67,12 +67,12 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status after a finished run.
+    /// Returns the exit status for a finished run.
     pub fn of_report(report: &RunReport) -> Exit {
         Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())
     }
 
-    /// Returns the exit status after a finished job, based on its guards and its numbers of rejected rows and skipped files.
+    /// Returns the exit status for a finished job, based on its guards and on the number of rejected rows and skipped files.
     pub fn of(report: &impl Guarded, rejected: u64, bad_inputs: usize) -> Exit {
         if report.is_held() {
             return Exit::Held;
@@ -89,7 +89,7 @@ impl Exit {
         }
     }
 
-    /// Returns the exit status after a failed run.
+    /// Returns the exit status for a failed run.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>().map(|error| (error.kind(), error)) {
             Some((Kind::Usage, _) | (_, Error::Missing { .. })) => Exit::Usage,

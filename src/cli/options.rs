@@ -17,7 +17,7 @@ pub(super) const CONFIG: &str = "config";
 /// Options that also have a short form.
 const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
 
-/// Holds the typed options of a command. The command is given by its position in [`Verb::ALL`].
+/// Holds the options that were given on the command line. The command is identified by its position in [`Verb::ALL`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,

@@ -16,7 +16,7 @@ use dupsift_study::study::{self, Finished, PAGE};
 pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
-    // The typed options have already been checked. If options are missing from the record, the page merely shows less.
+    // The options on the command line have already been checked. If options are missing from the record, the page merely shows less.
     let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;

@@ -1,7 +1,7 @@
 //! Implements `--version`, which shows the program, its target and commit, and the versions of everything that affects word boundaries.
 //!
-//! If the last line is the same in two installations, both segment words in the same way. The version of the Chinese dictionary is shown
-//! without loading the dictionary.
+//! If the last line is the same in two installations, both split text into words in the same way. The version of the Chinese dictionary is
+//! shown without loading the dictionary.
 
 use dupsift_core::error::Result;
 use dupsift_text::{Pipeline, TextOptions};

@@ -1,4 +1,4 @@
-//! Describes the fate of two documents: how much of each is contained in the other, and why each was removed or kept.
+//! Reports how much of each of two documents is contained in the other, and why each document was removed or kept.
 
 use super::columns::safe;
 use super::{table, thousands};

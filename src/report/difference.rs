@@ -2,7 +2,7 @@
 //! character by character).
 //!
 //! Lines are split after sentences, so that a page that consists of a single line is compared sentence by sentence. Empty lines, and white
-//! space at the beginning and end of a line, are ignored. Every limit is on size rather than time, so the same texts always give the same
+//! space at the beginning and end of a line, are ignored. All limits apply to size, not time, so the same texts always give the same
 //! difference.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -35,7 +35,7 @@ pub enum Line {
     Equal(String),
     /// A line in both documents, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// A line in both documents whose two versions differ but have too many words to compare.
+    /// A line in both documents, with differences; it has too many words for a word-by-word comparison.
     TooLong(String, String),
     /// A line that is only in the first document.
     Left(String),

@@ -49,7 +49,7 @@ pub struct SampleEstimate {
     pub removed: u64,
     /// The time for the run on the sample, in seconds.
     pub seconds: f64,
-    /// The lowest and highest estimate of the share of documents in the complete corpus that would be removed, 0 to 1.
+    /// The lowest and highest estimates of the share of documents in the complete corpus that would be removed, 0 to 1.
     pub removed_share: [f64; 2],
     /// The estimated time for the complete corpus in seconds, without the report and the cleaned corpus.
     pub estimated_seconds: f64,

@@ -1,4 +1,4 @@
-//! Formats the output of `evaluate`: the figures for each algorithm, and the parts of the truth that could not be used.
+//! Formats the output of `evaluate`: the figures for each algorithm, and the labels that could not be used.
 
 use std::path::Path;
 

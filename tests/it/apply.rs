@@ -268,8 +268,8 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // A threshold is accepted only for an algorithm that decides on removals, and only once per algorithm. The rule of a run with chains
-    // cannot be changed.
+    // A threshold is accepted only for an algorithm whose pairs decide which documents are removed, and only once per algorithm. The
+    // removal rule of a run with `--chain remove` cannot be changed.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);

@@ -198,7 +198,7 @@ fn shingles() {
     }
 }
 
-/// Returns the heaviest words of a document with their weights, in order of descending weight and then ascending word.
+/// Returns the heaviest words of a document with their weights, sorted by descending weight and then by word.
 fn heaviest(words: &Words, doc: usize, count: usize, weight: impl Fn(u32, u32) -> f64) -> Vec<(u32, f64)> {
     let weighed = words.counts[doc].iter().map(|(&word, &tf)| (word, weight(word, tf)));
     let mut weighed: Vec<(u32, f64)> = weighed.filter(|one| one.1 > 0.0).collect();

@@ -26,7 +26,7 @@ fn told(docs: &[Doc]) -> String {
     docs.iter().map(line).collect()
 }
 
-/// Returns the text with unusual forms of capitals and spaces, which normalization undoes.
+/// Replaces capitals and spaces in the text with unusual forms, which normalization converts back.
 fn in_other_letters(text: &str) -> String {
     let other = |c: char| match c {
         // Mathematical bold capitals have no lower case, and NFKC turns them into A to Z.

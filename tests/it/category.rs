@@ -11,8 +11,8 @@ fn posteriors_agree_with_scikit_learn() {
     let folder = tempfile::tempdir().unwrap();
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let mut numbers = Numbers(13);
-    // The number of classes, the number of possible words, and the bound on the number of words in a text. The cases are few classes, many
-    // classes, and a single class.
+    // The number of classes, the number of possible words, and the upper bound on the number of words per text. The cases are few classes,
+    // many classes, and a single class.
     for (classes, words, most) in [(2, 30, 12), (7, 400, 60), (40, 150, 25), (1, 20, 9)] {
         let mut text = |class: usize, more: usize| {
             // Half of the words are specific to one class, so that the posterior probabilities differ.

@@ -27,7 +27,7 @@ enum Fault {
     None,
     /// A task is skipped.
     Lost,
-    /// A task is run in place of another task, so that it counts twice.
+    /// A task is run in place of a different task and therefore counts twice.
     Twice,
 }
 

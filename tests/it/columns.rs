@@ -1,4 +1,4 @@
-//! Tests columns by name: missing columns, columns inside structs and objects, and columns in folder names.
+//! Tests the selection of columns by name: missing columns, columns inside structs and objects, and columns in folder names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,8 +51,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
         purify(&["--columns", "idd"]).says(&["`--columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
-    // A missing column is not an error if the column is a default that was not given explicitly, or if at least one
-    // file has it.
+    // A missing column is not an error if its name is a default that was not given explicitly, or if at least one file has the column.
     run(&[&parquet], &out, &["--keep", "id desc", "--url-column", "id"]).ends_with(0);
     let only_lines = Doc { id: "x".into(), text: "some words of a text".into(), title: Some("t".into()) };
     std::fs::write(&lines, json_lines(&[only_lines])).unwrap();
@@ -225,7 +224,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     let fails = |more: &[&str]| run(&[&docs], &out, &[&["--overwrite"], more].concat()).ends_with(2);
     fails(&["--keep", "m desc"]).says(&["`--keep` names the column \"m\""]);
     fails(&["--text-column", "lang"]).says(&["no column \"lang\""]);
-    // A finished run is opened again from the paths of its files.
+    // A finished run is reopened from the paths of its files.
     removed(&["--keep", "lang desc, n desc"]);
     Ran::of(program().arg("report").arg(&out).output().unwrap()).ends_with(0);
     // The column in the file takes precedence, and this is reported.

@@ -58,7 +58,7 @@ const BOUND: &[(&str, &str)] = &[
     ("--keys 100000000", "--keys 100000"),
 ];
 
-/// Absolute folders, each of which is mapped to a folder below the folder of the page.
+/// Absolute paths, each of which is mapped to a folder below the folder of the page.
 const ROOTS: &[&str] = &["/data/", "/usr/local/", "/var/log/", "~/"];
 
 /// Events that a page describes before a command: the page, the command, and the event as a shell command.
@@ -139,7 +139,7 @@ fn pages() -> Vec<String> {
     found
 }
 
-/// Returns the exit code that a text mentions.
+/// Returns the exit code that the text mentions.
 fn code_in(text: &str) -> Option<i32> {
     let behind = text.split("exit code ").nth(1)?.trim_start_matches("is ");
     behind.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
@@ -366,7 +366,7 @@ impl Desk {
         Ran::of(command.output().unwrap())
     }
 
-    /// Maps absolute folders to folders below this folder, and replaces placeholders.
+    /// Maps absolute paths to folders below this folder, and replaces placeholders.
     fn bound(&mut self, typed: &str) -> String {
         let here = self.path();
         let mut bound = format!(" {typed} ");

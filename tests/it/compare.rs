@@ -48,7 +48,7 @@ fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     pool
 }
 
-/// Returns seven algorithms and a loose algorithm with these bands, so that not every pair is a duplicate.
+/// Returns seven algorithms and a loose algorithm with these bands, which finds pairs that are not duplicates.
 fn eight(bands: &str) -> String {
     format!("{SEVEN},minhash:{bands},verify=none,as=loose")
 }
@@ -172,7 +172,7 @@ fn the_study_is_what_a_plain_count_gives() {
         assert_eq!(similarity[row], duplicate[row].then_some(judged[pair] as f32), "{pair:?}");
     }
 
-    // Judges all pairs of all documents.
+    // Judges every pair of documents, whether or not an algorithm found it.
     let (mut all, mut unseen, mut found) = (0, 0, BTreeMap::new());
     for a in 0..texts.len() {
         for b in a + 1..texts.len() {
@@ -346,8 +346,8 @@ fn presets_are_entries() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
-/// Checks that two pages from the same template do not count as a pair of the algorithm that classifies them, and are not sampled for this
-/// algorithm, even if other algorithms report them.
+/// Checks that two pages from the same template do not count as a pair of the algorithm that classifies them as such, and are not sampled
+/// for this algorithm, even if other algorithms report them.
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,7 +438,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
         }
         assert_eq!(studies[0]["oracle"], studies[1]["oracle"]);
     }
-    // A comparison makes no decisions about removals.
+    // A comparison does not decide which documents are removed.
     let explained = program().arg("explain").arg(folder.path().join("versions-3")).args(["d0", "d8"]).output().unwrap();
     let said = Ran::of(explained).ends_with(0).stdout;
     assert!(!said.contains("kept") && !said.contains("may go") && said.contains("3-grams"), "{said}");

@@ -8,12 +8,12 @@ use crate::kit::{
     ALL, Done, Ran, SEVEN, Table, done, numbered, program, python, record, removed_ids, run, samples, write_docs,
 };
 
-/// Spells a number in letters, because a text without digits contains no numbers.
+/// Replaces the digits of a number with letters, because text without digits contains no numbers.
 fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
 
-/// Returns a text with this many distinct words.
+/// Returns text that consists of this many distinct words.
 fn words(prefix: &str, count: usize) -> String {
     (0..count).map(|n| prefix.to_string() + &letters(n)).collect::<Vec<_>>().join(" ")
 }

@@ -51,7 +51,7 @@ fn threads_and_memory_do_not_show_in_the_rarest() {
     }
 }
 
-/// Returns a text that consists of this many eight-letter words.
+/// Returns text that consists of this many eight-letter words.
 fn words(count: usize, numbers: &mut Numbers) -> String {
     let mut word = || (0..8).map(|_| char::from(b'a' + numbers.below(26) as u8)).chain([' ']).collect::<String>();
     (0..count).map(|_| word()).collect()
@@ -89,7 +89,7 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// Checks that short texts with different words do not form candidate pairs with texts that have many words. Judging only by its bitmap,
+/// Checks that short texts with different words do not form candidate pairs with texts that have many words. Judged only by its bitmap,
 /// which is full, a text with many words could contain any short text.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {

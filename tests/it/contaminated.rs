@@ -64,7 +64,7 @@ const RUSSIAN: &str = "река камень рынок окно сад пись
     кухня солдат свеча гавань художник станция одеяло";
 const CHINESE: &str = "河石市窗园信船冬桥银林师机山医村岛厨兵烛港画站毯春雨花鸟鱼虫风雪月星日云水火木金土田";
 
-/// Returns a text of this many generated words in a language, or of twice as many Chinese characters. The text is unique.
+/// Returns unique text that consists of this many generated words in a language, or of twice as many Chinese characters.
 fn made(language: &str, words: usize, numbers: &mut Numbers) -> String {
     if language == "zh" {
         let all: Vec<char> = CHINESE.chars().collect();
@@ -74,7 +74,7 @@ fn made(language: &str, words: usize, numbers: &mut Numbers) -> String {
     (0..words).map(|_| all[numbers.below(all.len())]).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the parts of a text that can be replaced: words, or pairs of Chinese characters.
+/// Returns the parts of the text that can be replaced: words, or pairs of Chinese characters.
 fn words(language: &str, text: &str) -> Vec<String> {
     if language == "zh" {
         let characters: Vec<char> = text.chars().collect();

@@ -26,7 +26,7 @@ fn list<'v>(record: &'v Value, name: &str) -> &'v [Value] {
     record[name].as_array().unwrap_or_else(|| panic!("run.json has no list {name}"))
 }
 
-/// Returns the sum of the number `name` over the stages whose names begin with `stage`.
+/// Returns the sum of the `name` values of all stages whose names begin with `stage`.
 fn of_stages(record: &Value, stage: &str, name: &str) -> u64 {
     let named = |one: &&Value| one["stage"].as_str().unwrap().starts_with(stage);
     list(record, "stages").iter().filter(named).map(|one| number(one, name)).sum()
@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and uses more of a text than its words, requires
-/// a second pass. A model that is learned from the statistics requires a third pass. If pairs are verified by comparing texts, there is one
-/// more pass, which reads the documents in candidate pairs. Nothing else reads texts.
+/// Guards the number of passes. An algorithm that needs statistics of the complete corpus, and uses more than the words of a document,
+/// requires a second pass. A model that is learned from the statistics requires a third pass. If pairs are verified by comparing texts,
+/// there is one more pass, which reads the documents in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -119,8 +119,8 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
-/// Guards the reading of a compressed JSON lines file: only the pass that counts its rows decompresses the file, even if many passes read
-/// texts, candidates and ids later. The compressed file has the same rows as the uncompressed file.
+/// Guards the cost of reading a compressed JSON lines file: only the pass that counts its rows decompresses the file, even if many passes
+/// read texts, candidates and ids later. The compressed file has the same rows as the uncompressed file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the use of the dictionary, which costs ten times as much as all other processing of a text. Each Chinese character is segmented
+/// Guards the use of the dictionary, which costs ten times as much as all other processing of the text. Each Chinese character is segmented
 /// at most once, even if many algorithms, passes and checks use words, and never if all algorithms use only characters.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
@@ -184,7 +184,7 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
             assert_eq!(of_stages(&record, stage, "spilled_bytes"), 0, "{stage}");
         }
         let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
-        // Signing writes the evidence of one algorithm, which is two numbers per distinct word.
+        // Signing writes the evidence for one algorithm, which is two numbers per distinct word.
         let evidence = of_stages(&record, "sign", "spilled_bytes");
         assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
         assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");
@@ -192,8 +192,8 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
     }
 }
 
-/// Guards the size of the words that are kept during counting: about three bytes for each distinct word in a document, plus the word itself
-/// about once per thread.
+/// Guards the space that is required to keep words during counting: about three bytes for each distinct word in a document, plus the word
+/// itself about once per thread.
 #[test]
 fn kept_words_take_few_bytes() {
     for threads in ["1", "8"] {

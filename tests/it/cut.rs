@@ -15,7 +15,7 @@ use crate::resume::Place;
 const EXACT: [&str; 4] = ["--algorithms", "exact", "--max-cut-share", "1"];
 const BOILER: &str = "All rights reserved by the owners of this site, 版权所有 и все права защищены.";
 
-/// Returns a unique text of about this many characters.
+/// Returns unique text with about this many characters.
 fn own(number: usize, characters: usize) -> String {
     (0..characters / 8)
         .map(|word| format!("w{:06}", number * 7919 + word * 104_729 % 999_983))

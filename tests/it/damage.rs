@@ -19,7 +19,7 @@ use crate::kit::{
 };
 use crate::signals::listening;
 
-/// Writes Parquet as in real corpora: compressed and with several row groups.
+/// Writes Parquet files like those in real corpora: compressed and with several row groups.
 fn write_compressed(path: &Path, docs: &[Doc]) {
     let schema =
         Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)]));

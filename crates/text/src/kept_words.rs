@@ -8,7 +8,7 @@ use super::word::{Counted, Word};
 /// The counted words of a document or of its first line.
 #[derive(Debug)]
 pub struct KeptWords<'a> {
-    /// The distinct words, in order of their first occurrences.
+    /// The distinct words, in order of first occurrence.
     pub(super) counted: Vec<Counted>,
     /// The frequencies of these words.
     pub(super) frequencies: Vec<Frequency>,

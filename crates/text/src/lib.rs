@@ -6,9 +6,9 @@
 //!                     \-> shingle tokens: words, but Chinese one character at a time             Analysis::tokens
 //! ```
 //!
-//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads. The pipeline returns one [`analysis::Analysis`] per
-//! document, which performs each step once, when its result is first needed. Two rules ensure that words do not depend on the order of
-//! calls: text is split into sentences before it is split into words, and shingle tokens never need the Chinese dictionary.
+//! A [`pipeline::Pipeline`] is created once from the options and shared by all threads. For each document, the pipeline returns an
+//! [`analysis::Analysis`], which performs each step only once, when the result is first needed. Two rules ensure that words do not depend
+//! on the order of calls: text is split into sentences before it is split into words, and shingle tokens never need the Chinese dictionary.
 //!
 //! Limitation: text larger than [`normal::MAX_TEXT_BYTES`] is not analyzed.
 

@@ -2,7 +2,7 @@
 //!
 //! Invisible characters are removed first, so that they affect neither sentence boundaries nor normal forms. The text is converted to NFC,
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
-//! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is folded. No step
+//! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is collapsed. No step
 //! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
 //! Most pieces contain only ASCII, basic Cyrillic and Han characters, and their punctuation. Such a piece is copied in lowercase
@@ -25,7 +25,7 @@ use dupsift_core::cpu::Level;
 
 /// The maximum size of raw text that is analyzed, in bytes (128 MiB); readers reject rows that contain more text.
 ///
-/// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double its
+/// Offsets in the normalized text are 32-bit numbers. NFKC lengthens text by a factor of at most [`EXPANSION`], and stems may double the
 /// length again, so this limit keeps every offset below 2^32.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
@@ -78,8 +78,8 @@ impl Normal {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Nearly every text is already composed. The check runs while the text is copied; if it fails, the text is composed first and
-        // copied again.
+        // Nearly all text is already composed. The check runs while the text is copied; if it fails, the text is composed first and copied
+        // again.
         let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
@@ -173,7 +173,8 @@ impl Normal {
     }
 }
 
-/// Converts bytes to a string if they are UTF-8. The check uses vector code and is ten times as fast as the check in the standard library.
+/// Converts bytes to a string if they are valid UTF-8. The check uses vector code and is ten times as fast as the check in the standard
+/// library.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
@@ -193,8 +194,8 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the length that the output of [`normal_word`] would have for this stretch, in bytes and without white space.
-/// Does not allocate the output.
+/// Returns the length that the output of [`normal_word`] would have for this stretch, in bytes, not counting white space. Does not allocate
+/// the output.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -260,8 +261,8 @@ fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69D}')
 }
 
-/// Returns whether the character is ASCII, basic Cyrillic, Han, or a common punctuation mark or symbol. Any combination of these characters
-/// is in NFC and visible. Other characters may also be in NFC and visible.
+/// Returns whether the character is ASCII, basic Cyrillic, Han, or a common punctuation mark or symbol. Text that contains only these
+/// characters is in NFC and has no invisible characters. This may also be true of other text.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
@@ -280,7 +281,7 @@ fn push_any(piece: &str, out: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// Folds the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№ becomes `No`).
+/// Collapses the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№ becomes `No`).
 struct Folded<'o> {
     out: &'o mut Vec<u8>,
     after_space: bool,

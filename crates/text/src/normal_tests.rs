@@ -64,8 +64,8 @@ fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
-/// Checks each character alone: its normalized length does not exceed the limit, no invisible character or unusual white space remains,
-/// and the table agrees with the libraries.
+/// Checks each character individually: its normalized length does not exceed the limit, no invisible character or unusual white space
+/// remains, and the table agrees with the libraries.
 #[test]
 fn every_character() {
     let mut longest = 0;

@@ -27,7 +27,7 @@ pub struct Pipeline {
     han_words_are_text: bool,
     letters: Letters,
     pub(super) stems: Option<Stems>,
-    /// The 64-bit hashes of the stop words before stemming. One in 10^15 other words collides with a stop word.
+    /// The 64-bit hashes of the stop words before stemming. About one in 10^15 other words has the same hash as a stop word.
     stop_words: HashSet<u64>,
     identity: String,
 }

@@ -5,8 +5,8 @@
 //! U+2029, which text extractors write between blocks. A single line break is not a boundary. Sentence marks, closing quotation marks and
 //! brackets right after the end of a sentence also belong to its piece.
 //!
-//! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply.
-//! These rules also split text after an abbreviation such as `etc.` or after the number of a heading, which is harmless as long as all
+//! The text must be in NFC but not yet in NFKC, which turns full-width marks into ASCII marks, for which different rules apply. The rules
+//! of this module also split text after an abbreviation such as `etc.` or after a heading number, which is harmless as long as all
 //! documents are split the same way.
 
 /// Returns the end of the piece that contains `from`. No boundary may begin between the start of the piece and `from`.
@@ -39,7 +39,7 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
         // Most of these marks are inside a number or an address, or are followed by a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
         (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
-        // These bytes are a Chinese period, followed by a letter (including a Chinese character) or by white space.
+        // These bytes form a Chinese period, followed by a letter (including a Chinese character) or by white space.
         (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
             Some(place + 3)
         }
@@ -55,7 +55,7 @@ pub fn is_white(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Returns whether this byte rules out that its character is a sentence mark or closing punctuation.
+/// Returns `true` only if a character with this byte is neither a sentence mark nor closing punctuation.
 #[inline]
 fn is_letter_or_white(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || is_white(byte) || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9)

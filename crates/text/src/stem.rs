@@ -1,4 +1,4 @@
-//! Stems words, if requested, with the Snowball stemmers for Russian and English. The letters of a word select the stemmer.
+//! Stems words, if requested, with the Snowball stemmers for Russian and English. The letters of a word determine which stemmer is used.
 //!
 //! A word that consists only of the Cyrillic letters а to я and ё is stemmed as Russian. A word that consists only of ASCII letters and
 //! apostrophes is stemmed as English. Any other word is its own stem. ё does not change; use the `yo_to_e` option for that.
@@ -14,7 +14,7 @@ pub struct Stems {
 }
 
 impl Stems {
-    /// Creates the stemmers. This costs nothing.
+    /// Creates the stemmers. Creating them costs nothing.
     pub fn new() -> Stems {
         Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
     }

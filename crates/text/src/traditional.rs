@@ -1,5 +1,5 @@
-//! Replaces each traditional character with its simplified form, so that the same text in either script is treated as equal. The simplified
-//! text is used only for comparison and is never written.
+//! Replaces each traditional character with its simplified form, so that the traditional and the simplified version of a text are treated
+//! as identical. The simplified text is used only for comparison and is never written.
 //!
 //! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and contains 2,966 characters of the Basic Multilingual Plane. If a
 //! character has several simplified forms, only the first is kept. Characters are replaced regardless of the words that contain them,

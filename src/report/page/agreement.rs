@@ -1,4 +1,4 @@
-//! Renders the heat map of agreement: the share of one algorithm's pairs that another algorithm finds.
+//! Renders the heat map of agreement: the share of one algorithm's pairs that another algorithm also finds.
 
 use maud::{Markup, html};
 

@@ -47,7 +47,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     }
 }
 
-/// Returns the labels in table order, and the numbers of shared pairs in the same order; the numbers are empty if the record has none.
+/// Returns the labels in table order, and the counts of shared pairs in the same order; the counts are empty if the record has none.
 fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
     let labels: Vec<&str> = comparison.shown().iter().map(|one| one.label.as_str()).collect();
     let place = |label: &&str| comparison.algorithms.iter().position(|one| one.label == *label);
@@ -139,7 +139,7 @@ fn estimate(estimate: &Figure) -> String {
     interval(estimate, NARROW, share)
 }
 
-/// Formats a count like [`estimate`].
+/// Like [`estimate`], but formats a count.
 fn whole(estimate: &Figure) -> String {
     interval(estimate, NARROW * estimate.value.unwrap_or(0.0), |count: f64| thousands(count.round() as u64))
 }

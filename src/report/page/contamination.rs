@@ -1,5 +1,5 @@
-//! Renders the page of a contamination search: evaluation sets, the items with the highest scores, shown in their documents, and public
-//! items.
+//! Renders the page for a contamination search: the evaluation sets, the items with the highest scores (each shown in its document), and
+//! the public items.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use dupsift_engine::contaminated::{ContaminationReport, ExampleReport, SHOWN, Su
 use dupsift_engine::options::Spelling;
 use std::path::Path;
 
-/// Returns the page of a contamination search.
+/// Returns the page for a contamination search.
 pub fn page(report: &ContaminationReport) -> String {
     let section = |anchor, title, body| Section { anchor, title, folded: false, body };
     let mut sections = vec![

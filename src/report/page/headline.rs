@@ -98,7 +98,7 @@ pub fn facts(report: &RunReport) -> Markup {
     }
 }
 
-/// Returns the numbers of removed documents, characters and bytes, and the number of documents that are similar but kept.
+/// Returns the number of removed documents, characters and bytes, and the number of documents that are similar but kept.
 fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     let Some(removal) = &report.removal else { return Vec::new() };
     let used = report.documents.used;

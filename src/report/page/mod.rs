@@ -137,7 +137,7 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // Nothing is fetched, and no other script runs, even if a document contains a script. Styles are inline.
+                // Nothing is fetched, and only the page's own script runs, even if a document contains a script. Styles are inline.
                 meta http-equiv="Content-Security-Policy" content={
                     "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
                 };
@@ -165,8 +165,8 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
     page.into_string()
 }
 
-/// Returns the page with the remarks of this record in place of its own. This function is used when a held result is accepted. Returns
-/// `None` if the page has no markers around its remarks. Nothing is read again, because the corpus may no longer exist.
+/// Returns the page with its remarks replaced by the remarks from this record. This function is used when a held result is accepted.
+/// Returns `None` if the page has no markers around its remarks. Nothing is read again, because the corpus may no longer exist.
 pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
     let (before, rest) = page.split_once(NOTES.0)?;
     let (_, behind) = rest.split_once(NOTES.1)?;

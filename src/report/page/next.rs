@@ -19,7 +19,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     if report.removal.is_none() {
         return html! {};
     }
-    // The file of a data frame is deleted when the process ends.
+    // The file that holds a data frame is deleted when the process ends.
     let of_frame = Finished::new(Path::new(&report.folder), report.clone()).frame().is_some();
     let applies = if of_frame { Applicable::Nothing } else { applicable(report) };
     let out = plain(out);

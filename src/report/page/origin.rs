@@ -1,4 +1,4 @@
-//! Renders the counts of pairs by the origin of their documents.
+//! Renders pair counts by the origin of the documents.
 
 use dupsift_core::float;
 use maud::{Markup, html};

@@ -152,7 +152,7 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     }
 }
 
-/// Returns the relation of two documents, and whether both are kept because of their titles.
+/// Returns the relation between two documents, and whether both are kept because of their titles.
 fn relation(pair: &PairRelation, asks_titles: bool) -> String {
     let what = match pair.relation.as_str() {
         "version" => "two versions of the same text",

@@ -57,7 +57,7 @@ fn costliest(found: &CutReport) -> Markup {
     }
 }
 
-/// Returns the beginning of a text, and folds the rest if the text is long.
+/// Returns the beginning of the text, and folds the rest if the text is long.
 fn text(text: &str) -> Markup {
     let first: String = text.chars().take(AT_ONCE).collect();
     html! {

@@ -1,4 +1,4 @@
-//! Tests the page of a sample record: its content is correct, and nothing can be injected into it.
+//! Tests the page for a sample record: its content is correct, and nothing can be injected into it.
 
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ fn the_page_shows_texts_and_is_moved_by_none() {
     let (before, after) = page.split_once(policy).expect("a policy");
     // The policy applies only to the content after it, so it has to come first.
     assert!(before.ends_with("<meta charset=\"utf-8\">"), "{before}");
-    // The script of the page is the only script on it.
+    // The page contains no script except its own.
     assert!(page.matches("<script").count() == 1 && after.contains(SCRIPT), "{page}");
     assert!(!after.contains("http") && !after.contains("src="), "{page}");
     assert!(page.contains("&lt;script&gt;alert('x')&lt;/script&gt; &quot;quoted&quot; &amp; [U+202E]turned␀␛[31m"));

@@ -58,7 +58,7 @@ fn one_line(name: &str) -> String {
     plain(name).replace(['\n', '\t'], " ")
 }
 
-/// Shortens a text to at most `most` characters by omitting its middle.
+/// Shortens text to at most `most` characters by omitting the middle.
 fn without_middle(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -79,8 +79,7 @@ fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || direction || no_character
 }
 
-/// Guesses the language of a text from its letters, for fonts and screen readers. Returns an empty string if the
-/// language is unknown.
+/// Guesses the language of text from its letters, for fonts and screen readers. Returns an empty string if the language is unknown.
 pub fn language(text: &str) -> &'static str {
     let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
     for letter in text.chars() {

@@ -80,7 +80,7 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
 /// Returns the pairs sampled from each bin.
 pub fn samples(report: &RunReport, review: &Review) -> Markup {
     let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
-    // One pair of different texts is unfolded if the page shows no removals before it.
+    // One pair whose texts differ is unfolded if the page shows no removals before the pairs.
     let mut open = usize::from(review.removed.sample.is_empty());
     let mut opens = |bin: usize| {
         let opens = bin + 1 < SAMPLE_BINS.len() && open > 0;

@@ -1,10 +1,10 @@
 //! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! The code determines how many bytes of each block of 64 bytes can be copied, lowercases them, removes the bytes that folding makes
-//! redundant, and ends a sentence if a `.`, `!` or `?` precedes white space. The code copies the characters listed at
-//! [`super::copy_plain`], full-width forms of ASCII except `！` and `？`, which end sentences, and the most common marks that do not change:
-//! `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011. Everything else is left to the caller: control characters, blank lines, marks before a possible
-//! closing quotation mark, and all other characters.
+//! The code determines how many bytes of each 64-byte block can be copied, lowercases them, removes the bytes that folding makes redundant,
+//! and ends a sentence if a `.`, `!` or `?` precedes white space. The code copies the characters listed at [`super::copy_plain`],
+//! full-width forms of ASCII except `！` and `？`, which end sentences, and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and
+//! U+3008 to U+3011. Everything else is left to the caller: control characters, blank lines, marks before a possible closing quotation
+//! mark, and all other characters.
 
 use std::arch::x86_64::*;
 

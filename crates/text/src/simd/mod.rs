@@ -6,8 +6,8 @@
 //!
 //! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest implementation that the processor supports is selected
 //! at run time. All three produce the same class bits. The implementations differ in the length of the stretch that they copy: the AVX-512
-//! code also folds white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop at
-//! these characters. Property tests check that all three give the same normal form.
+//! code also collapses white space, ends sentences, and narrows full-width marks (`fold.rs`), while the AVX2 code and the plain code stop
+//! at these characters. Property tests check that all three give the same normal form.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -29,8 +29,8 @@ use dupsift_core::cpu::Level;
 /// the length of the text. `from` must be a character boundary; the result is a character boundary as well. If the current piece is empty,
 /// the text at `from` must not begin with white space.
 ///
-/// Simple characters include U+0400 to U+045F, U+4000 to U+9FFF and most ASCII characters. The exceptions in ASCII are control
-/// characters, `.`, `!`, `?`, and a space at the end of the text or before another space or a control character.
+/// Simple characters include U+0400 to U+045F, U+4000 to U+9FFF and most ASCII characters. The other ASCII characters are not simple:
+/// control characters, `.`, `!`, `?`, and a space at the end of the text or before another space or a control character.
 #[inline]
 #[allow(unsafe_code)]
 pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
@@ -57,7 +57,7 @@ pub fn classify(text: &str, out: &mut Vec<Classes>) {
 fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
     match level {
         Level::Plain => plain::copy_lower(text.as_bytes(), from, out),
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
         // SAFETY: a processor with this level also has AVX2.
@@ -71,7 +71,7 @@ fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> us
 fn classify_by(level: Level, text: &str, out: &mut Vec<Classes>) {
     match level {
         Level::Plain => plain::classify(text, out),
-        // SAFETY: `Level::best` found the features of this level.
+        // SAFETY: `Level::best` detected the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::classify(text.as_bytes(), out) },
         // SAFETY: as above.

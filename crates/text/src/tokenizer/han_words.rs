@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::pool;
 use crate::simd::Classes;
 
-/// The words in some Han runs of a text.
+/// The words in some of the Han runs in a document's text.
 pub struct HanWords {
     /// The start of each run, or part of a run, in bytes. The tokenizer that fills the list uses this field.
     pub starts: Vec<u32>,

@@ -11,8 +11,8 @@
 //!
 //! `han_words.rs` holds runs of Han characters that are split together.
 //!
-//! Splitting at these borders gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana, and a mark after
-//! a Han character belongs to no word. Spaces and most punctuation marks are also borders.
+//! Splitting text at borders between scripts gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana,
+//! and a mark after a Han character belongs to no word. Spaces and most punctuation marks are also borders.
 //!
 //! Invariant: every letter and digit of the text is in exactly one word (in at least one with bigrams). To add a tokenizer for Chinese, add
 //! a file with a [`Tokenizer`] and a name in `choices::TokenizerKind`.

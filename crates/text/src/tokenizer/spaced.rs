@@ -99,7 +99,8 @@ mod tests {
         }
     }
 
-    /// Checks every plain character, in every position where it could join, against the library.
+    /// Checks that the table gives the same words as the library for every plain character, in every position where it could join other
+    /// characters.
     #[test]
     fn every_plain_character() {
         for c in ('\0'..='\u{FFFF}').filter(|&c| !matches!(class(c), Class::Other | Class::Han | Class::Unspaced)) {

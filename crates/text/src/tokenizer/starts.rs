@@ -22,7 +22,7 @@ impl<'o> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }
 
-    /// Appends a word with this many characters, at least one.
+    /// Appends a word that consists of this many characters (at least one).
     pub fn word(&mut self, characters: usize) {
         if self.used == 8 {
             self.out.push(0);

@@ -1,8 +1,8 @@
 //! Finds the most probable path through a run of characters: the sequence of dictionary words whose frequencies have the largest product.
 //!
-//! The code works backward from the end of the run and selects a word for each position: the word for which the sum of its own weight and
-//! the weight of the best path after it is highest. If several words have the same sum, the longest word is selected. Consecutive single
-//! characters are passed to the model of unknown words, unless they form a dictionary word.
+//! The code works backward from the end of the run and selects for each position the word that maximizes the sum of its own weight and the
+//! weight of the best path after it. If several words have the same sum, the longest word is selected. Consecutive single characters are
+//! passed to the model of unknown words, unless they form a dictionary word.
 //!
 //! A run between two punctuation marks has only about eight characters. Therefore, many runs are processed together, one kind of lookup at
 //! a time. This makes the loops long, and the processor waits for memory once for many characters, not once for each.
@@ -80,8 +80,7 @@ pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// The weight of a word in each frequency class: the logarithm of its share of the sum of all frequencies, or
-    /// negative infinity for class 0.
+    /// The weight of a word in each frequency class: the logarithm of its share of the total frequency, or negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
     /// The weight of each letter as a word of its own.
     pub(super) ones: Cow<'static, [f64]>,

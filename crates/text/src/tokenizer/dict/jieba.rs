@@ -11,8 +11,8 @@ use super::vocabulary::Vocabulary;
 use super::{Cutter, TABLES, UserWords};
 use crate::tokenizer::Tokenizer;
 
-/// The maximum length of a run, in characters, that is passed to jieba-rs in one call. The limit keeps the memory of
-/// jieba-rs to a few megabytes per thread.
+/// The maximum length of a run, in characters, that is passed to jieba-rs in one call. The limit keeps the memory use of jieba-rs at a few
+/// megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
 /// The `jieba` tokenizer. The dictionary is built when the first Han run is split.

@@ -170,7 +170,7 @@ fn run(longest: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(one, 0..longest).prop_map(|parts| parts.concat())
 }
 
-/// Generates a line of a user dictionary: a real word, a synthetic word, or a word that contains other characters.
+/// Generates a line of a user dictionary: a real word, a synthetic word, or a word that may also contain Latin letters, digits and symbols.
 fn user_word() -> impl Strategy<Value = (String, Option<u64>)> {
     let mixed = "[a-cA]{0,3}[中国人的]{0,3}[+#&._%·0-9]{0,3}[语言㐀〇𠀀]{0,2}[a-c]?";
     let word = prop_oneof![3 => run(5), 1 => mixed, 1 => Just("中国".to_owned())];

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::tables::Reader;
 
 /// The numbers of characters. There are three kinds, in this order: characters that the model of unknown words covers, other characters
-/// that may join, and characters that are always words of their own, which share one number. The last number of each of the first two
-/// kinds is shared by all characters of that kind that are neither in the dictionary nor in the model.
+/// that may join, and characters that are always words of their own, which share one number. In each of the first two kinds, all characters
+/// that are neither in the dictionary nor in the model share the last number.
 pub struct Letters {
     /// The number of each code point; [`UNKNOWN`] for a character in neither the dictionary nor the model. Every code point in
     /// [`COMMON`] has a number.

@@ -234,8 +234,8 @@ impl<T: Copy + Default> Places<T> {
     }
 
     fn for_only(&mut self, letter: usize) -> usize {
-        /// The number of blocks of 64 places that are searched for a free place before the child is placed like the children of other
-        /// nodes.
+        /// The maximum number of 64-place blocks that are searched for a place. If the search fails, the only child is placed like the
+        /// children of other nodes.
         const PATIENCE: usize = 64;
         self.reach(self.from_only);
         while self.free[self.from_only] == 0 {

@@ -104,8 +104,8 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     (select_unpredictable(second < FREQUENT, entry, 0), bit as u32)
 }
 
-/// The tree, except single letters. Pairs are numbered in the order of their first letters; among the pairs with the same first letter,
-/// pairs with a frequent second letter come first. Pair 0 does not exist.
+/// The tree of all words except single letters. Pairs are numbered in the order of their first letters; among the pairs with the same first
+/// letter, pairs with a frequent second letter come first. Pair 0 does not exist.
 pub struct Words {
     /// The number of the first pair of each first letter.
     pub(super) pairs_of: Cow<'static, [u32]>,
