@@ -121,7 +121,7 @@ pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Reject
     (text, batch.id(at).map_or(0, IdRef::text_hash))
 }
 
-/// Returns the position of the batch's file, and the sum of the hashes of the batch's rows. The hashes include the values of `columns`.
+/// Returns the position of the batch's file, and the sum of the batch's row hashes. The hashes include the values of `columns`.
 ///
 /// # Errors
 /// Returns an error if the values of a column cannot be read.

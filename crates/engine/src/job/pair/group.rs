@@ -222,7 +222,8 @@ impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Algorithms with sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // The order of the documents in a window determines which rows are near, and the hash of a window depends on this order.
+        // The order of the documents in a window determines which rows are close to each other, and the hash of a window depends on this
+        // order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
         // Verification replaces the algorithm's score with the similarity of the texts.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
@@ -326,7 +327,7 @@ impl Relation {
         if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// Calls `each` with the pairs that form clusters, until an error occurs. Pairs that share a template are skipped.
+    /// Calls `each` with the pairs that form clusters, until an error occurs. Pairs of documents that merely share a template are skipped.
     pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         self.pairs.each(|pair| if pair.is_template() { Ok(()) } else { each(pair) })
     }

@@ -85,7 +85,7 @@ impl<'j> Counting<'j> {
 
     /// Returns the state for one thread.
     pub fn thread(&self) -> CountingThread<'_> {
-        // The rest of the thread's memory is for the spellings of numbered words.
+        // If words are saved, the rest of the thread's memory holds their spellings.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),

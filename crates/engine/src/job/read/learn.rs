@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// The part of the 150 MB above the memory limit, in bytes, that the program and its dictionary leave free.
+/// A run may use 150 MB in addition to the memory limit. The program and its dictionary leave this many bytes of these 150 MB free.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.
