@@ -61,7 +61,8 @@ impl Variant for Alone<'_> {
     }
 }
 
-/// Does the work of a command, from opened inputs to an output folder with its record. The folder appears only when it is complete.
+/// Carries out a command: reads the opened inputs, and writes the output folder and its record. The folder appears only when it is
+/// complete.
 ///
 /// # Errors
 /// See [`run()`].

@@ -269,7 +269,7 @@ pub struct CostlyPassage {
 /// Records a folder with copies of the corpus files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FolderReport {
-    /// The number of files in the folder. There is one file for each corpus file with a row in the folder.
+    /// The number of files in the folder. There is one file for each corpus file that has at least one row in the folder.
     pub files: u64,
     /// The number of these files that lose no rows and are copied byte for byte.
     pub whole: u64,
@@ -357,8 +357,8 @@ pub struct AlgorithmReport {
     pub unsigned: BTreeMap<String, u64>,
     /// The number of notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
-    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading documents and
-    /// splitting them into words are excluded, because all algorithms share this work.
+    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. The time for reading
+    /// documents and splitting them into words is excluded, because all algorithms share this work.
     pub sign_seconds: f64,
     /// The CPU seconds spent on learning and on grouping, checking and writing the pairs of this algorithm.
     pub pair_cpu_seconds: f64,

@@ -24,7 +24,7 @@ pub struct Indexed {
     numbers: Arc<Mapped<u64>>,
     /// The number of the indexed document that was kept instead of each participating document, plus one; 0 for a document that was kept.
     fates: AtomicCells<u64>,
-    /// The participating documents whose text a document of the corpus repeats.
+    /// The participating documents that have the same text as a document of the corpus.
     copied: AtomicBits,
 }
 

@@ -130,7 +130,7 @@ impl MeetingKeys {
         docs.iter().map(|docs| docs.start - self.numbered.base..docs.end - self.numbered.base).collect()
     }
 
-    /// Starts recording for an algorithm that signs approximately `documents` documents.
+    /// Starts recording for an algorithm that signs approximately this number of documents.
     pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);
         let rows = documents * u64::from(layout.shape().positions);

@@ -35,7 +35,8 @@ pub struct RunOptions {
     pub max_rejected_share: Option<f64>,
     /// The share of removed rows in a large file above which the result does not replace an earlier result.
     pub max_removed_share: f64,
-    /// The maximum share of removed near-duplicates that may look like pages from the same template.
+    /// The share of removed near-duplicates that look like pages from the same template, above which the result does not replace an earlier
+    /// result.
     pub max_template_share: f64,
     /// The minimum number of rows that a file must have for the removal guard to apply.
     pub guard_rows: u64,
@@ -53,7 +54,7 @@ pub struct RunOptions {
     pub whole_files: bool,
     /// Whether each line of a `.txt` file is one document.
     pub text_lines: bool,
-    /// The field separator of separated values; `None` derives the separator from each file name.
+    /// The separator between the fields of separated values; `None` derives the separator from each file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
     pub quotes: Quoting,

@@ -103,8 +103,8 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm that treats documents with equal keys as pairs. The classes are built from the links of all groups.
-/// `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
+/// Returns the classes of an algorithm for which any two documents with the same key form a pair. The classes are built from the links of
+/// all groups. `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -187,7 +187,7 @@ pub fn occurrences(session: &Session<'_>, bound: &Bound<'_>) -> Result<Shuffle> 
     session.engine.ordered(session.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
 }
 
-/// Holds the destinations of one thread's results for equal keys.
+/// Holds the destinations to which one thread writes its results for groups of equal keys.
 struct EqualRows<'w> {
     link: Link,
     /// The documents that have a link.
@@ -236,7 +236,7 @@ impl Met {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
-        // The hash has two 64-bit halves, so it is as reliable as the hash that distinguishes texts.
+        // The hash has two 64-bit halves, so it is as reliable as the hash by which exact copies are found.
         let (low, high) =
             documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);

@@ -153,8 +153,8 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus. The counts of this part are later added to the counts of other parts. Neither word boundaries
-    /// nor words are saved.
+    /// Starts counting for one part of the corpus. The counts of this part are later added to the counts of other parts. Neither word
+    /// boundaries nor words are saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,

@@ -258,7 +258,8 @@ struct Staying {
     not_looked_at: u64,
 }
 
-/// Removes each document that is contained in a kept document with which it forms a pair. Visits the first `count` documents in `order`.
+/// Removes each document that is contained in a kept document with which it forms a pair. `count` is the number of documents to visit, from
+/// the start of `order`.
 fn if_contained<R, S, B, L>(
     asking: &Asking<'_, R, S, B, L>,
     order: &Numbers,

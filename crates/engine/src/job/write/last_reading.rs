@@ -14,7 +14,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::IdsSeen;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Reads the ids of the documents in `shown`, and the texts for `contents` that have not been read yet.
+/// Reads the ids of the documents in `shown`, and records the contents that are still missing in `contents`.
 pub fn read<'s>(
     session: &Session<'s>,
     view: &View<'_>,

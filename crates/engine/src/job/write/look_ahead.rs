@@ -22,7 +22,7 @@ const LARGEST: usize = 2048;
 /// The number of documents that a thread processes at a time.
 const PIECE: usize = 8;
 
-/// Divides `count` documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
+/// Divides this number of documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
 pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())

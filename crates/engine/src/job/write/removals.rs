@@ -39,7 +39,7 @@ pub struct Row {
     numbers: F32,
 }
 
-/// Holds the outcome for one document, which is counted in the removals by source. Rows are grouped by source value.
+/// Holds the outcome for one document, from which the removals are counted by source. Rows are grouped by source value.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct SourceRow {
