@@ -84,7 +84,7 @@ pub struct RunReport {
     /// The number of Han characters segmented with the dictionary. If the corpus is counted first, each character is segmented at most
     /// once. Documents whose words were restored from an earlier run are not segmented a second time.
     pub segmented_characters: u64,
-    /// The index against which the run was matched, if any.
+    /// The index against which the corpus was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
     /// The document counts by script and length, for all documents and for removed documents; null in records from versions without these

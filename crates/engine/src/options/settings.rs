@@ -78,7 +78,7 @@ impl Settings {
         self
     }
 
-    /// Sets a path that you did not type.
+    /// Sets a path that was not given explicitly.
     pub(super) fn set_path(&mut self, name: &'static str, path: &Path) {
         self.values.insert(name, (Value::Path(path.to_path_buf()), false));
     }

@@ -30,7 +30,7 @@ use dupsift_files::tables::{read_as, utf8};
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
-/// A column that is compared as text triggers a warning if at least one in this number of values is a number.
+/// A column that is compared as text triggers a warning if at least 1/`MIXED_SHARE` of its values are numbers.
 const MIXED_SHARE: u64 = 10;
 
 /// Counts the values of a column by kind, in the rows read so far.

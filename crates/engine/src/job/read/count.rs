@@ -229,7 +229,7 @@ fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result
     }
 }
 
-/// Sums the partial counts to create the term table. Terms in fewer than `least` documents are excluded.
+/// Sums the partial counts to create the term table. Terms that occur in too few documents (fewer than `least`) are excluded.
 fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;

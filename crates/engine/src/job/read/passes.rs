@@ -76,8 +76,7 @@ pub struct Before<'n> {
 
 impl<'n> Before<'n> {
     /// Returns the inputs of the first pass, including the frozen statistics and models of another run if there are any. Otherwise, the
-    /// statistics are `none`, which no algorithm uses, and `documents_planned` is the number of documents for which table schemes are
-    /// chosen.
+    /// statistics are `none`, which no algorithm uses, and table schemes are chosen for the number of documents in `documents_planned`.
     pub fn new(
         session: &'n Session<'n>,
         frozen: Option<&'n Frozen>,

@@ -89,7 +89,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, decided: &Decided) -> Result<
     Ok(FolderReport { files: files.len() as u64, rows, bytes, ..FolderReport::default() })
 }
 
-/// Writes the file for one input file.
+/// Writes the file in `texts/` that corresponds to one input file.
 struct Part<'p> {
     writer: TableWriter,
     schema: SchemaRef,
