@@ -192,7 +192,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
                 "{}: {comparisons_were} skipped in large groups{effect}; raise `max-candidates` to include them",
                 one.label,
                 comparisons_were = counted_as(one.left_out, "comparison was|comparisons were"),
-                // A skipped pair cannot be the next best.
+                // Skipped pairs are not considered in the search for the next-best document.
                 effect = if one.relations.is_some() {
                     ", so pages with the same template may count as versions and be removed"
                 } else {

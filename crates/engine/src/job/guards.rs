@@ -64,7 +64,7 @@ pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
 
-/// Returns the guards that fired on the input and on the removals of a run.
+/// Returns the guards that were triggered by the input or by the removals of a run.
 pub(crate) fn of_run(
     session: &Session<'_>,
     stage: &Stage,
@@ -117,8 +117,8 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 
-/// Returns the guards that fired on the pair counts of algorithms that both runs use. Pairs with indexed documents are not counted: the
-/// first batch has no such pairs, and their number grows with the crawl.
+/// Returns the guards that were triggered by the pair counts of algorithms that both runs use. Pairs with indexed documents are not
+/// counted: the first batch has no such pairs, and their number grows with the crawl.
 fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
     let guard = |one: &AlgorithmReport| {
@@ -136,7 +136,7 @@ fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: 
     shrunk(of(now), of(before), is_incremental, factor)
 }
 
-/// Returns the guards that fired on the input, and the guard in `others`, if any.
+/// Returns the guards that were triggered by the input, and the guard in `others`, if any.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,

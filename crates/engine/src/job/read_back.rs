@@ -50,7 +50,7 @@ pub fn documents_planned(run: Of<'_>) -> u64 {
 /// Returns the word statistics of a run. The run must have split text into words in the same way as this job.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the run counted no words, or counted different words.
+/// Returns [`Error::Usage`] if the run counted no words, or split text into words differently.
 pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let (known, needs) = counted_words(run)?;
     counted(session, run.dir, known, needs)

@@ -25,7 +25,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// The maximum number of times that a run starts over because the status of a file (such as permissions) has changed.
+/// The maximum number of times that a run starts over because the status of a file (such as its permissions) has changed.
 const MOST_AGAIN: usize = 3;
 
 /// Finishes a result whose tables are complete, in the folder that is being built. Returns the record, including the finishing stage.
@@ -50,7 +50,7 @@ pub fn run(
     })
 }
 
-/// Describes a run over the corpus alone.
+/// Describes a plain run over a corpus.
 struct Alone<'f> {
     finish: &'f Finish<'f>,
 }
@@ -61,7 +61,8 @@ impl Variant for Alone<'_> {
     }
 }
 
-/// Does the work of a command, from opened inputs to an output folder with its record. The folder appears only when it is complete.
+/// Carries out a command: reads the opened inputs, and writes the output folder and its record. The folder appears only when it is
+/// complete.
 ///
 /// # Errors
 /// See [`run()`].

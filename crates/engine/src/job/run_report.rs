@@ -38,7 +38,7 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The folder in which the command was typed. All other paths in the record are absolute. [`RunReport::places`] returns the possible
+    /// The folder in which the command was run. All other paths in the record are absolute. [`RunReport::places`] returns the possible
     /// current locations of a recorded path.
     #[serde(default)]
     pub folder: String,
@@ -68,8 +68,8 @@ pub struct RunReport {
     /// The counts of extracted HTML pages, if the corpus has such pages.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// The values outside the text column that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns,
-    /// `not a number` or `not text`.
+    /// The number of values that became null in columns other than the text column, by column and reason. The reasons are `not UTF-8` and,
+    /// for `--keep` columns, `not a number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
@@ -84,7 +84,7 @@ pub struct RunReport {
     /// The number of Han characters segmented with the dictionary. If the corpus is counted first, each character is segmented at most
     /// once. Documents whose words were restored from an earlier run are not segmented a second time.
     pub segmented_characters: u64,
-    /// The index against which the run was matched, if any.
+    /// The index against which the corpus was matched, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
     /// The document counts by script and length, for all documents and for removed documents; null in records from versions without these
@@ -269,7 +269,7 @@ pub struct CostlyPassage {
 /// Records a folder with copies of the corpus files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FolderReport {
-    /// The number of files in the folder. There is one file for each corpus file with a row in the folder.
+    /// The number of files in the folder. There is one file for each corpus file that has at least one row in the folder.
     pub files: u64,
     /// The number of these files that lose no rows and are copied byte for byte.
     pub whole: u64,
@@ -357,8 +357,8 @@ pub struct AlgorithmReport {
     pub unsigned: BTreeMap<String, u64>,
     /// The number of notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
-    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading documents and
-    /// splitting them into words are excluded, because all algorithms share this work.
+    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. The time for reading
+    /// documents and splitting them into words is excluded, because all algorithms share this work.
     pub sign_seconds: f64,
     /// The CPU seconds spent on learning and on grouping, checking and writing the pairs of this algorithm.
     pub pair_cpu_seconds: f64,
@@ -396,10 +396,10 @@ pub struct AlgorithmReport {
     pub pairs_of_batch: Option<u64>,
     /// The number of pairs that were written.
     pub pairs_written: u64,
-    /// The number of document pairs that share a template and are not duplicates.
+    /// The number of pairs of documents that share a template but are not duplicates.
     #[serde(default)]
     pub templates: u64,
-    /// The number of written pairs that share a template.
+    /// The number of written pairs whose documents share a template.
     #[serde(default)]
     pub templates_written: u64,
     /// The number of groups with more distinct texts than `--max-group` allows. For such a group, only the pairs that include its best
@@ -431,7 +431,8 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the number of rows in tables of duplicates, which contain all written pairs except pairs that merely share a template.
+    /// Returns the number of rows in tables of duplicates, which contain all written pairs except pairs of documents that merely share a
+    /// template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
@@ -442,14 +443,14 @@ impl AlgorithmReport {
 pub struct RelationsReport {
     /// The number of pairs of versions of the same text.
     pub version: u64,
-    /// The number of pairs in which a text is contained in a larger text.
+    /// The number of pairs in which the larger document contains the smaller one.
     pub contained: u64,
     /// The number of pairs of pages from the same template with different facts. These pairs form no clusters and cause no removals.
     pub template: u64,
-    /// The number of pairs from the same template that are not reported, because their similarity is below `templates=`.
+    /// The number of pairs of pages from the same template that are not reported, because their similarity is below `templates=`.
     pub templates_left_out: u64,
-    /// The number of pairs whose next-best search ended early because too many documents are near both documents. The best document found
-    /// before the end counts as the next best.
+    /// The number of pairs whose next-best search ended early because too many documents are similar to both documents of the pair. The
+    /// best document found before the end counts as the next best.
     pub cut_short: u64,
     /// The number of `version` and `contained` pairs in which both documents are kept because their titles refer to different things.
     pub other_titles: u64,

@@ -1,6 +1,6 @@
 //! Takes a run through its states in order, from opening the inputs to writing its record.
 //!
-//! All kinds of runs go through the same states (read, signed, paired, written): runs over only a corpus, runs against an index, runs on a
+//! All kinds of runs go through the same states (read, signed, paired, written): plain runs over a corpus, runs against an index, runs on a
 //! cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// Defines how a kind of run differs from a run over only the corpus.
+/// Defines how a kind of run differs from a plain run over a corpus.
 pub trait Variant {
     /// Returns the number of documents for which the row layouts are planned, or `None` to use the number of documents in the corpus.
     fn documents_planned(&self) -> Option<u64> {
@@ -42,7 +42,7 @@ pub trait Variant {
     /// Prepares the run before the first pass.
     ///
     /// # Errors
-    /// Returns any error that prevents the run.
+    /// Returns any error that prevents the run from continuing.
     fn prepare(&mut self, _session: &Session<'_>, _plan: &Plan, _saved: &SavedState<'_>) -> Result<()> {
         Ok(())
     }

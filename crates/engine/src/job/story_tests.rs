@@ -40,7 +40,7 @@ impl Corpus {
         Corpus { folder }
     }
 
-    /// Returns a corpus with one row per text and with row numbers as ids.
+    /// Returns a corpus with one row for each of these strings. The ids are the row numbers.
     fn of(texts: &[&str]) -> Corpus {
         let line =
             |(id, text): (usize, &&str)| serde_json::json!({"id": id, "text": text, "score": 10 * id}).to_string();

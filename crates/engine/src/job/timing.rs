@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns the sample for a corpus of `documents` documents.
+    /// Returns the sample for a corpus with this number of documents.
     pub fn of(documents: u64) -> Sample {
         Sample { every: (documents / TIMED_AT_LEAST).clamp(1, TIMED) }
     }
@@ -36,13 +36,13 @@ impl Sample {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Timed {
     took: Duration,
-    /// The total size of the timed texts in bytes.
+    /// The total size of the text of timed documents, in bytes.
     bytes: u64,
 }
 
 impl Timed {
-    /// Signs a document a second time, after the parts shared by all algorithms have been computed, and measures the time. The shorter of
-    /// two measurements is used, because another process may have used the CPU during the longer measurement.
+    /// Signs a document a second time, after the data shared by all algorithms has been computed, and measures the time. The shorter of two
+    /// measurements is used, because another process may have used the CPU during the longer measurement.
     pub fn add(&mut self, bound: &Bound<'_>, document: &Analysis<'_>, bytes: u64, scratch: &mut Signatures) {
         let mut once = || {
             scratch.clear();
@@ -60,7 +60,7 @@ impl Timed {
         self.bytes += other.bytes;
     }
 
-    /// Returns the estimated time in seconds for `text_bytes` bytes of text.
+    /// Returns the estimated time in seconds for this number of bytes of text.
     pub fn seconds(self, text_bytes: u64) -> f64 {
         self.took.as_secs_f64() * text_bytes as f64 / self.bytes.max(1) as f64
     }

@@ -1,6 +1,6 @@
-//! Holds the indexed documents that take part in a run because they match a new document. The numbers of these documents precede the
-//! numbers of the corpus and follow the order of the index. Results that depend on document order are therefore the same as in a single run
-//! over the indexed documents and the corpus.
+//! Holds the indexed documents that take part in a run because they match a new document. These documents are numbered before the documents
+//! of the corpus, in the order of the index. Results that depend on document order are therefore the same as in a single run over the
+//! indexed documents and the corpus.
 //!
 //! ```text
 //! 0 .. no documents .. first .. indexed documents .. base .. the corpus
@@ -24,7 +24,7 @@ pub struct Indexed {
     numbers: Arc<Mapped<u64>>,
     /// The number of the indexed document that was kept instead of each participating document, plus one; 0 for a document that was kept.
     fates: AtomicCells<u64>,
-    /// The participating documents whose text a document of the corpus repeats.
+    /// The participating documents that have the same text as a document of the corpus.
     copied: AtomicBits,
 }
 

@@ -67,8 +67,8 @@ pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the indexed documents that share a key with the corpus, or `None` if no document matches. In this run, their numbers precede
-    /// the numbers of the corpus. `keys` holds the keys of each algorithm, and `copies` holds the keys of exact copies.
+    /// Returns the indexed documents that share a key with the corpus, or `None` if no document matches. In this run, these documents are
+    /// numbered before the documents of the corpus. `keys` holds the keys of each algorithm, and `copies` holds the keys of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -118,7 +118,7 @@ impl Recorder for MeetingKeys {
 
 /// Holds the recorded keys.
 pub struct Keys {
-    /// The rows that hold a group and a document number in the index.
+    /// The rows, each of which holds a group and the index number of a document.
     pub rows: Sorted,
     /// The sketch that the index stores for each document, by position in the corpus, if the algorithm uses sketches to judge pairs.
     pub sketches: Option<SketchFile>,
@@ -130,7 +130,7 @@ impl MeetingKeys {
         docs.iter().map(|docs| docs.start - self.numbered.base..docs.end - self.numbered.base).collect()
     }
 
-    /// Starts recording for an algorithm that signs approximately `documents` documents.
+    /// Starts recording for an algorithm that signs approximately this number of documents.
     pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);
         let rows = documents * u64::from(layout.shape().positions);

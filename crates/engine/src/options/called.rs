@@ -1,6 +1,6 @@
 //! Maps the names that other programs use for options to the names in dupsift.
 
-/// The names in other programs, each with the name of the same option in dupsift.
+/// Names of options in other programs, each with the name of the same option in dupsift.
 const WORDS: &[(&str, &str)] = &[
     ("algo", "algorithms"),
     ("column", "text-column"),

@@ -4,7 +4,7 @@ use super::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_passages::{Cut, CutAt, Rule};
 
-/// Holds the options of `--cut`.
+/// Holds the value of `--cut` and the options that apply only with `--cut`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CutOptions {
     /// The unit of a passage; `None` if nothing is cut.

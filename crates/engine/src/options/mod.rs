@@ -1,4 +1,4 @@
-//! Defines the options of a run. [`OPTIONS`] lists the available options, [`Settings`] holds the given values, and [`resolve`] converts
+//! Defines the options for a run. [`OPTIONS`] lists the available options, [`Settings`] holds the given values, and [`resolve`] converts
 //! these values to [`RunOptions`] for the driver. Options read from the record of a run are converted in the same way.
 
 mod called;

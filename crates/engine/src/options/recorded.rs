@@ -15,7 +15,7 @@ use dupsift_files::io::absolute;
 /// The name under which the inputs are recorded next to the options. No flag has this name.
 const INPUT: &str = "input";
 
-/// Returns every option of a run by name. Numbers are JSON numbers, switches are booleans, and all other values are strings.
+/// Returns the value of every option for a run, by name. Numbers are JSON numbers, switches are booleans, and all other values are strings.
 pub fn record(run: &RunOptions) -> BTreeMap<String, Json> {
     let shown = OPTIONS.iter().filter_map(|option| {
         let (_, get) = option.field?;
@@ -71,7 +71,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
         why: format!("options: {why}; expected the options of this version of dupsift"),
     };
     let mut settings = Settings::default();
-    // If the record lacks this option, the run removed documents for any pair.
+    // A run whose record lacks this option removed every document that formed a pair with a kept document.
     let before = [("remove-if".to_string(), Json::from("pair"))];
     let earlier = before.iter().filter(|(name, _)| !recorded.contains_key(name)).map(|(name, json)| (name, json));
     for (name, json) in recorded.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {
@@ -135,7 +135,7 @@ mod tests {
         assert!(recall(&strange, Path::new("out")).unwrap_err().to_string().contains("threads: null"));
     }
 
-    /// Returns a value of the option that differs from its default.
+    /// Returns a value that differs from the option's default.
     fn another(option: &'static super::super::OptionSpec, words: &Path) -> Value {
         match (option.kind, option.name) {
             (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),

@@ -1,4 +1,4 @@
-//! Defines the options of a run.
+//! Defines the options for a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Coding, Quoting, Separator, Taking, TextFiles};
 use dupsift_text::Field;
 
-/// Holds all options of a run.
+/// Holds all options for a run.
 #[derive(Clone)]
 pub struct RunOptions {
     /// The input files, folders or globs.
@@ -35,7 +35,8 @@ pub struct RunOptions {
     pub max_rejected_share: Option<f64>,
     /// The share of removed rows in a large file above which the result does not replace an earlier result.
     pub max_removed_share: f64,
-    /// The maximum share of removed near-duplicates that may look like pages from the same template.
+    /// The share of removed near-duplicates that look like pages from the same template, above which the result does not replace an earlier
+    /// result.
     pub max_template_share: f64,
     /// The minimum number of rows that a file must have for the removal guard to apply.
     pub guard_rows: u64,
@@ -53,7 +54,7 @@ pub struct RunOptions {
     pub whole_files: bool,
     /// Whether each line of a `.txt` file is one document.
     pub text_lines: bool,
-    /// The field separator of separated values; `None` derives the separator from each file name.
+    /// The separator between the fields of separated values; `None` derives the separator from each file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
     pub quotes: Quoting,
@@ -69,7 +70,7 @@ pub struct RunOptions {
     pub content_type_column: String,
     /// The optional column that holds the URL of each page.
     pub url_column: String,
-    /// Whether you specified each of the two page columns. It is an error if the corpus lacks a specified column.
+    /// For each of the two page columns, whether you specified it. It is an error if the corpus lacks a specified column.
     pub page_columns_required: [bool; 2],
     /// The column that holds the ids.
     pub id_column: String,
@@ -77,7 +78,7 @@ pub struct RunOptions {
     pub id_required: bool,
     /// The columns other than the text column, by [`Field`]. These columns are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// Whether you specified each of these columns. It is an error if the corpus lacks a specified column.
+    /// For each of these columns, whether you specified it. It is an error if the corpus lacks a specified column.
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
@@ -85,7 +86,7 @@ pub struct RunOptions {
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
-    /// The output of an earlier run whose statistics, models and document count are used instead of computing them from the corpus.
+    /// The output of an earlier run whose statistics, models and document count replace the values that would be computed from the corpus.
     pub stats: Option<PathBuf>,
     /// The index against which the corpus is matched and to which it is then added.
     pub index: Option<PathBuf>,
@@ -113,7 +114,7 @@ pub struct RunOptions {
     pub keep: Keep,
     /// Whether documents are removed; false if algorithms are only compared.
     pub removes: bool,
-    /// The pairs that decide on removal.
+    /// The pairs that decide which documents are removed.
     pub decide: Decide,
     /// The condition for removing a document that forms a pair with a kept document.
     pub remove_if: RemoveIf,
@@ -334,7 +335,7 @@ impl std::fmt::Display for Keep {
     }
 }
 
-/// Selects the pairs that decide on removal (`--decide`).
+/// Selects the pairs that decide which documents are removed (`--decide`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decide {
     /// Pairs found by at least this many algorithms; 1 is `any`.

@@ -78,7 +78,7 @@ impl Settings {
         self
     }
 
-    /// Sets a path that you did not type.
+    /// Sets a path that was not given explicitly.
     pub(super) fn set_path(&mut self, name: &'static str, path: &Path) {
         self.values.insert(name, (Value::Path(path.to_path_buf()), false));
     }
@@ -200,7 +200,7 @@ impl Settings {
         if let Some(Value::Number(number)) = self.value(name) { Some(*number) } else { None }
     }
 
-    /// Returns the value of a share option.
+    /// Returns the value of an option that specifies a share.
     pub fn real(&self, name: &str) -> Option<f64> {
         if let Some(Value::Real(number)) = self.value(name) { Some(*number) } else { None }
     }
@@ -230,7 +230,7 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Converts complete settings (see [`Settings::with_defaults`]) to the options of a run. Also reads word lists.
+/// Converts complete settings (see [`Settings::with_defaults`]) to the options for a run. Also reads word lists.
 ///
 /// # Errors
 /// Returns an error if a word list is unreadable, options contradict each other, or the output folder is missing.

@@ -87,9 +87,9 @@ pub const fn depends(shown: &'static str) -> Default {
     Default { value: None, shown: Some(shown) }
 }
 
-/// Sets a checked value in the options of a run.
+/// Sets a checked value in the options for a run.
 pub type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
-/// Returns the value in the options of a run, as recorded in run.json; `None` if the option is not set.
+/// Returns the value of the option, in the form that run.json records; `None` if the option is not set.
 pub type Get = fn(&RunOptions) -> Option<Value>;
 
 /// Describes one option.

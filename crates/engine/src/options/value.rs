@@ -167,7 +167,7 @@ impl Kind {
         }
     }
 }
-/// Holds a value that is about to be set in the options of a run.
+/// Holds a value that is about to be set in the options for a run.
 #[derive(Clone, Copy)]
 pub struct Given<'v> {
     /// The checked value.
@@ -188,7 +188,7 @@ impl Given<'_> {
         if let Value::Number(number) = self.value { *number } else { 0 }
     }
 
-    /// Returns the value of a share option.
+    /// Returns the value of an option that specifies a share.
     pub fn real(self) -> f64 {
         if let Value::Real(number) = self.value { *number } else { 0.0 }
     }

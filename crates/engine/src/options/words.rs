@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// The values of `--chain`. The option specifies whether to remove documents that only a chain of pairs links to the kept document.
+/// The values of `--chain`. The option specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "Keep these documents unless they form a pair with a kept document"),
     ("remove", "Remove these documents, so that only one document of each cluster is kept"),
@@ -103,7 +103,7 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.stop_words_file = Some(path))
 }
 
-/// Reads the dictionary and checks each line. The check happens here because error messages need the file name.
+/// Reads the dictionary and checks each line. The lines are checked when the file is read so that error messages can include the file name.
 pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);

@@ -53,7 +53,7 @@ pub struct ContentHashes {
 }
 
 impl ContentHashes {
-    /// Returns empty sums for `files` files.
+    /// Returns empty sums for this number of files.
     pub fn new(files: usize) -> ContentHashes {
         let sums = std::iter::repeat_with(Default::default).take(files).collect();
         ContentHashes { sums, documents: AtomicU64::new(0), since: Mutex::default() }
@@ -83,7 +83,7 @@ impl ContentHashes {
         self.documents.store(documents, Relaxed);
     }
 
-    /// Restores the sums of an earlier process, which include the first `documents` documents.
+    /// Restores the sums of an earlier process, which include all documents before number `documents`.
     pub fn know(&self, sums: &[Sum], documents: u64) {
         for (known, sum) in self.sums.iter().zip(sums) {
             known.iter().zip(sum).for_each(|(known, sum)| known.store(*sum, Relaxed));
@@ -121,7 +121,7 @@ pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Reject
     (text, batch.id(at).map_or(0, IdRef::text_hash))
 }
 
-/// Returns the position of the batch's file, and the sum of the hashes of the batch's rows. The hashes include the values of `columns`.
+/// Returns the position of the batch's file, and the sum of the batch's row hashes. The hashes include the values of `columns`.
 ///
 /// # Errors
 /// Returns an error if the values of a column cannot be read.

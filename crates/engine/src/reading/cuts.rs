@@ -1,9 +1,9 @@
 //! Records the word boundaries of Chinese text during the first pass, for use in later passes. The boundaries take one bit per Han
 //! character.
 //!
-//! Segmentation with a dictionary takes ten times as long as all other processing of a text. The bits are stored in a memory-mapped
-//! temporary file whose size is one twenty-fourth of the size of the text. Thanks to these bits, a corpus whose words are counted is
-//! segmented only once per job.
+//! Segmentation with a dictionary takes ten times as long as all other text processing. The bits are stored in a memory-mapped temporary
+//! file whose size is one twenty-fourth of the size of the text. Thanks to these bits, a corpus whose words are counted is segmented only
+//! once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;

@@ -36,7 +36,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Adds an input that was already read. The losses of this input count as losses of the job.
+    /// Adds an input that was already read. Rows and files of this input that could not be read are reported with those of the corpus.
     pub fn beside(mut self, other: Option<OtherInput>) -> Inputs {
         self.others.extend(other);
         self
@@ -262,7 +262,7 @@ pub fn columns(options: &RunOptions) -> Columns {
     }
 }
 
-/// Returns the columns that purification of HTML pages reads in addition to the pages.
+/// Returns the columns that are read in addition to the HTML pages when text is extracted from the pages.
 fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }

@@ -30,7 +30,7 @@ use dupsift_files::tables::{read_as, utf8};
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
-/// A column that is compared as text triggers a warning if at least one in every `MIXED_SHARE` values is a number.
+/// A column that is compared as text triggers a warning if at least 1/`MIXED_SHARE` of its values are numbers.
 const MIXED_SHARE: u64 = 10;
 
 /// Counts the values of a column by kind, in the rows read so far.
@@ -190,7 +190,7 @@ pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     (part(IS_NUMBER), part(IS_TEXT))
 }
 
-/// Records the values of a column with `rows` rows. `array` is `None` if the file lacks the column.
+/// Records the values of a column. `rows` is the number of rows. `array` is `None` if the file lacks the column.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the values of the column's type cannot be ordered.

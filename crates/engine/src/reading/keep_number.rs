@@ -68,8 +68,8 @@ fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|sign| !sign.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Parses the part of a string after the digits of a number. Returns the power of ten (0 for an empty string), or `None` if the string is
-/// not a power of ten.
+/// Parses the part of a string that follows the digits of a number. Returns the power of ten (0 for an empty string), or `None` if the
+/// string is not a power of ten.
 fn power(text: &[u8]) -> Option<i64> {
     let (is_negative, rest) = match text {
         [] => return Some(0),

@@ -19,14 +19,14 @@ pub const KEPT_BYTES: usize = 4 << 20;
 /// The number of filter bits per anchor.
 const BITS: u64 = 16;
 
-/// Returns the approximate size, in bytes, of the anchors for this many bytes of text, including the filters.
+/// Returns the approximate size, in bytes, of the anchors and the filters for this many bytes of text.
 pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
     Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
 }
 
-/// Holds two Bloom filters with one word per key: one for anchors seen once, and one for anchors seen again. The second filter contains
-/// every anchor that occurs at least twice. The second filter may also contain, by chance, an anchor that occurs only once. Such an anchor
-/// creates unnecessary rows but does not change results.
+/// Holds two Bloom filters in which all bits of a key are in one 64-bit word. The first filter is for all anchors; the second filter is for
+/// anchors that recur. The second filter contains every anchor that occurs at least twice. The second filter may also contain, by chance,
+/// an anchor that occurs only once. Such an anchor creates unnecessary rows but does not change results.
 pub struct Recurring {
     /// The rule that chooses the anchors.
     pub winnow: Winnow,
@@ -115,7 +115,7 @@ impl Anchors {
     }
 }
 
-/// Reads the anchors of the kept documents, if runs are cut.
+/// Finds the anchors of the kept documents. Returns `None` if the run does not cut runs of characters.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -48,8 +48,8 @@ impl Facts for Known<'_> {
     }
 }
 
-/// Classifies each pair. Each pair must already have passed the threshold for the algorithm's own score. Pairs that share a template but
-/// are too dissimilar to report are dropped and counted.
+/// Classifies each pair. Each pair must already have passed the threshold for the algorithm's own score. Pairs of documents that share a
+/// template but are too dissimilar to report are dropped and counted.
 pub fn classify(
     session: &Session<'_>,
     label: &str,
@@ -104,7 +104,7 @@ impl<'r> Neighbours<'r> {
         Ok(Neighbours { links, rule })
     }
 
-    /// Returns the best partner of either document. Documents that are near both documents are excluded.
+    /// Returns the best partner of either document. Partners that are similar to both documents are excluded.
     fn next_best(&self, pair: &Pair) -> NextBest {
         next_best(&self.links, near(self.rule), MOST_PASSED, (pair.a, pair.b), as_near(self.rule, pair))
     }

@@ -103,8 +103,8 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm that treats documents with equal keys as pairs. The classes are built from the links of all groups.
-/// `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
+/// Returns the classes of an algorithm for which any two documents with the same key form a pair. The classes are built from the links of
+/// all groups. `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -187,7 +187,7 @@ pub fn occurrences(session: &Session<'_>, bound: &Bound<'_>) -> Result<Shuffle> 
     session.engine.ordered(session.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
 }
 
-/// Holds the destinations of one thread's results for equal keys.
+/// Holds the destinations to which one thread writes its results for groups of equal keys.
 struct EqualRows<'w> {
     link: Link,
     /// The documents that have a link.
@@ -222,7 +222,8 @@ impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Algorithms with sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // The order of the documents in a window determines which rows are near, and the hash of a window depends on this order.
+        // The order of the documents in a window determines which rows are close to each other, and the hash of a window depends on this
+        // order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
         // Verification replaces the algorithm's score with the similarity of the texts.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
@@ -235,7 +236,7 @@ impl Met {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
-        // The hash has two 64-bit halves, so it is as reliable as the hash that distinguishes texts.
+        // The hash has two 64-bit halves, so it is as reliable as the hash by which exact copies are found.
         let (low, high) =
             documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);
@@ -326,7 +327,7 @@ impl Relation {
         if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// Calls `each` with the pairs that form clusters, until an error occurs. Pairs that share a template are skipped.
+    /// Calls `each` with the pairs that form clusters, until an error occurs. Pairs of documents that merely share a template are skipped.
     pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         self.pairs.each(|pair| if pair.is_template() { Ok(()) } else { each(pair) })
     }

@@ -1,4 +1,4 @@
-//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. First computes the best similarity of each document, using
+//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. First computes the highest similarity of each document, using
 //! all threads; then filters the pairs.
 
 use super::links::each_link;
@@ -46,7 +46,7 @@ pub fn apply(
             session.engine.go_on()?;
             whole.join(&pair);
         }
-        // Lookups shorten the stored paths, so a single thread makes all lookups and records one bit per pair.
+        // A lookup also shortens the stored paths, so a single thread performs all lookups and records one bit per pair.
         let together = AtomicBits::new(session.engine.dir, &format!("{label}-together"), pairs.rows() as usize)?;
         for (at, pair) in pairs.iter().enumerate() {
             session.engine.go_on()?;

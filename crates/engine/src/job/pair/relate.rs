@@ -217,7 +217,7 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
     Ok(pairs)
 }
 
-/// Classifies the pairs of each algorithm for which classification is enabled. The texts of their documents are read once for all
+/// Classifies the pairs of each algorithm for which classification is enabled. The documents in these pairs are read once for all
 /// algorithms.
 fn classify_all<'c>(
     session: &Session<'_>,

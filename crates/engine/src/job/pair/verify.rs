@@ -38,7 +38,7 @@ pub struct Wanted<'w> {
     pub label: String,
     /// The check, if the algorithm has one.
     pub check: Option<Check<'w>>,
-    /// The documents that the check will use, if their evidence must still be collected.
+    /// The documents that the check will use, if the evidence for these documents must still be collected.
     pub documents: Option<Arc<AtomicBits>>,
 }
 
@@ -164,7 +164,7 @@ pub fn check_pairs(
 ) -> Result<Verified> {
     let undecided = AtomicU64::new(0);
     let running = engine.clock.stage(format!("verify {label}"));
-    // Pairs arrive in order of their first document, so the evidence of that document is read only once.
+    // Pairs arrive in order of their first document, so the evidence for that document is read only once.
     let (pairs, candidates) = PairList::make(
         engine,
         &format!("verify {label}"),

@@ -1,4 +1,5 @@
-//! Finds exact copies (`stage/copies.rs`): records the hashes of all texts, if necessary in a separate pass, and folds them into classes.
+//! Finds exact copies (`stage/copies.rs`): records a hash of each document's text (in a separate pass if necessary) and folds the hashes
+//! into classes.
 
 use crate::job::pair::classes::{Classes, Link};
 use crate::reading::document::View;
@@ -19,7 +20,7 @@ pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Resul
     copies::row(doc, document).map_or(Ok(()), |row| writer.push(&row))
 }
 
-/// Returns the classes of equal texts.
+/// Returns the classes of documents with the same text.
 pub fn fold(session: &Session<'_>, hashes: &Sorted) -> Result<Classes> {
     let running = session.engine.clock.stage("fold copies");
     let link = Link::new(session);

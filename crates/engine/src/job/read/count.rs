@@ -85,7 +85,7 @@ impl<'j> Counting<'j> {
 
     /// Returns the state for one thread.
     pub fn thread(&self) -> CountingThread<'_> {
-        // The rest of the thread's memory is for the spellings of numbered words.
+        // If words are saved, the rest of the thread's memory holds their spellings.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
@@ -153,8 +153,8 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus. The counts of this part are later added to the counts of other parts. Neither word boundaries
-    /// nor words are saved.
+    /// Starts counting for one part of the corpus. The counts of this part are later added to the counts of other parts. Neither word
+    /// boundaries nor words are saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,
@@ -229,7 +229,7 @@ fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result
     }
 }
 
-/// Sums the partial counts to create the term table. Terms in fewer than `least` documents are excluded.
+/// Sums the partial counts to create the term table. Terms that occur in too few documents (fewer than `least`) are excluded.
 fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;

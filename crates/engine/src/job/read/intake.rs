@@ -57,7 +57,7 @@ pub struct Took {
     pub text_bytes: u64,
     /// The document counts by script and length.
     pub parts: Parts,
-    /// The values outside the text column that count as null.
+    /// The number of values that became null in columns other than the text column.
     pub lost: LostValues,
 }
 
@@ -83,7 +83,7 @@ pub struct Taken {
     pub ids_seen: IdsSeen,
     /// The number of rows with the same id as an earlier row.
     pub duplicate_ids: u64,
-    /// The values outside the text column that count as null.
+    /// The number of values that became null in columns other than the text column.
     pub lost: LostValues,
     /// The number of documents that contain text.
     pub used: u64,
@@ -98,7 +98,7 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Returns the values outside the text column that count as null. These include values of `--keep` columns.
+    /// Returns the number of values that became null in columns other than the text column. `--keep` columns are included.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.columns.keep.lost());

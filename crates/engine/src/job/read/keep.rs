@@ -315,7 +315,7 @@ impl KeepOrder {
         keys.filter_map(of).collect()
     }
 
-    /// Returns the column values that count as null, and the reasons.
+    /// Returns the number of column values that became null, by column and reason.
     pub fn lost(&self) -> &LostValues {
         &self.lost
     }

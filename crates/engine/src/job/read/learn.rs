@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// The part of the 150 MB above the memory limit, in bytes, that the program and its dictionary leave free.
+/// A run may use 150 MB in addition to the memory limit. The program and its dictionary leave this many bytes of these 150 MB free.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.
@@ -47,7 +47,7 @@ impl Pages<'_> {
 
     /// Returns the notes in the form that a learner reads.
     fn notes(&self) -> Notes<'_> {
-        // No other large data is in memory at this point, and the documented maximum exceeds the memory limit by this amount.
+        // No other large data is in memory at this point, so learning may use part of the memory that is allowed in addition to the limit.
         let memory_bytes = self.session.options.memory as usize + BESIDES;
         Notes::new(self.len(), memory_bytes, |at| self.get(at), || self.session.engine.go_on())
     }
@@ -161,7 +161,7 @@ impl Pad {
         Ok(Pad { numbers: Heap::new(session.engine.dir, &format!("{label}-notes"))?, order })
     }
 
-    /// Writes one note, preceded by its length. The note counts `times` times.
+    /// Writes one note, preceded by its length. `times` is the number of times that the note counts.
     fn push(&self, writer: &mut Writer<'_>, mut row: [u8; learn::ROW], note: &[u64], times: u64) -> Result<()> {
         let length = [note.len() as u64];
         let begin = self.numbers.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(note))?;

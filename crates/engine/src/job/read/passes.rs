@@ -56,7 +56,7 @@ pub struct First<'n> {
     pub copies: Arc<Classes>,
     /// The counts, if anything was counted.
     pub counts: Option<Counts>,
-    /// The words of all documents, if they were kept.
+    /// The words of all documents, if words were saved.
     pub words: Option<Forward>,
     /// The algorithms that do not require counts.
     pub algorithms: Vec<Placed<'n>>,
@@ -76,7 +76,7 @@ pub struct Before<'n> {
 
 impl<'n> Before<'n> {
     /// Returns the inputs of the first pass, including the frozen statistics and models of another run if there are any. Otherwise, the
-    /// statistics are `none`, which no algorithm uses, and table schemes are chosen for `documents_planned` documents.
+    /// statistics are `none`, which no algorithm uses, and table schemes are chosen for the number of documents in `documents_planned`.
     pub fn new(
         session: &'n Session<'n>,
         frozen: Option<&'n Frozen>,
@@ -102,7 +102,7 @@ pub struct Waiting<'c> {
     pub stats: &'c CorpusStats,
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
-    /// The words of all documents, if they were kept.
+    /// The words of all documents, if words were saved.
     pub words: Option<Forward>,
     /// The learned model of each algorithm. The model is empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],

@@ -1,4 +1,4 @@
-//! Runs the extra pass of `--prefilter`. Before any rows are written, this pass records the groups of all rows in filters.
+//! Runs the extra pass for `--prefilter`. Before any rows are written, this pass records the groups of all rows in filters.
 
 use std::sync::atomic::Ordering::Relaxed;
 

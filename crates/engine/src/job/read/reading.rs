@@ -137,7 +137,7 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
 }
 
 /// Describes a pass with partial checkpoints. Each partial checkpoint holds the data recorded since the previous partial checkpoint. The
-/// pass starts after the partial checkpoints of an earlier process.
+/// pass starts where the partial checkpoints of an earlier process end.
 struct Resting<'r> {
     session: &'r Session<'r>,
     asked: Asked<'r>,

@@ -22,7 +22,8 @@ use dupsift_core::error::Result;
 use dupsift_text::free_pooled_lists;
 
 /// Signs all documents except extra copies. The number of parts that are processed at a time never exceeds the number of threads, because
-/// each thread holds the words of one part. If `partials` is given, the work starts after the partial checkpoints of an earlier process.
+/// each thread holds the words of one part. If `partials` is given, the work starts where the partial checkpoints of an earlier process
+/// end.
 pub fn sign(
     from: &Forward,
     engine: &Engine<'_>,
@@ -181,7 +182,7 @@ impl Rests<'_> {
         Ok((so_far.block, so_far.documents))
     }
 
-    /// Restores a partial checkpoint if it belongs to the same recording of words.
+    /// Restores a partial checkpoint if it was computed from the same recording of words.
     fn restore(&self, engine: &Engine<'_>, from: &mut PartialReader<'_>, so_far: &mut SoFar) -> Result<bool> {
         let (name, block): (u64, usize) = from.plain()?;
         if name != self.name {
@@ -228,8 +229,8 @@ fn documents(signed: &[Signed]) -> Vec<Range<u64>> {
     signed.iter().flat_map(|signed| signed.documents.iter().cloned()).collect()
 }
 
-/// Groups parts so that the words of one group can be held in memory together. A group has at most `many` parts and `bytes` bytes, but a
-/// single part may be larger.
+/// Groups parts so that the words of one group can be held in memory together. `many` limits the number of parts in a group, and `bytes`
+/// limits the size of a group. A single part may exceed this size.
 fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
     let mut all = Vec::new();
     let mut rest = parts;

@@ -1,8 +1,8 @@
 //! Checks whether saved work is based on the input files of this run.
 //!
 //! A file counts as unchanged if its size, times, device and inode match. A copy that preserves the size and the modification time has a
-//! different ctime. However, a backup, a new name or new permissions also change the ctime. Therefore, if anything differs, the rows that
-//! the saved work used are read once more and compared by hash before the work is resumed or discarded.
+//! different ctime. However, backing up a file, renaming it or changing its permissions also changes the ctime. Therefore, if anything
+//! differs, the rows that the saved work used are read once more and compared by hash before the work is resumed or discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::{LedgerInput, LedgerInputs, RowFilter, Source, Want};
 
-/// Returns the input files of this run for the ledger. Checkpoints use only documents before `used`.
+/// Returns the input files of this run for the ledger. Checkpoints use only documents before number `used`.
 pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
     let hashed = session.contents.documents();
     let file = |(file, contents): (&dupsift_files::io::InputFile, Sum)| LedgerInput {

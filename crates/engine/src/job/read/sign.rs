@@ -158,7 +158,7 @@ impl<'s> Signing<'s> {
         Ok(Signing { bound, copies, prefilter, outputs, copy_keys: None, sample })
     }
 
-    /// Sets the keys in which signing also records the hashes of the texts.
+    /// Makes signing also record the hash of each document's text in these keys.
     pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
         Signing { copy_keys, ..self }
     }

@@ -23,8 +23,8 @@ use dupsift_files::tables::{
 struct Marks {
     /// For each document, the number of the document that was kept instead, plus one.
     kept: Numbers,
-    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. Numbers starting at 1 refer to
-    /// [`REASONS`], and higher numbers refer to rejection codes.
+    /// For each document, the number that identifies the reason for its removal or rejection; 0 if the document is kept. The numbers from 1
+    /// on refer to the entries of [`REASONS`], and the numbers after these refer to rejection codes.
     reasons: Numbers,
 }
 
@@ -249,7 +249,7 @@ fn push(
 }
 
 /// Returns the name of the table for an input file, which is the name of the file itself. The extension `.parquet` is added if it is
-/// missing. If two tables would have the same name, one of them gets the extension twice.
+/// missing. If two tables would have the same name, the extension is added twice to one of the names.
 fn named(places: &[String], at: usize) -> String {
     const ENDING: &str = ".parquet";
     let place = &places[at];

@@ -134,7 +134,7 @@ fn members(
         let root = clusters.member(representative, keep.best(docs), |a, b| keep.better(a, b));
         docs.iter().try_for_each(|doc| link.push(&mut writer, root, doc))
     };
-    // A class of duplicates that all have the same scope belongs to a cluster only if a pair contains the class.
+    // A class of duplicates that all have the same scope belongs to a cluster only if the class occurs in a pair.
     let is_apart =
         |doc: u64| relation.across.as_ref().is_some_and(|across| !across.are_several(&relation.classes, doc));
     for class in relation.classes(0..session.documents()).filter(|class| !is_apart(class.get(0))) {

@@ -56,18 +56,18 @@ pub struct Folder<'f> {
     pub takes: &'f (dyn Fn(u64) -> bool + Sync),
     /// Whether the folder also contains files without rows, if the corpus has such files.
     pub has_empty: bool,
-    /// The changes to texts, if texts are changed when they are written.
+    /// The changes to the text of documents, if there are any.
     pub edited: Option<Edited<'f>>,
     /// The columns that are added to each row.
     pub added: Option<&'f ClusterColumns<'f>>,
 }
 
-/// Specifies which texts are changed when they are written, and how.
+/// Specifies the documents whose text is changed when it is written, and how it is changed.
 #[derive(Clone, Copy)]
 pub struct Edited<'f> {
     /// Whether a document's text is changed.
     pub has: &'f (dyn Fn(u64) -> bool + Sync),
-    /// Returns the changed text, or `None` if the given text differs from the text that was read before.
+    /// Returns the changed text, or `None` if the given text differs from the text that was read earlier.
     pub edit: &'f (dyn Fn(u64, &str) -> Option<String> + Sync),
 }
 
@@ -119,10 +119,10 @@ pub fn check_cut(options: &RunOptions, source: &Source) -> Result<()> {
     if options.cut.what.is_none() { Ok(()) } else { check_editing(options, source, "cut") }
 }
 
-/// Checks that texts from these files can be changed when they are written. `option` is the name of the option that requires the change.
+/// Checks that the text in these files can be changed when it is written. `option` is the name of the option that requires the change.
 ///
 /// # Errors
-/// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, for texts joined from several columns, and for formats that cannot be
+/// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, for text joined from several columns, and for formats that cannot be
 /// edited.
 pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str) -> Result<()> {
     let refused = |why: &str| Err(Error::wrong(option, why));

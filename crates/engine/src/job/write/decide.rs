@@ -44,9 +44,9 @@ pub fn decide(
     })
 }
 
-/// Holds the algorithms whose pairs decide on removal.
+/// Holds the algorithms whose pairs decide which documents are removed.
 pub struct Deciding {
-    /// The positions of the algorithms whose pairs decide on removal.
+    /// The positions of the algorithms whose pairs decide which documents are removed.
     pub chosen: Vec<usize>,
     /// The number of these algorithms that must agree.
     pub needed: usize,
@@ -55,7 +55,7 @@ pub struct Deciding {
 }
 
 impl Deciding {
-    /// Selects the algorithms whose pairs decide on removal, according to `--decide`.
+    /// Selects the algorithms whose pairs decide which documents are removed, according to `--decide`.
     pub fn new(decide: &Decide, labels: &[&str]) -> Deciding {
         let takes = |label: &str| !matches!(decide, Decide::Label(chosen) if chosen != label);
         let chosen: Vec<usize> = (0..labels.len()).filter(|&at| takes(labels[at])).collect();
@@ -174,8 +174,8 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
-/// Returns the clusters of the documents in `shown`, based on the pairs that decide on removal. [`decide_by`] also returns these clusters,
-/// together with its decisions.
+/// Returns the clusters of the documents in `shown`, based on the pairs that decide which documents are removed. [`decide_by`] also returns
+/// these clusters, together with its decisions.
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
@@ -190,7 +190,7 @@ pub fn clusters_by<R: survive::Relation + Sync>(
     components(session, linked, deciding.needed, order.docs(0..shown.count() as usize))
 }
 
-/// Returns the clusters formed by the pairs that decide on removal.
+/// Returns the clusters formed by the pairs that decide which documents are removed.
 fn components<R: survive::Relation>(
     session: &Session<'_>,
     linked: &[R],
@@ -258,7 +258,8 @@ struct Staying {
     not_looked_at: u64,
 }
 
-/// Removes each document that is contained in a kept document with which it forms a pair. Visits the first `count` documents in `order`.
+/// Removes each document that is contained in a kept document with which it forms a pair. `count` is the number of documents to visit, from
+/// the start of `order`.
 fn if_contained<R, S, B, L>(
     asking: &Asking<'_, R, S, B, L>,
     order: &Numbers,
@@ -339,7 +340,7 @@ struct Linked<'r> {
 
 impl<'r> Linked<'r> {
     /// Builds the links of a relation. Pairs of documents that share a template are not used for removal. Pairs of documents with different
-    /// titles are used only if a document is removed for any pair, regardless of containment.
+    /// titles are used only if documents are removed regardless of containment.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

@@ -14,7 +14,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::IdsSeen;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Reads the ids of the documents in `shown`, and the texts for `contents` that have not been read yet.
+/// Reads the ids of the documents in `shown`, and records the contents that are still missing in `contents`.
 pub fn read<'s>(
     session: &Session<'s>,
     view: &View<'_>,
@@ -41,7 +41,7 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    // The pass also reads documents that are in no pair if each row gets a cluster, passages are cut, or indexed documents
+                    // The pass also reads documents that are in no pair if `attributes/` is written, passages are cut, or indexed documents
                     // take part.
                     let names_all = session.options.names_all();
                     let is_in_pairs = |doc| !names_all && doc >= session.base || contents.wants(doc);

@@ -22,7 +22,7 @@ const LARGEST: usize = 2048;
 /// The number of documents that a thread processes at a time.
 const PIECE: usize = 8;
 
-/// Divides `count` documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
+/// Divides this number of documents into blocks. Each block after the first is as long as all earlier blocks together, up to [`LARGEST`].
 pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
@@ -32,7 +32,7 @@ pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
 pub struct Asking<'a, R, S, B, L> {
     /// The threads.
     pub engine: &'a Engine<'a>,
-    /// The relations whose pairs decide on removal.
+    /// The relations whose pairs decide which documents are removed.
     pub relations: &'a [R],
     /// The number of these relations that must agree.
     pub needed: usize,
@@ -51,8 +51,8 @@ where
     B: Fn(u64, u64) -> bool + Sync,
     L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 {
-    /// Returns the answers that can be computed before any document of a block is decided. Returns no answers if there is only one thread,
-    /// because that thread would only look up partners twice.
+    /// Returns the answers that can be computed before the rule visits the first document of a block. Returns no answers if there is only
+    /// one thread, because that thread would only look up partners twice.
     pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
         if self.engine.pool.current_num_threads() == 1 {
             return Ok(Answers::default());

@@ -1,8 +1,8 @@
 //! Writes `pairs/`. Classes and pairs of representatives are expanded to ordered pairs of documents, with the ids from the input.
 //!
 //! Pairs of two unique documents are already in order and remain in the list that grouping produced. This module lists and sorts only the
-//! pairs that classes represent. The two lists are merged when the table is written. Equal texts form a star, in which each copy is paired
-//! with the best document.
+//! pairs that classes represent. The two lists are merged when the table is written. Documents with the same text form a star, in which
+//! each copy is paired with the best document.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

@@ -39,7 +39,7 @@ pub struct Row {
     numbers: F32,
 }
 
-/// Holds the outcome for one document, which is counted in the removals by source. Rows are grouped by source value.
+/// Holds the outcome for one document, from which the removals are counted by source. Rows are grouped by source value.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct SourceRow {
@@ -118,7 +118,7 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
 pub struct Decided {
     /// The removals, as written by [`push_row`].
     pub rows: Sorted,
-    /// The labels of the algorithms whose pairs decided on removal.
+    /// The labels of the algorithms whose pairs decided which documents were removed.
     pub algorithms: Vec<String>,
     /// Whether the contents of documents were compared with the contents of kept documents.
     pub looks: bool,
@@ -134,7 +134,7 @@ pub struct Decided {
     pub not_looked_at: u64,
     /// The kept documents with which each document was compared.
     pub looked_at: Option<Evidence>,
-    /// The clusters formed by the pairs that decided on removal, if the output contains them.
+    /// The clusters formed by the pairs that decided which documents were removed, if the output contains clusters.
     pub components: Option<Components>,
 }
 
@@ -200,7 +200,7 @@ pub struct Removals {
     pub seen_by_file: Vec<u64>,
     /// The counts of removed documents by script and length.
     pub parts: Parts,
-    /// The total size in bytes of the removed texts that are exact copies.
+    /// The number of bytes of text in removed exact copies.
     pub copied_bytes: u64,
 }
 

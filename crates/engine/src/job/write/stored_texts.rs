@@ -44,7 +44,7 @@ pub fn columns(session: &Session<'_>) -> Vec<String> {
     columns
 }
 
-/// Writes the texts.
+/// Writes `texts/`.
 ///
 /// # Errors
 /// Returns an error if a file is damaged or the disk is full.
@@ -89,7 +89,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, decided: &Decided) -> Result<
     Ok(FolderReport { files: files.len() as u64, rows, bytes, ..FolderReport::default() })
 }
 
-/// Writes the file for one input file.
+/// Writes the file in `texts/` that corresponds to one input file.
 struct Part<'p> {
     writer: TableWriter,
     schema: SchemaRef,
@@ -189,8 +189,8 @@ impl<'p> Part<'p> {
         self.writer.write(&batch.map_err(Error::table("write texts"))?)
     }
 
-    /// Finishes the file so that it has one row for each document before `doc`. Returns the number of texts in the file, and its size in
-    /// bytes.
+    /// Finishes the file so that it has one row for each document before `doc`. Returns the number of documents whose text is in the file,
+    /// and the size of the file in bytes.
     fn end(mut self, doc: u64) -> Result<(u64, u64)> {
         self.fill(doc)?;
         self.flush()?;
