@@ -1,6 +1,6 @@
 //! Sorts rows within the memory limit and stores them so that they can outlive the process.
 //!
-//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
+//! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
