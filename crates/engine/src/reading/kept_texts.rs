@@ -1,4 +1,4 @@
-//! Keeps texts of documents in pairs for the report page while a pass reads these texts for other reasons. The report page is rendered
+//! Keeps the texts of documents in pairs for the report page while a pass reads the texts for another purpose. The report page is rendered
 //! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
 //! The choice of kept texts depends on which documents this process reads, and in what order. The content of the report page does not
@@ -13,7 +13,8 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// The maximum number of texts that are kept. If the pairs contain more texts, looking up the rest is a small part of the work.
+/// The maximum number of texts that are kept. If the pairs have more documents than this, looking up the remaining texts is a small part of
+/// the work.
 const MOST: usize = 20_000;
 /// The maximum total size of the kept texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
@@ -62,7 +63,7 @@ impl KeptTexts {
         KeptTexts { is_closed: AtomicBool::new(!is_asked), state: Mutex::default() }
     }
 
-    /// Keeps a text in a temporary file in `dir`, if there is room.
+    /// Keeps the text of a document in a temporary file in `dir`, if there is room.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

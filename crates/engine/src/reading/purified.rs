@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// Returns the batch, in which extracted texts have replaced any pages.
+/// Returns the batch with any pages replaced by their extracted text.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,

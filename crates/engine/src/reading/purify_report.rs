@@ -1,4 +1,4 @@
-//! Defines the report in run.json on the extraction of text from pages.
+//! Defines the report on text extraction from pages, which is part of `run.json`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

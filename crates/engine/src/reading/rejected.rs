@@ -44,7 +44,7 @@ impl RejectionsReport {
         }
     }
 
-    /// Returns the reasons of one group with their row counts. If `by_kind` is true, these are the reasons that the field `by_kind` counts.
+    /// Returns the reasons in one group with their row counts. If `by_kind` is true, these are the reasons that the field `by_kind` counts.
     /// Otherwise, they are the reasons that the field `broken` counts.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
@@ -65,7 +65,7 @@ impl RejectionsReport {
 pub struct Rejecter {
     rows: Shuffle,
     details: Heap,
-    /// The number of rejected rows, by the code of the reason.
+    /// The number of rejected rows, by reason code.
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 

@@ -53,7 +53,7 @@ pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -
 }
 
 /// Runs the checks that do not require open inputs, in addition to [`crate::job::check()`]. Checks the algorithm, the size of a new filter
-/// or the header of an existing filter, and the files of `forget`.
+/// or the header of an existing filter, and the `forget` files.
 ///
 /// # Errors
 /// See [`super::stream()`].

@@ -1,8 +1,8 @@
 //! Reads and writes the filter of the `stream` command. One run writes the file for the next run.
 //!
-//! The file consists of a line with the name of the format, a JSON line that describes the keys, and the numbers of the filter
-//! (little-endian). The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that
-//! memory holds only one copy of the filter.
+//! The file consists of a line with the name of the format, a JSON line that describes the keys, and the filter's numbers (little-endian).
+//! The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that memory holds only
+//! one copy of the filter.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};

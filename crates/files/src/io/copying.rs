@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A function that waits until a number of bytes of memory is available, and reserves this memory while another function runs.
+/// A function that waits until the given number of bytes of memory is available, and reserves them while another function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
 /// A function that returns whether a page fits into memory. The arguments are the size of the page and the size of its longest value, in
