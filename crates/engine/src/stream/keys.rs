@@ -2,8 +2,8 @@
 //! bands. A document counts as seen before if any of its keys was seen before.
 //!
 //! All bands share one filter, but each band has its own keys. For the same probability of error, a shared filter needs as many counters as
-//! separate filters for the bands (LSHBloom: Khan and others 2024). If there are k keys, a new document is flagged with probability 1 - (1
-//! - p)^k, where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
+//! one filter per band (LSHBloom: Khan and others 2024). If p is the probability for one key, a new document with k keys is flagged with
+//! probability `1 - (1 - p)^k`. The filter is therefore built for `p = 1 - (1 - rate)^(1/k)`.
 
 use bytesize::ByteSize;
 

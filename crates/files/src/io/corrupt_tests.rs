@@ -268,7 +268,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Checks that a file with any one byte changed either yields rows, which may differ, or an error that names the file, but never causes a
+/// Checks that a file with any one byte changed yields either rows, which may differ, or an error that names the file, and never causes a
 /// panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {

@@ -112,7 +112,7 @@ fn of_record(path: &Path) -> Option<Ours> {
         _version: String,
         #[serde(rename = "schema_version")]
         _schema: u32,
-        /// Present only in records of `purify`.
+        /// Present only in records written by `purify`.
         #[serde(default)]
         prefix: Option<serde::de::IgnoredAny>,
     }

@@ -53,7 +53,7 @@ pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
     Ok((headers.found == headers.rows).then_some(pages))
 }
 
-/// The limits for page lengths in a chunk.
+/// The limits on page lengths in a chunk.
 struct Most {
     is_packed: bool,
     /// The unpacked size of all pages, in bytes.
@@ -230,7 +230,7 @@ impl<R: Read> Compact<R> {
                 0 => self.integer()?,
                 more => field.saturating_add(more.into()),
             };
-            // Types 4 to 6 are integers of 16, 32 and 64 bits.
+            // Types 4 to 6 are 16-bit, 32-bit and 64-bit integers.
             let of = if matches!(head & 15, 4 | 6) { INTEGER } else { head & 15 };
             each(self, field, of)?;
         }

@@ -1,5 +1,5 @@
-//! Implements the Arrow IPC format, which consists of batches of columns. Both the file format (including `.feather`) and the stream format
-//! are supported.
+//! Implements the Arrow IPC format, which stores columns in batches. Both the file format (including `.feather`) and the stream format are
+//! supported.
 
 use super::broken_ids;
 use crate::io::coding::Coding;

@@ -1,4 +1,4 @@
-//! Implements the Parquet format, which consists of row groups of columns.
+//! Implements the Parquet format, which stores columns in row groups.
 
 use super::broken_ids;
 use crate::io::bounded::{Bounded, check_pages};
