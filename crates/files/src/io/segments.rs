@@ -92,7 +92,7 @@ impl Source {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// Like [`Source::beyond`], but checks only some of the files.
+    /// Works like [`Source::beyond`], but checks only some of the files.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].
