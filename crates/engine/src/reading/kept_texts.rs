@@ -13,14 +13,14 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// The maximum number of texts that are kept. If the pairs have more documents than this, looking up the remaining texts is a small part of
-/// the work.
+/// The maximum number of document texts that are kept. If the pairs have more documents than this, looking up the remaining texts is a
+/// small part of the work.
 const MOST: usize = 20_000;
 /// The maximum total size of the kept texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
-/// The maximum length, in bytes, of a text that is kept.
+/// The maximum length of a kept document text, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The maximum length, in bytes, of the id of a text that is kept. Ids are held in memory.
+/// The maximum length of the id of a document whose text is kept, in bytes. Ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.
@@ -40,14 +40,14 @@ struct State {
     has_ids: bool,
 }
 
-/// Holds the location of a text.
+/// Holds the location of a document's text.
 struct Place {
     at: u64,
     bytes: usize,
     id: Option<String>,
 }
 
-/// Holds a text that was kept.
+/// Holds the kept text of a document.
 pub struct KeptText {
     /// The number of the document.
     pub doc: u64,
@@ -88,7 +88,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Keeps the texts of the documents in a batch that belong to pairs.
+    /// Keeps the texts of those documents in a batch that belong to pairs.
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].
@@ -103,7 +103,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Records the ids of the documents in a batch whose texts are kept.
+    /// Records the ids of those documents in a batch whose texts are kept.
     pub fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();

@@ -29,7 +29,7 @@ const TEXT: u8 = 2;
 const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
-    /// Appends the kind of the row, the reason code (if there is one), and the texts. Each text is preceded by its four-byte length.
+    /// Appends the kind of the row, the reason code (if there is one), and the strings. Each string is preceded by its four-byte length.
     pub fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());

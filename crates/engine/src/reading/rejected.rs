@@ -13,7 +13,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a row. A row holds the document, the offset and length of the detail, and the code of the reason.
+/// The number of bytes in a row. A row holds the document number, the offset and length of the detail, and the reason code.
 const ROW: usize = 21;
 
 /// Counts the rejected rows, which are listed in `rejected/`.

@@ -19,12 +19,13 @@ pub struct Edits<'e> {
     pub edit: &'e (dyn Fn(u64, &str) -> Option<String> + 'e),
 }
 
-/// The message for a text that cannot be edited because it has changed since it was read.
+/// The message for text that cannot be edited because it has changed since it was read.
 pub(super) const CHANGED: &str = "the file changed while it was being read";
 
 /// Checks that edited text can be written back in this encoding.
 ///
-/// # Errors Returns the reason why this is impossible, and what to do instead.
+/// # Errors
+/// Returns the reason why this is impossible, and what to do instead.
 pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),

@@ -160,7 +160,7 @@ pub trait Format: Debug + Sync {
         Ok(())
     }
 
-    /// Checks that edited texts can be written back to a file with this compression and encoding.
+    /// Checks that edited text can be written back to a file with this compression and encoding.
     ///
     /// # Errors
     /// Returns the reason why this is impossible, and what to do instead.

@@ -106,7 +106,8 @@ impl Held {
 
     /// Renames the result to its output name. The previous output is removed last.
     ///
-    /// # Errors See [`Held::check`]. Also returns [`Error::Io`] if writing to the disk fails.
+    /// # Errors
+    /// See [`Held::check`]. Also returns [`Error::Io`] if writing to the disk fails.
     pub fn publish(&self) -> Result<PathBuf> {
         self.check()?;
         let output = self.work.place();

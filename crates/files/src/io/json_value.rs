@@ -20,7 +20,7 @@ pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// The value is part of a text that combines several columns. If it is a list or an object, only that fact is kept.
+    /// The value is one part of the combined text of several columns. If it is a list or an object, only that fact is kept.
     Part,
     All,
 }

@@ -109,7 +109,8 @@ fn add(
 impl OwnColumns {
     /// Keeps only the columns with these names or struct paths.
     ///
-    /// # Errors Returns an error for a name that is not a readable column in any file.
+    /// # Errors
+    /// Returns an error for a name that is not a readable column in any file.
     pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
         let deeper = |name: &String| {
             let known = files.iter().find_map(|file| {

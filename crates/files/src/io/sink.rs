@@ -210,7 +210,8 @@ impl Stage {
     /// first, so that a later run with `overwrite` recognizes the folders even if the process ends before all of them are moved. A folder
     /// that is replaced is moved aside until the new folder has taken over its name.
     ///
-    /// # Errors Returns [`Error::Io`], or [`Error::Usage`] if one of these folders was created in the output in the meantime.
+    /// # Errors
+    /// Returns [`Error::Io`], or [`Error::Usage`] if one of these folders was created in the output in the meantime.
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
         sync_below(self.path())?;
         let out = &self.place().path;
@@ -241,8 +242,9 @@ impl Stage {
     /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder that is replaced is moved aside
     /// first and removed last. If `replaces_held` is set, an older held-back result is removed as well.
     ///
-    /// # Errors Returns [`Error::Io`], or [`Error::Usage`] if something with the final name was created in the meantime. If an error
-    /// occurs, nothing is changed.
+    /// # Errors
+    /// Returns [`Error::Io`], or [`Error::Usage`] if something with the final name was created in the meantime. If an error occurs, nothing
+    /// is changed.
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS, b"")?;
         publish(|| {
