@@ -87,7 +87,7 @@ impl<'s> Session<'s> {
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Returns a session for the indexed documents, whose numbers precede the numbers of the corpus.
+    /// Returns a session for the indexed documents, whose numbers precede the numbers of the documents in the corpus.
     pub fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,

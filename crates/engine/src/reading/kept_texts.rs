@@ -1,5 +1,5 @@
-//! Keeps the texts of documents in pairs for the report page while a pass reads the texts for another purpose. The report page is rendered
-//! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
+//! While a pass reads texts for another purpose, keeps the texts of documents that belong to pairs, for use on the report page. The report
+//! page is rendered after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
 //! The choice of kept texts depends on which documents this process reads, and in what order. The content of the report page does not
 //! depend on which texts are kept, because all other texts are looked up.
@@ -13,7 +13,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// The maximum number of document texts that are kept. If the pairs have more documents than this, looking up the remaining texts is a
+/// The maximum number of document texts that are kept. If more documents than this belong to pairs, looking up the remaining texts is a
 /// small part of the work.
 const MOST: usize = 20_000;
 /// The maximum total size of the kept texts, in bytes.

@@ -15,7 +15,7 @@ const BUCKET_BITS: u32 = 16;
 /// Specifies how many documents are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleSize {
-    /// A number of documents; all documents are sampled if there are fewer.
+    /// A number of documents; if the corpus contains fewer, all documents are sampled.
     Count(u64),
     /// The probability with which each document is sampled.
     Share(f64),

@@ -84,7 +84,7 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
 }
 
-/// Checks, before documents are read, that the filter contains the same kind of keys as this run.
+/// Checks, before documents are read, that the filter contains the kind of keys that this run uses.
 ///
 /// # Errors
 /// See [`super::stream()`].

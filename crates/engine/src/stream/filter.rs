@@ -195,7 +195,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
 
-/// Writes a filter with the header `held`. The count of numbers and the hash in the header are filled in first.
+/// Writes a filter with the header `held`. The fields `numbers` and `hash` of the header are filled in first.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.

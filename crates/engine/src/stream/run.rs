@@ -58,7 +58,7 @@ pub struct StreamReport {
     pub identity: String,
     /// The input files that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read.
+    /// The inputs whose rows were read, other than the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// For each file extension, the number of input files that are not read.
@@ -87,7 +87,7 @@ pub struct StreamReport {
     pub filter_bytes: u64,
     /// The share of new documents that are flagged by chance when the filter contains `keys` keys.
     pub false_positives: f64,
-    /// The reports of the stages, in order.
+    /// The stage reports, in order.
     pub stages: Vec<StageReport>,
     /// The guards that fired. The exit code is 3, or 4 if a guard prevented the result from being published.
     pub guards: Vec<GuardReport>,

@@ -176,7 +176,7 @@ pub trait Format: Debug + Sync {
         Err(format!("columns cannot be added to {}; convert the file to Parquet or JSON lines", self.name()))
     }
 
-    /// Returns the first stretch that does not fit into memory when a subset of rows is copied, if any.
+    /// Returns the first stretch, if any, that does not fit into memory when a subset of rows is copied.
     ///
     /// # Errors
     /// Returns the reason why the file cannot be read.

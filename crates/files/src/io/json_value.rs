@@ -150,7 +150,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-/// Returns the values of one batch in the narrowest of the types Int64, Float64, Boolean and text that can represent all of them.
+/// Returns the values of one batch as the narrowest of the types Int64, Float64, Boolean and text that can represent all of them.
 pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     let all = |fits: fn(&JsonValue) -> bool| values.iter().all(|value| *value == JsonValue::Null || fits(value));
     if all(|value| matches!(value, JsonValue::Int(_))) {

@@ -103,7 +103,7 @@ impl Ours {
     }
 }
 
-/// Returns the kind of result that has this record; `None` if dupsift did not write the record.
+/// Returns the kind of result to which this record belongs; `None` if dupsift did not write the record.
 fn of_record(path: &Path) -> Option<Ours> {
     /// The fields of a record that identify its writer.
     #[derive(Deserialize)]

@@ -151,7 +151,7 @@ impl Place {
             }
             return Err(Error::io("rename the finished folder to", &self.path)(error));
         }
-        // At this point, the result is published.
+        // At this point, the result has been published.
         if let Err(error) = sync_folder(&self.parent) {
             tracing::warn!("the result is complete, but a power failure may undo the last rename: {error}");
         }
