@@ -107,7 +107,7 @@ impl KeptTexts {
     pub fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
-        // The documents of a batch are in ascending order.
+        // The documents in a batch are in ascending order.
         if state.texts.range(batch.doc(0)..).next().is_none_or(|(&kept, _)| kept > batch.doc(last)) {
             return;
         }

@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer than 1 MiB. The limit prevents a file that is not a filter from being read much further.
+        // No header is longer than 1 MiB. The limit keeps a large file that is not a filter from being read into memory.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };

@@ -1,6 +1,7 @@
 //! Copies a subset of a file's rows. The copied rows are unchanged (bit for bit, if the format allows it).
 //!
-//! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of its format copies the chosen rows in order.
+//! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of the file's format copies the chosen rows in
+//! order.
 
 use super::added::Added;
 use super::coding::Coding;

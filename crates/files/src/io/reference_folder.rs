@@ -18,7 +18,7 @@ use super::unfinished::Unfinished;
 use super::work_files::LOCK;
 use dupsift_core::error::{Error, Result};
 
-/// The suffix that follows the output's name in the folder's name.
+/// The part of the folder's name that follows the output's name.
 const REFERENCE: &str = "dupsift-reference-";
 /// The index in the folder.
 const INDEX: &str = "index";
