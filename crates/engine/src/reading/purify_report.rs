@@ -1,4 +1,4 @@
-//! Defines the report on text extraction from pages, which is part of `run.json`.
+//! Defines the `run.json` report on text extraction from pages.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
