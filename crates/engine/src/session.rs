@@ -46,7 +46,7 @@ pub struct Session<'s> {
     pub indexed: Option<Indexed>,
     /// The pieces to read, if this process reads only part of the corpus.
     pub part: Option<Vec<Split>>,
-    /// The exclusive upper limit of document numbers, if only some rows take part.
+    /// The exclusive upper bound on document numbers, if only some rows take part.
     limit: Option<u64>,
     /// The sample, if only a sample of the documents takes part. Documents outside the sample are numbered but never read.
     pub sample: Option<Sample>,
@@ -87,7 +87,7 @@ impl<'s> Session<'s> {
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Returns a session for the indexed documents, whose numbers precede the numbers of the corpus.
+    /// Returns a session for the indexed documents, whose numbers precede the numbers of the documents in the corpus.
     pub fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,
@@ -110,19 +110,19 @@ impl<'s> Session<'s> {
         Session { part: Some(pieces), ..Session::new(self.engine, self.options, self.source, self.pipeline) }
     }
 
-    /// Returns the exclusive upper limit of document numbers, which is the number of rows within `--limit` plus the number of preceding
+    /// Returns the exclusive upper bound on document numbers, which is the number of rows within `--limit` plus the number of preceding
     /// documents.
     pub fn documents(&self) -> u64 {
         let all = self.source.documents().max(self.base);
         self.limit.map_or(all, |limit| all.min(limit))
     }
 
-    /// Returns the number of rows of the corpus that take part.
+    /// Returns the number of rows in the corpus that take part.
     pub fn rows(&self) -> u64 {
         self.documents() - self.base
     }
 
-    /// Returns the number of rows of the corpus that are read, which is the size of the sample or the number of rows that take part.
+    /// Returns the number of rows in the corpus that are read, which is the size of the sample or the number of rows that take part.
     pub fn rows_read(&self) -> u64 {
         self.sample.map_or(self.rows(), Sample::documents)
     }
@@ -146,7 +146,7 @@ impl<'s> Session<'s> {
         a < self.base && b < self.base
     }
 
-    /// Returns whether a document belongs to the corpus, or has the same text as a document of the corpus.
+    /// Returns whether a document belongs to the corpus, or has the same text as a document in the corpus.
     #[inline]
     pub fn is_new(&self, doc: u64) -> bool {
         doc >= self.base || self.indexed.as_ref().is_some_and(|indexed| indexed.is_copied(doc))

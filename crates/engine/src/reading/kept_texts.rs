@@ -1,5 +1,5 @@
-//! Keeps texts of documents in pairs for the report page while a pass reads these texts for other reasons. The report page is rendered
-//! after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
+//! While a pass reads texts for another purpose, keeps the texts of documents that belong to pairs, for use on the report page. The report
+//! page is rendered after all tables are written. Looking up a text at that point requires decompressing a whole page of its file.
 //!
 //! The choice of kept texts depends on which documents this process reads, and in what order. The content of the report page does not
 //! depend on which texts are kept, because all other texts are looked up.
@@ -13,13 +13,14 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// The maximum number of texts that are kept. If the pairs contain more texts, looking up the rest is a small part of the work.
+/// The maximum number of document texts that are kept. If more documents than this belong to pairs, looking up the remaining texts is a
+/// small part of the work.
 const MOST: usize = 20_000;
 /// The maximum total size of the kept texts, in bytes.
 const MOST_BYTES: usize = 32 << 20;
-/// The maximum length, in bytes, of a text that is kept.
+/// The maximum length of a kept document text, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The maximum length, in bytes, of the id of a text that is kept. Ids are held in memory.
+/// The maximum length of the id of a document whose text is kept, in bytes. Ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.
@@ -39,14 +40,14 @@ struct State {
     has_ids: bool,
 }
 
-/// Holds the location of a text.
+/// Holds the location of a document's text.
 struct Place {
     at: u64,
     bytes: usize,
     id: Option<String>,
 }
 
-/// Holds a text that was kept.
+/// Holds the kept text of a document.
 pub struct KeptText {
     /// The number of the document.
     pub doc: u64,
@@ -62,7 +63,7 @@ impl KeptTexts {
         KeptTexts { is_closed: AtomicBool::new(!is_asked), state: Mutex::default() }
     }
 
-    /// Keeps a text in a temporary file in `dir`, if there is room.
+    /// Keeps the text of a document in a temporary file in `dir`, if there is room.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -87,7 +88,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Keeps the texts of the documents in a batch that belong to pairs.
+    /// Keeps the texts of those documents in a batch that belong to pairs.
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].
@@ -102,11 +103,11 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Records the ids of the documents in a batch whose texts are kept.
+    /// Records the ids of those documents in a batch whose texts are kept.
     pub fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
-        // The documents of a batch are in ascending order.
+        // The documents in a batch are in ascending order.
         if state.texts.range(batch.doc(0)..).next().is_none_or(|(&kept, _)| kept > batch.doc(last)) {
             return;
         }

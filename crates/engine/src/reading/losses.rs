@@ -1,4 +1,4 @@
-//! Collects the files and rows of the corpus and of all other inputs that could not be read. Other inputs contain documents or labels.
+//! Collects the files and rows that could not be read, both in the corpus and in the other inputs, which contain documents or labels.
 //!
 //! A job passes on all of its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that
 //! value. A job that reads another input must add the losses of that input, so that no loss is overlooked.

@@ -61,7 +61,7 @@ pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
     session.has_pages().then(|| of_corpus(session.pages.report(), session))
 }
 
-/// Adds the name of the purifier and the statistics of web archives to a report.
+/// Adds the name of the purifier and the statistics on web archives to a report.
 pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
     report.recipe = purify_name(&session.options.recipe.purify);
     for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
@@ -90,7 +90,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
     want
 }
 
-/// Returns the batch, in which extracted texts have replaced any pages.
+/// Returns the batch with any pages replaced by their extracted text.
 pub(crate) fn texts(
     session: &Session<'_>,
     batch: Documents,

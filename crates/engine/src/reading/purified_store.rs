@@ -29,7 +29,7 @@ const TEXT: u8 = 2;
 const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
-    /// Appends the kind of the row, the code of the reason if there is one, and the texts. Each text is preceded by its four-byte length.
+    /// Appends the kind of the row, the reason code (if there is one), and the strings. Each string is preceded by its four-byte length.
     pub fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
@@ -77,7 +77,7 @@ impl<'k> Kept<'k> {
     }
 }
 
-/// Holds a store that many threads fill.
+/// Holds the store while threads fill it.
 pub(crate) struct Filling {
     heap: Heap,
     /// The offset of each document's row, plus one; 0 for a document that was not read.
@@ -188,7 +188,7 @@ impl Pages {
     }
 }
 
-/// Holds a complete store.
+/// Holds the completed store.
 pub(crate) struct Stored {
     heap: FrozenHeap,
     begins: AtomicCells<u64>,

@@ -1,4 +1,4 @@
-//! Defines the report in run.json on the extraction of text from pages.
+//! Defines the `run.json` report on text extraction from pages.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -19,12 +19,12 @@ use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
 use dupsift_text::free_pooled_lists;
 
-/// The bounds for the number of bytes of text in one piece. The lower bound corresponds to one or two pages.
+/// The minimum and maximum amount of text in one piece, in bytes. The minimum corresponds to one or two pages.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
 /// The number of pieces per thread into which the remaining corpus is divided.
 const SPLITS_A_THREAD: u64 = 4;
 
-/// Returns the error for a page that exceeds the limit on bytes read at a time.
+/// Returns the error for a page that exceeds the limit on the number of bytes read at once.
 pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     let size = |bytes| ByteSize(bytes).to_string();
     let least = size(engine.budget.least_for(page.bytes, page.longest));
@@ -191,11 +191,11 @@ impl Session<'_> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        // Large pieces come first because pages of other columns that extend over two pieces are decompressed twice. Small pieces come last
-        // so that no thread is still working on a large piece when the other threads are done.
+        // Large pieces come first because a page of another column that spans two pieces is decompressed twice. Small pieces come last so
+        // that no thread is still working on a large piece when the other threads are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        // In pieces of the largest size, decompressing a page twice costs almost nothing. Therefore, the page headers, which may be
+        // In pieces of the maximum size, decompressing a page twice costs almost nothing. Therefore, the page headers, which may be
         // numerous, are not read.
         let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
         splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
@@ -219,7 +219,7 @@ impl Session<'_> {
         })
     }
 
-    /// Checks that no page exceeds the limit on bytes read at a time.
+    /// Checks that no page exceeds the limit on the number of bytes read at once.
     ///
     /// # Errors
     /// Returns [`Error::LargePage`] with the smallest sufficient memory limit.
@@ -274,7 +274,7 @@ fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     asks
 }
 
-/// Returns a filter that documents pass if they pass both `first`, which is checked first, and `filter`.
+/// Returns a filter that accepts a document if both `first` and `filter` accept it; `first` is checked first.
 fn both(filter: Option<RowFilter>, first: impl Fn(u64) -> bool + Send + Sync + 'static) -> RowFilter {
     match filter {
         None => RowFilter::Where(Arc::new(first)),

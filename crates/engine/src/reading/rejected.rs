@@ -13,7 +13,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a row. A row holds the document, the offset and length of the detail, and the code of the reason.
+/// The number of bytes in a row. A row holds the document number, the offset and length of the detail, and the reason code.
 const ROW: usize = 21;
 
 /// Counts the rejected rows, which are listed in `rejected/`.
@@ -44,7 +44,7 @@ impl RejectionsReport {
         }
     }
 
-    /// Returns the reasons of one group with their row counts. If `by_kind` is true, these are the reasons that the field `by_kind` counts.
+    /// Returns the reasons in one group with their row counts. If `by_kind` is true, these are the reasons that the field `by_kind` counts.
     /// Otherwise, they are the reasons that the field `broken` counts.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
@@ -65,7 +65,7 @@ impl RejectionsReport {
 pub struct Rejecter {
     rows: Shuffle,
     details: Heap,
-    /// The number of rejected rows, by the code of the reason.
+    /// The number of rejected rows, by reason code.
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 

@@ -9,20 +9,20 @@ use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::splitmix64;
 
-/// The number of bits of a hash that select the bucket in which the hash is counted.
+/// The number of leading hash bits that select the bucket in which a hash is counted.
 const BUCKET_BITS: u32 = 16;
 
 /// Specifies how many documents are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleSize {
-    /// A number of documents; all documents are sampled if there are fewer.
+    /// A number of documents; if the corpus contains fewer, all documents are sampled.
     Count(u64),
     /// The probability with which each document is sampled.
     Share(f64),
 }
 
 impl SampleSize {
-    /// Parses a number of documents (at least 1), or a share between 0 and 1 with a decimal point.
+    /// Parses a number of documents (at least 1), or a share between 0 and 1, written with a decimal point.
     ///
     /// # Errors
     /// Returns an error for anything else.

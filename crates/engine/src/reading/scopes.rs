@@ -1,10 +1,10 @@
 //! Implements document scopes. `--scope within:COLUMN` compares only documents with the same value in the column. `--scope across:COLUMN`
 //! compares only documents with different values.
 //!
-//! The scope of a document is a 64-bit hash of the value, so scopes take 8 bytes per document. Scopes are recorded when a batch is read. In
-//! the case of `within:`, the scope is part of copy hashes and precedes the keys of rows, so documents in different scopes are never in the
-//! same group. In the case of `across:`, signatures and groups are the same as in a run without scopes, and pairs within a scope are
-//! skipped (see [`crate::job::pair::across`]).
+//! The scope of a document is a 64-bit hash of the value, so scopes take 8 bytes per document. Scopes are recorded when a batch is read.
+//! With `within:`, the scope is included in copy hashes and precedes row keys, so documents in different scopes are never in the same
+//! group. With `across:`, signatures and groups are the same as in a run without scopes, and pairs within a scope are skipped (see
+//! [`crate::job::pair::across`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -29,7 +29,7 @@ impl Noted {
     }
 }
 
-/// Holds the scopes of the documents in a corpus. There are no scopes if all documents may be compared.
+/// Holds the scopes of the documents in a corpus. There are no scopes if every document may be compared with every other.
 #[derive(Debug, Default)]
 pub struct Scopes(OnceLock<Noted>);
 

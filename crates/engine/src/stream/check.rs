@@ -53,7 +53,7 @@ pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -
 }
 
 /// Runs the checks that do not require open inputs, in addition to [`crate::job::check()`]. Checks the algorithm, the size of a new filter
-/// or the header of an existing filter, and the files of `forget`.
+/// or the header of an existing filter, and the `forget` files.
 ///
 /// # Errors
 /// See [`super::stream()`].
@@ -84,7 +84,7 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
 }
 
-/// Checks, before documents are read, that the filter contains the same kind of keys as this run.
+/// Checks, before documents are read, that the filter contains the kind of keys that this run uses.
 ///
 /// # Errors
 /// See [`super::stream()`].

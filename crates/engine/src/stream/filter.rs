@@ -1,8 +1,8 @@
 //! Reads and writes the filter of the `stream` command. One run writes the file for the next run.
 //!
-//! The file consists of a line with the name of the format, a JSON line that describes the keys, and the numbers of the filter
-//! (little-endian). The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that
-//! memory holds only one copy of the filter.
+//! The file consists of a line with the name of the format, a JSON line that describes the keys, and the filter's numbers (little-endian).
+//! The JSON line includes a hash of the numbers and of the rest of the line. Files are read and written in pieces so that memory holds only
+//! one copy of the filter.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer than 1 MiB. The limit prevents a file that is not a filter from being read much further.
+        // No header is longer than 1 MiB. The limit keeps a large file that is not a filter from being read into memory.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };
@@ -195,7 +195,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
 
-/// Writes a filter with the header `held`. The count of numbers and the hash in the header are filled in first.
+/// Writes a filter with the header `held`. The fields `numbers` and `hash` of the header are filled in first.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.

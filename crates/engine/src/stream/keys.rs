@@ -1,9 +1,9 @@
 //! Computes the keys that represent a document in the filter. A document has one key, or one key per band if the algorithm has several
 //! bands. A document counts as seen before if any of its keys was seen before.
 //!
-//! All bands share one filter, but each band has its own keys. A shared filter needs the same number of counters for the same probability
-//! of error as one filter per band (LSHBloom: Khan and others 2024). If there are k keys, a new document is flagged with probability 1 - (1
-//! - p)^k, where p is the probability for one key. The filter is therefore built for p = 1 - (1 - rate)^(1/k).
+//! All bands share one filter, but each band has its own keys. For the same probability of error, a shared filter needs as many counters as
+//! one filter per band (LSHBloom: Khan and others 2024). If p is the probability for one key, a new document with k keys is flagged with
+//! probability `1 - (1 - p)^k`. The filter is therefore built for `p = 1 - (1 - rate)^(1/k)`.
 
 use bytesize::ByteSize;
 
@@ -13,9 +13,9 @@ use dupsift_core::row::{Reason, Signatures};
 use dupsift_spill::bloom::{CountingBloom, rate_of_any, rate_of_each};
 use dupsift_text::Analysis;
 
-/// Writes the keys of a document to `keys`, one for each row position. The value 0 marks a missing key and is never used as a key. A text
-/// without a signature, for example because it is too short, is identified by its bytes, because its copies are duplicates for every
-/// algorithm. A text that consists only of white space has no key.
+/// Writes the keys of a document to `keys`, one for each row position. The value 0 marks a missing key and is never used as a key. A
+/// document without a signature, such as one that is too short, is identified by the bytes of its text, because its copies are duplicates
+/// for every algorithm. A document that consists only of white space has no key.
 pub(super) fn keys_of(
     document: &Analysis<'_>,
     signatures: &Signatures,
@@ -36,7 +36,7 @@ pub(super) fn keys_of(
     Ok(())
 }
 
-/// Returns how often a document with these keys was seen before (at most 15), or `None` if the document has no key.
+/// Returns how many times a document with these keys was seen before (at most 15), or `None` if the document has no key.
 pub(super) fn seen(filter: &CountingBloom, keys: &[u64]) -> Option<u8> {
     there(keys).map(|key| filter.count(key)).max()
 }

@@ -14,7 +14,7 @@ pub use check::{check, check_filter};
 pub use run::{StreamReport, stream};
 pub use seen::Seen;
 
-/// Holds the options of a stream, in addition to the options of every run.
+/// Holds the options for a stream, in addition to the options that every run has.
 #[derive(Clone)]
 pub struct StreamOptions {
     /// The options for columns, text processing and resources, and the single algorithm whose signatures are the keys.

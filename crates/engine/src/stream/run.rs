@@ -58,10 +58,10 @@ pub struct StreamReport {
     pub identity: String,
     /// The input files that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read.
+    /// The inputs whose rows were read, other than the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// For each file extension, the number of files in the inputs that are not read.
+    /// For each file extension, the number of input files that are not read.
     pub unread: BTreeMap<String, u64>,
     /// The folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -87,7 +87,7 @@ pub struct StreamReport {
     pub filter_bytes: u64,
     /// The share of new documents that are flagged by chance when the filter contains `keys` keys.
     pub false_positives: f64,
-    /// The reports of the stages, in order.
+    /// The stage reports, in order.
     pub stages: Vec<StageReport>,
     /// The guards that fired. The exit code is 3, or 4 if a guard prevented the result from being published.
     pub guards: Vec<GuardReport>,
@@ -111,7 +111,7 @@ impl Guarded for StreamReport {
     }
 }
 
-/// Removes the documents of `forget` from the filter, then streams the documents of `inputs` through the filter.
+/// Removes the documents in `forget` from the filter, then streams the documents in `inputs` through the filter.
 ///
 /// # Errors
 /// Returns an error if the algorithm's signatures cannot be keys or if the filter has a different recipe, and any other error that prevents
@@ -170,7 +170,7 @@ fn take_out(
     let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);
     old.check_pages()?;
     let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
-        // The filter must remain unchanged, because it is better to remove no old version than to remove only some of them.
+        // The filter must remain unchanged, because it is better to remove no old versions than to remove only some of them.
         Error::BadFile { path, why } => {
             let why = format!("{why}; expected files that can be read completely");
             Error::wrong_value("forget", path.display(), why)

@@ -1,4 +1,4 @@
-//! Keeps a counting Bloom filter in memory and reports, for each text, whether a similar text was seen before.
+//! Keeps a counting Bloom filter in memory and reports, for each document, whether a similar document was seen before.
 
 use std::sync::OnceLock;
 
@@ -16,7 +16,7 @@ use dupsift_core::row::Signatures;
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_text::Pipeline;
 
-/// Holds a filter that records the texts seen before.
+/// Holds a filter that records the documents seen before.
 pub struct Seen {
     bound: Bound<'static>,
     pipeline: Pipeline,
@@ -29,8 +29,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Creates an empty filter for `keys` keys. As long as the filter contains at most `keys` keys, the share of new texts that are flagged
-    /// by chance is at most `rate`.
+    /// Creates an empty filter for `keys` keys. As long as the filter contains at most `keys` keys, the share of new documents that are
+    /// flagged by chance is at most `rate`.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the algorithm's signatures cannot be keys, if the rate is invalid, or if the filter is larger than
@@ -72,8 +72,8 @@ impl Seen {
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
 
-    /// Adds a text, and returns whether a similar text was seen before. Returns `None` if the text has no key, for example because it
-    /// consists only of white space.
+    /// Adds a document, and returns whether a similar document was seen before. Returns `None` if the document has no key, for example
+    /// because it consists only of white space.
     pub fn add(&mut self, text: &str) -> Option<bool> {
         let document = self.pipeline.analyse(text);
         self.signatures.clear();
@@ -85,12 +85,12 @@ impl Seen {
         Some(before > 0)
     }
 
-    /// Returns the number of added texts that have a key.
+    /// Returns the number of added documents that have a key.
     pub fn keys(&self) -> u64 {
         self.keys
     }
 
-    /// Returns the share of new texts that are currently flagged by chance.
+    /// Returns the share of new documents that are currently flagged by chance.
     pub fn false_positives(&self) -> f64 {
         self.sizing.false_positives(&self.filter, self.keys)
     }

@@ -15,7 +15,7 @@ impl Added<'_> {
     /// Returns a JSON line with the new columns as its last fields.
     ///
     /// # Errors
-    /// Returns an error if the line is not the object that was read, or if the object already has a field with one of these names.
+    /// Returns an error if the line is no longer an object, or if the object already has a field with one of these names.
     pub(super) fn json(&self, row: u64, line: &[u8]) -> Result<Vec<u8>, String> {
         let text = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let (begin, end) = text.find('{').zip(text.rfind('}')).ok_or(CHANGED)?;

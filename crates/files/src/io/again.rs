@@ -22,7 +22,7 @@ impl InputFile {
 
 impl Source {
     /// Returns the total size in bytes of the lines unpacked from compressed files so far. Each complete read of a file adds the size of
-    /// its text.
+    /// its text to the total.
     pub fn unpacked_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }

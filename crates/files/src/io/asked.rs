@@ -90,8 +90,8 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// Returns the columns of a file that are known without reading the complete file. The result always includes the columns in `asked` that
-/// exist.
+/// Returns the columns of a file that can be determined without reading the complete file. The result always includes the columns in
+/// `asked` that exist.
 ///
 /// # Errors
 /// Returns the reason why the file cannot be read.

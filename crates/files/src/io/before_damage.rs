@@ -1,10 +1,10 @@
 //! Finds how much text of a damaged compressed file is readable: everything before the damage, up to the end of a row.
 //!
-//! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before it
-//! detects the damage, or only the checksum at the end may reveal the damage. Therefore, only the members before the damaged member are
-//! fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row. If only the checksum
-//! reveals the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single broken row among many
-//! intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
+//! If a file is truncated, the remaining complete rows are intact. If its data is damaged, a decoder may return wrong bytes for a while
+//! before it detects the damage, or only the checksum at the end may reveal the damage. Therefore, only the members before the damaged
+//! member are fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row. If only the
+//! checksum reveals the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single broken row
+//! among many intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::jsonl::Scan;
@@ -18,11 +18,11 @@ use std::io::{self, Seek as _};
 /// The number of untrusted bytes before the first sign of damage.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// The number of bytes of intact rows that must follow a broken row for the broken row not to count as damage. An open quote may count as
-/// stray only if at least as many bytes of text follow it.
+/// A broken row does not count as damage if at least this many bytes of intact rows follow it. An open quote may count as stray only if at
+/// least this many bytes of text follow it.
 const GOOD_BYTES: u64 = 64 << 10;
 
-/// Returns an iterator over the lines of a text.
+/// A function that returns an iterator over the lines of a [`Text`].
 pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
 
 /// Returns the coding that reads a damaged file up to the last trusted row, and a description of the lost part.
@@ -126,7 +126,7 @@ fn text_bytes(
             }
         } else if let Some(open) = &mut open {
             *(if is_row { &mut open.rows } else { &mut open.others }) += 1;
-            // The last lines may belong to a record that is cut off.
+            // The last lines may belong to a truncated record.
             if !is_row {
                 continue;
             }

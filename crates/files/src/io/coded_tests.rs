@@ -195,8 +195,8 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
                 assert!((least..3000).contains(&rows.len()), "{name} {ending}: {} rows", rows.len());
             }
             assert_eq!(before(&packed[..20]), None);
-            // If the second member is damaged or has a wrong checksum, all rows of the first member are used. The second member yields only
-            // rows that were written.
+            // If the second member is damaged or has a wrong checksum, all rows of the first member are used. The second member never
+            // yields a row that was not written to it.
             let (first, second) = bytes.split_at(bytes.len() / 2);
             let members = [pack(first), pack(second)];
             for at in [members[1].len() / 2, members[1].len() - 6] {
@@ -207,7 +207,7 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
                 let least = if encoding == "utf-8" { 1480 } else { 0 };
                 assert!((least..3000).contains(&rows.len()), "{name} {ending} {at}: {} rows", rows.len());
             }
-            // The rows before garbage between two members are used.
+            // If there is garbage between two members, the rows before it are used.
             let rows = before(&[&members[0][..], b"garbage", &members[1]].concat()).expect("rows");
             assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
             assert!(rows.len() >= 1480, "{name} {ending}: {} rows", rows.len());

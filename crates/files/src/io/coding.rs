@@ -78,7 +78,7 @@ impl Coding {
         loop {
             sample.clear();
             let read = bytes.by_ref().take(SAMPLE_BYTES as u64).read_to_end(&mut sample)?;
-            // A file that begins with ASCII may be in any encoding; the first non-ASCII bytes decide.
+            // A file that begins with ASCII may be in any encoding, so the encoding is detected from the first non-ASCII bytes.
             if read < SAMPLE_BYTES || !sample.is_ascii() || detect::escaped(&sample).is_some() {
                 break;
             }

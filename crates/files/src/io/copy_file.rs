@@ -55,7 +55,7 @@ impl InputFile {
         }))
     }
 
-    /// Checks that edited texts can be written back to the file.
+    /// Checks that edited text can be written back to the file.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the format or the encoding does not support editing.

@@ -74,7 +74,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             if edits.is_some() || added.is_some() {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
-                    // The reader of records has already waited for its turn.
+                    // The record reader has already waited for its turn.
                     turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
                     Ok(line.extend_from_slice(bytes))
                 })?;

@@ -258,8 +258,8 @@ fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetErro
     Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
 }
 
-/// Returns the key-value metadata for a file with added columns. The columns are added to the Arrow schema. The entry of Hugging Face
-/// `datasets` is dropped because `datasets` can read a file only if its columns match this entry exactly.
+/// Returns the key-value metadata for a file with added columns. The columns are added to the Arrow schema. The entry written by Hugging
+/// Face `datasets` is dropped because `datasets` can read a file only if its columns match this entry exactly.
 fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
     let file = metadata.file_metadata();
     let known = file.key_value_metadata();

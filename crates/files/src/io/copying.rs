@@ -1,6 +1,7 @@
 //! Copies a subset of a file's rows. The copied rows are unchanged (bit for bit, if the format allows it).
 //!
-//! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of its format copies the chosen rows in order.
+//! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of the file's format copies the chosen rows in
+//! order.
 
 use super::added::Added;
 use super::coding::Coding;
@@ -13,7 +14,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A function that waits until a number of bytes of memory is available, and reserves this memory while another function runs.
+/// A function that waits until the given number of bytes of memory is available, and reserves them while another function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
 /// A function that returns whether a page fits into memory. The arguments are the size of the page and the size of its longest value, in

@@ -1,4 +1,4 @@
-//! Checks that damaged files are reported with the cause, do not stop the process, and yield only rows that were written.
+//! Checks that damaged files are reported with the cause, do not stop the process, and never yield rows that were not written.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};
@@ -96,7 +96,7 @@ fn with_checksum(path: &Path) {
     std::fs::write(path, out).expect("written");
 }
 
-/// Returns the third number of a page header, which is the size of the page in bytes.
+/// Returns the third number in a page header, which is the size of the page in bytes.
 fn page_bytes(header: &[u8]) -> usize {
     let mut at = 0;
     let mut number = 0;
@@ -128,7 +128,7 @@ fn a_wrong_checksum_is_found_where_nothing_else_would_tell() {
     with_checksum(&path);
     let (source, _) = open(&[&path]).expect("opened");
     assert_eq!(read(&source, &whole(), 1 << 20).expect("the checksum is right").len(), 500);
-    // Replacing one letter leaves the text valid UTF-8 of the same length.
+    // After one letter is replaced, the text is still valid UTF-8 and has the same length.
     let mut bytes = std::fs::read(&path).expect("there");
     let at = bytes.windows(9).position(|window| window == b"number 77").expect("a plain page");
     bytes[at] = b'N';
@@ -268,7 +268,8 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Checks that changing any byte results in rows, which may differ, or in an error that names the file, but never in a panic.
+/// Checks that a file with any one byte changed yields either rows, which may differ, or an error that names the file, and never causes a
+/// panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -19,13 +19,13 @@ pub struct Edits<'e> {
     pub edit: &'e (dyn Fn(u64, &str) -> Option<String> + 'e),
 }
 
-/// The message for a text that cannot be edited because it has changed since it was read.
+/// The message for text that cannot be edited because it has changed since it was read.
 pub(super) const CHANGED: &str = "the file changed while it was being read";
 
-/// Checks that texts in this encoding can be written back.
+/// Checks that edited text can be written back in this encoding.
 ///
 /// # Errors
-/// Returns the reason why the texts cannot be written back, and what to do instead.
+/// Returns the reason why this is impossible, and what to do instead.
 pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),
@@ -96,7 +96,7 @@ fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
         return text.replace('\n', " ");
     }
     let has_marks = text.bytes().any(|byte| byte == dialect.delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
-    // An empty field without quotation marks is a null.
+    // An empty field without quotation marks is read as null.
     if was_quoted || has_marks || text.is_empty() { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 

@@ -52,8 +52,8 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns whether texts and ids are in columns that can be selected with options. Otherwise, each row has a text and an id, and the
-    /// column options have no effect.
+    /// Returns whether the text and the id are in columns that can be selected with options. If not, the format determines the text and the
+    /// id of each row, and the column options have no effect.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
     }
@@ -102,8 +102,8 @@ pub trait Format: Debug + Sync {
     /// Returns [`Reading::bad`] if the file is damaged, and any error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns the columns that are known without reading all rows; struct fields are identified by their paths. The result always includes
-    /// the columns in `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
+    /// Returns the columns that can be determined without reading all rows; struct fields are identified by their paths. The result always
+    /// includes the columns in `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
     ///
     /// # Errors
     /// Returns the reason why the file cannot be read.
@@ -128,7 +128,7 @@ pub trait Format: Debug + Sync {
         Ok(0)
     }
 
-    /// Returns the column names of a file of ids that is not part of the corpus. If the format has no fixed columns, returns the names that
+    /// Returns the column names in a file of ids that is not part of the corpus. If the format has no fixed columns, returns the names that
     /// occur in the first rows, or `None` if the file has no rows.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ pub trait Format: Debug + Sync {
         Ok(())
     }
 
-    /// Checks that edited texts can be written back to a file with this compression and encoding.
+    /// Checks that edited text can be written back to a file with this compression and encoding.
     ///
     /// # Errors
     /// Returns the reason why this is impossible, and what to do instead.
@@ -176,7 +176,7 @@ pub trait Format: Debug + Sync {
         Err(format!("columns cannot be added to {}; convert the file to Parquet or JSON lines", self.name()))
     }
 
-    /// Returns the first stretch that does not fit into memory when a subset of rows is copied, if any.
+    /// Returns the first stretch, if any, that does not fit into memory when a subset of rows is copied.
     ///
     /// # Errors
     /// Returns the reason why the file cannot be read.
@@ -227,7 +227,7 @@ pub struct Opened {
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
-    /// Whether texts are created by joining lists of strings.
+    /// Whether the text of a row is created by joining a list of strings.
     pub is_joined: bool,
     /// The pieces into which the file can be split. The pieces are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
@@ -251,7 +251,7 @@ pub struct Opened {
 pub enum Unusable {
     /// A requested column is missing from the file.
     Lacks(String),
-    /// The file contains text of a different kind, such as settings. If other formats share its file extension, the file counts as unread.
+    /// The file contains a different kind of data, such as settings. If other formats share its file extension, the file counts as unread.
     Other(String),
     /// The file cannot be read.
     Bad(String),

@@ -7,8 +7,7 @@
 //!
 //! The `_HELD` file identifies the output that existed when the result was held back. A newer output is not replaced.
 //!
-//! If a process ends between two of these steps, the result still counts as held back, and running the same command again completes the
-//! work.
+//! If the process ends before the last step, the result still counts as held back, and running the same command again completes the work.
 
 use super::names::{HELD, HELD_ENDING, SUCCESS};
 use super::ours::MOST_RECORD;
@@ -108,7 +107,7 @@ impl Held {
     /// Renames the result to its output name. The previous output is removed last.
     ///
     /// # Errors
-    /// See [`Held::check`]. Also returns [`Error::Io`] if the disk cannot be written.
+    /// See [`Held::check`]. Also returns [`Error::Io`] if writing to the disk fails.
     pub fn publish(&self) -> Result<PathBuf> {
         self.check()?;
         let output = self.work.place();
@@ -165,8 +164,8 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
     folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
 }
 
-/// Checks that a result for this output may be held back. The path of the held-back result must be unused, an empty folder, or an older
-/// held-back result.
+/// Checks that a result for this output may be held back. Nothing may exist at the path of the held-back result except an empty folder or
+/// an older held-back result.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if there is anything else at the path.

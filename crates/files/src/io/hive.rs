@@ -58,7 +58,7 @@ pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -
     columns
 }
 
-/// Returns a column from a folder name for `rows` rows of one file.
+/// Returns the column that a folder name defines, for `rows` rows of one file.
 pub(super) fn column(value: Option<&str>, data_type: &DataType, rows: usize) -> ArrayRef {
     match (value, data_type) {
         (None, _) => new_null_array(data_type, rows),

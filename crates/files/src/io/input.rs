@@ -49,7 +49,7 @@ impl Input {
         Ok(())
     }
 
-    /// Advances by `bytes` bytes. Returns the number of bytes skipped, which is smaller at the end of the file.
+    /// Advances by `bytes` bytes. Returns the number of bytes skipped, which is less than `bytes` if the file ends first.
     pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
         let from = self.at;
         self.seek(from.saturating_add(bytes))?;

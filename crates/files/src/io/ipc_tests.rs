@@ -1,5 +1,4 @@
-//! Tests Arrow files and streams: every variant must return the right rows, and damaged files must not cause a
-//! panic.
+//! Tests Arrow files and streams: every variant must return the correct rows, and damaged files must not cause a panic.
 
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};

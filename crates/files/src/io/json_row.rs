@@ -35,8 +35,8 @@ pub(super) enum JsonId<'l> {
     UInt(u64),
 }
 
-/// Returns the row of a line, or the reason why the line is invalid. `takes` determines how much of each field in [`Columns::others`] is
-/// kept; a field without an entry is not kept.
+/// Returns the row that a line represents, or the reason why the line is invalid. `takes` determines how much of each field in
+/// [`Columns::others`] is kept; a field without an entry is not kept.
 pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;

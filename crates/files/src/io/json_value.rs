@@ -20,7 +20,7 @@ pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// The value is part of a text that combines several columns. If it is a list or an object, only that fact is kept.
+    /// The value is one part of the combined text of several columns. If it is a list or an object, only that fact is kept.
     Part,
     All,
 }
@@ -150,7 +150,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-/// Returns the values of one batch in the narrowest of the types Int64, Float64, Boolean and text that can represent all of them.
+/// Returns the values of one batch as the narrowest of the types Int64, Float64, Boolean and text that can represent all of them.
 pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     let all = |fits: fn(&JsonValue) -> bool| values.iter().all(|value| *value == JsonValue::Null || fits(value));
     if all(|value| matches!(value, JsonValue::Int(_))) {

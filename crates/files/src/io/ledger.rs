@@ -48,8 +48,7 @@ pub struct Ledger {
 pub struct LedgerMatch {
     /// An identifier for the content of the index.
     pub content: String,
-    /// How many document numbers are reserved for the documents of the index. The documents of the corpus are numbered after the documents
-    /// of the index.
+    /// How many document numbers are reserved for indexed documents. The documents in the corpus are numbered after the indexed documents.
     pub base: u64,
 }
 

@@ -299,9 +299,9 @@ struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// An earlier lookup has shown that a quote still open at a line break before this byte is never properly closed. Two lookups that are
-    /// inside quotes at the same line break end at the same byte: at text after a closing quote, or at the end of the file. This field
-    /// avoids repeated lookups and does not change the result.
+    /// If a quote is still open at a line break before this byte, an earlier lookup has shown that the quote is never properly closed. If
+    /// two lookups are inside quotes at the same line break, both end at the same place: at text after a closing quote, or at the end of
+    /// the file. This field avoids repeated lookups and does not change the result.
     hopeless: u64,
 }
 

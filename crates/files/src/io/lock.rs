@@ -1,5 +1,5 @@
-//! Allows one run at a time. The lock is a file that a running process keeps locked and that contains the id of the process and the name of
-//! its host.
+//! Allows only one run at a time. The lock is a file that a running process keeps locked and that contains the process id and the host
+//! name.
 //!
 //! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some file systems
 //! do not support locks. On such a file system, the file is still written, but every run assumes that it is the only one.

@@ -25,7 +25,7 @@ impl MadeFolders {
         Ok(made)
     }
 
-    /// Returns whether no folder was created, because the folder already existed.
+    /// Returns whether no folder had to be created.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }

@@ -224,8 +224,8 @@ impl Members {
         Ok(Next::Garbage(start))
     }
 
-    /// Moves to the next member of a file whose members together form a single text. [`Members::rest`] reports the data after the last
-    /// member. Such data counts as garbage if no member precedes it, or if bytes that look like the start of a member follow it.
+    /// Moves to the next member of a file whose members together form a single stream of text. [`Members::rest`] reports the data after the
+    /// last member. Such data counts as garbage if no member precedes it, or if bytes that look like the start of a member follow it.
     pub fn next_whole(&mut self) -> io::Result<Next> {
         let start = self.input.at();
         if let Some(next) = self.begin()? {

@@ -24,7 +24,7 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
 }
 
 /// Returns the batch with list columns converted to text. Columns in `as_json` are written as JSON. The items of other lists are joined
-/// into one text; see [`lists`].
+/// into a single string; see [`lists`].
 pub(super) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBatch> {
     let failed = || Error::columns("join the texts of lists");
     let (mut columns, mut any) = (Vec::with_capacity(batch.num_columns()), false);

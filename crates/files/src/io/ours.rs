@@ -103,7 +103,7 @@ impl Ours {
     }
 }
 
-/// Returns the kind of result that has this record; `None` if dupsift did not write the record.
+/// Returns the kind of result to which this record belongs; `None` if dupsift did not write the record.
 fn of_record(path: &Path) -> Option<Ours> {
     /// The fields of a record that identify its writer.
     #[derive(Deserialize)]
@@ -112,7 +112,7 @@ fn of_record(path: &Path) -> Option<Ours> {
         _version: String,
         #[serde(rename = "schema_version")]
         _schema: u32,
-        /// Present only in records of `purify`.
+        /// Present only in records written by `purify`.
         #[serde(default)]
         prefix: Option<serde::de::IgnoredAny>,
     }

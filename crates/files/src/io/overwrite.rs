@@ -142,12 +142,12 @@ pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
 
-/// Like [`foreign_path`], for one entry of the folder.
+/// Works like [`foreign_path`], but checks only one entry of the folder.
 pub(super) fn foreign_in(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
     foreign_at(folder, &[], name.to_owned(), &listed(folder))
 }
 
-/// Like [`foreign_path`], for a folder with an unfinished output, which may contain temporary folders of earlier versions.
+/// Works like [`foreign_path`], but for a folder with an unfinished output, which may contain temporary folders from earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         let is_temporary = (name.starts_with(WORK) || name == PROBE) && is_folder(&folder.join(&name));
@@ -161,7 +161,7 @@ pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> 
 /// The files listed by an output's record.
 enum Listed {
     Files(BTreeSet<String>),
-    /// The record lists no files, as in earlier versions.
+    /// The record lists no files because an earlier version wrote it.
     Nothing,
     /// There is no record yet.
     Unfinished,

@@ -55,8 +55,8 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
         add(&mut own, &mut places, columns, &file.label)?;
     }
-    // Columns from folder names come last, as in other readers. A column is not taken from folder names if every file below such a
-    // folder contains the column itself.
+    // Columns from folder names come last, as in other programs. A column is not taken from folder names if every file below such a folder
+    // contains the column itself.
     let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
@@ -110,7 +110,7 @@ impl OwnColumns {
     /// Keeps only the columns with these names or struct paths.
     ///
     /// # Errors
-    /// Returns an error for a name that is not a readable column of any file.
+    /// Returns an error for a name that is not a readable column in any file.
     pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
         let deeper = |name: &String| {
             let known = files.iter().find_map(|file| {

@@ -37,7 +37,7 @@ pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>
     look(file, chunk).ok().flatten()
 }
 
-/// Returns the pages of a chunk like [`pages`].
+/// Returns the pages of a chunk, as [`pages`] does.
 ///
 /// # Errors
 /// Returns a message if a header states impossible lengths, because a decoder would allocate that much memory.
@@ -53,7 +53,7 @@ pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
     Ok((headers.found == headers.rows).then_some(pages))
 }
 
-/// The limits for page lengths in a chunk.
+/// The limits on page lengths in a chunk.
 struct Most {
     is_packed: bool,
     /// The unpacked size of all pages, in bytes.
@@ -179,7 +179,7 @@ fn length(number: i64) -> io::Result<u32> {
     i32::try_from(number).ok().and_then(|number| u32::try_from(number).ok()).ok_or_else(odd)
 }
 
-/// Type numbers of the protocol; all integers except single bytes are encoded in the same way.
+/// Type numbers in the protocol; all integers except single bytes are encoded in the same way.
 const INTEGER: u8 = 5;
 const STRUCT: u8 = 12;
 
@@ -195,7 +195,7 @@ impl<R: Read> Compact<R> {
         self.bytes.read_exact(&mut byte).map(|()| byte[0])
     }
 
-    /// Reads a number with 7 bits per byte, lowest bits first.
+    /// Reads a number that is stored with 7 bits per byte, lowest bits first.
     fn number(&mut self) -> io::Result<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -230,7 +230,7 @@ impl<R: Read> Compact<R> {
                 0 => self.integer()?,
                 more => field.saturating_add(more.into()),
             };
-            // Types 4 to 6 are integers of 16, 32 and 64 bits.
+            // Types 4 to 6 are 16-bit, 32-bit and 64-bit integers.
             let of = if matches!(head & 15, 4 | 6) { INTEGER } else { head & 15 };
             each(self, field, of)?;
         }

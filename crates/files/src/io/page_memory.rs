@@ -118,7 +118,7 @@ fn held(columns: &[Column], rows: Range<u64>) -> u64 {
     columns.iter().map(|column| column.held(rows.clone())).fold(0, u64::saturating_add)
 }
 
-/// Returns a lower bound for the longest text: the average size of the values in a page or dictionary.
+/// Returns a lower bound on the size of the longest text: the average size of the values in a page or dictionary.
 fn longest(columns: &[Column], rows: Range<u64>) -> u64 {
     let of_page = |page: &Page| u64::from(page.unpacked) / u64::from(page.values.max(1));
     let of_column = |column: &Column| {

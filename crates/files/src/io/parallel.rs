@@ -48,7 +48,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
                 break;
             }
         }
-        // The current thread also works on items.
+        // The current thread also processes items.
         take();
     });
     if let Some(times) = times {

@@ -22,7 +22,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The supported compressions, for messages.
+/// The supported compression methods, as listed in messages.
 const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
 
 /// Calls the decoder and converts errors and panics into a message.
@@ -44,7 +44,7 @@ const RETURNED_FOOTER: u64 = 1 << 20;
 /// Locked while a large footer is in memory.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Allows a thread to hold a large footer in memory. Drop the footer first.
+/// Allows a thread to hold a large footer in memory. Drop the footer before the turn.
 pub(super) struct Turn {
     is_returned: bool,
     _lock: MutexGuard<'static, ()>,
@@ -58,7 +58,7 @@ impl Drop for Turn {
     }
 }
 
-/// Waits until no other large footer is in memory. Returns the turn if this footer is large.
+/// Waits until no other large footer is in memory. Returns a [`Turn`] if this footer is large.
 ///
 /// # Errors
 /// Returns a message if the footer would take more than `most` bytes of memory.
@@ -150,8 +150,8 @@ pub(super) struct Described {
     pub shown: Shown,
 }
 
-/// Returns the columns of the file for messages and checks; struct fields are identified by their paths. Top-level columns precede nested
-/// columns, so they take precedence if both have the same name.
+/// Returns the columns of the file for messages and checks; struct fields are identified by their paths. Top-level columns come first, so a
+/// top-level column takes precedence over a nested column of the same name.
 pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
     let mut described = Vec::new();
     for field in metadata.file_metadata().schema().get_fields() {
@@ -302,7 +302,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Checks that all chunks use a supported compression.
+    /// Checks that all chunks use a supported compression method.
     fn can_be_unpacked(&self, metadata: &ParquetMetaData) -> Result<(), String> {
         let chunks = metadata.row_groups().iter().filter_map(|group| group.columns().get(self.leaf));
         match chunks.map(|chunk| chunk.compression()).find(|codec| matches!(codec, Compression::LZO)) {

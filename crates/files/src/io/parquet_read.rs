@@ -1,7 +1,7 @@
 //! Reads the requested columns of a Parquet file for a range of rows, or for chosen rows in the range.
 //!
-//! The reader works page by page; if a page has no requested rows, it reads only the header of the page. Rows are decoded a few at a time
-//! and collected up to the target size of a batch. Limiting the number of rows would not limit memory usage, because text lengths vary by a
+//! The reader works page by page; for a page without requested rows, it reads only the header. Rows are decoded a few at a time and
+//! collected up to the target size of a batch. Limiting the number of rows would not limit memory usage, because text lengths vary by a
 //! factor of a million. Page checksums are verified if the file contains them.
 
 use super::bounded::Bounded;

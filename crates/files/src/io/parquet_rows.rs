@@ -1,4 +1,4 @@
-//! Finds the longest row of a Parquet file. Page headers give an upper bound for the length of a value; values are read only if this bound
+//! Finds the longest row of a Parquet file. Page headers give an upper bound on the length of a value; values are read only if this bound
 //! is large.
 
 use super::page_headers;

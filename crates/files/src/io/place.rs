@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// The suffixes that follow the output's name in hidden names.
+/// The text that follows the output's name in the names of hidden folders.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
 /// The maximum length of an output's name, in bytes, on file systems that allow file names of 255 bytes.
@@ -149,7 +149,7 @@ impl Place {
             }
             return Err(Error::io("rename the finished folder to", &self.path)(error));
         }
-        // At this point, the result is published.
+        // At this point, the result has been published.
         if let Err(error) = sync_folder(&self.parent) {
             tracing::warn!("the result is complete, but a power failure may undo the last rename: {error}");
         }
@@ -167,8 +167,8 @@ impl Place {
 
     /// Removes the leftovers of killed runs next to the output, completes or undoes an interrupted replacement, and reports each folder
     /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. Another user's
-    /// folder is never removed. A previous result that was moved aside gets its name back, even if another user owns it, unless all users
-    /// may write to the parent folder.
+    /// folder is never removed. A previous result that was moved aside is renamed back to its original name, even if another user owns it,
+    /// unless all users may write to the parent folder.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -253,7 +253,8 @@ pub enum Cleared {
         /// The size of these files in bytes.
         bytes: u64,
     },
-    /// A previous result got its name back. A run had moved the result aside and was killed before it published its own result.
+    /// A previous result was renamed back to its original name. A run had moved the result aside and was killed before it published its own
+    /// result.
     PutBack(PathBuf),
     /// The folder was kept, because it belongs to another user.
     OfAnother {

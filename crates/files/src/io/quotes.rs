@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(of(b"\"a\nb\",c\nd\n"), [Inside(2), End(7), End(9)]);
         assert_eq!(of(b"a\"b\nc\n"), [End(3), End(5)]);
         assert_eq!(of(b"\"a\"\"\n\"\r\nc\n"), [Inside(4), End(7), End(9)]);
-        // If text follows a closing quote, a single-line record ends with its line, and a multi-line record is broken.
+        // If text follows a closing quote, a single-line record ends at the end of its line, and a multi-line record is broken.
         assert_eq!(of(b"\"a\"b,\"c\nd\n"), [End(7), End(9)]);
         assert_eq!(of(b"\"a\nb\"c\n"), [Inside(2), Broken(5)]);
         assert_eq!(of(b"\"a\nb\"\r \n"), [Inside(2), Broken(6)]);

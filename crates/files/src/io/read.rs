@@ -10,11 +10,11 @@ use crate::tables::Documents;
 use dupsift_core::error::Result;
 
 impl Source {
-    /// Calls `each` with the documents of the piece, in order.
+    /// Calls `each` with the documents in the piece, in order.
     ///
     /// # Errors
-    /// Returns [`Error::BadFile`](dupsift_core::error::Error::BadFile) if the file is damaged or has changed since it was opened;
-    /// in that case, the batches passed to `each` must be discarded. Otherwise returns the error from `each`.
+    /// Returns [`Error::BadFile`](dupsift_core::error::Error::BadFile) if the file is damaged or has changed since it was opened; in that
+    /// case, the batches passed to `each` must be discarded. Also returns any error from `each`.
     pub fn read(&self, split: &Split, want: &Want, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         let chosen = want.rows.as_ref().map(|filter| filter.within(split.first_doc, split.rows));
         if chosen.as_ref().is_some_and(Vec::is_empty) {

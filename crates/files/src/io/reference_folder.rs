@@ -4,8 +4,8 @@
 //! .NAME.dupsift-reference-XXXXXX/    next to the output NAME, or under --work DIR: the lock, the index, and the output of building it
 //! ```
 //!
-//! A resumed run builds this index again, so a folder that a killed run left behind is never used. The next run on the output removes the
-//! folder, and so does `clean`. A lock on the folder shows that a running process uses it.
+//! A resumed run builds this index again, so a folder that a killed run left behind is never used. The folder is removed by the next run
+//! that writes the same output, or by `clean`. A lock on the folder shows that a running process is using it.
 
 use std::fs;
 use std::io;
@@ -18,11 +18,11 @@ use super::unfinished::Unfinished;
 use super::work_files::LOCK;
 use dupsift_core::error::{Error, Result};
 
-/// The suffix that follows the output's name in the folder's name.
+/// The part of the folder's name that follows the output's name.
 const REFERENCE: &str = "dupsift-reference-";
 /// The index in the folder.
 const INDEX: &str = "index";
-/// The output of building the index.
+/// The output of the run that builds the index.
 const OUTPUT: &str = "reference";
 
 /// The locked temporary folder for the index of reference files. Dropping this value removes the folder.
@@ -61,13 +61,13 @@ impl ReferenceFolder {
         self.made.path().join(INDEX)
     }
 
-    /// Returns the folder for the output of building the index.
+    /// Returns the folder for the output of the run that builds the index.
     pub fn output(&self) -> PathBuf {
         self.made.path().join(OUTPUT)
     }
 }
 
-/// Removes the folders in `parent` that killed runs on this output left behind, and reports how each folder was handled. Skips folders
+/// Removes the folders in `parent` that killed runs for this output left behind, and reports how each folder was handled. Skips folders
 /// that a running process uses or that other users can access.
 pub(super) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
     let (prefix, mut cleared) = (prefix(place), Vec::new());

@@ -216,7 +216,7 @@ fn not_kept(folder: &Path, error: &io::Error) {
     );
 }
 
-/// The blocks of one file; some blocks may not be written yet.
+/// The blocks of one file; some blocks may not have been written yet.
 #[derive(Debug)]
 pub struct Written(Arc<Mutex<Vec<Block>>>);
 

@@ -57,7 +57,7 @@ pub struct Shown {
     pub data_type: Option<DataType>,
     /// The type as shown in messages; empty if there is none.
     pub(super) says: String,
-    /// Whether the column contains lists that can be joined into one text, such as lists of paragraphs or chat messages; see
+    /// Whether the column contains lists that can be joined into a single string, such as lists of paragraphs or chat messages; see
     /// [`crate::tables::lists`].
     pub(super) is_texts: bool,
 }
@@ -100,7 +100,7 @@ pub(super) struct Has {
     pub id: Option<IdKind>,
     pub id_note: Option<String>,
     pub others: Vec<String>,
-    /// Whether the text is joined from lists.
+    /// Whether the text is created by joining lists.
     pub is_joined: bool,
 }
 

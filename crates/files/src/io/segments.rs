@@ -92,7 +92,7 @@ impl Source {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// Like [`Source::beyond`], but checks only some of the files.
+    /// Works like [`Source::beyond`], but checks only some of the files.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].
@@ -176,7 +176,7 @@ mod tests {
         write_parquet(&path, &batch(vec![("text", texts), ("title", titles)]), properties.build());
         let (source, _) = open(&[&path]).expect("opened");
         let large = source.beyond(&|bytes, _| bytes <= 2 << 20).expect("the footer is there").expect("5 MB of titles");
-        // Titles are not document text, so no lower bound for their length is known.
+        // Titles are not document text, so no lower bound on their length is known.
         assert_eq!((large.column.as_str(), large.bytes > 4 << 20, large.longest < 20), ("title", true, true));
         let longest = |small| source.files[0].longest_of(&["title".to_owned()], small).expect("read");
         assert_eq!([longest(1 << 10), longest(1 << 20)], [300_000, 0]);

@@ -201,7 +201,7 @@ impl Places {
         }
     }
 
-    /// Returns the row of a record, or the reason why the record is invalid.
+    /// Returns the row that a record represents, or the reason why the record is invalid.
     fn parse<'l>(&self, record: &'l [u8], takes: &[Take]) -> std::result::Result<Row<'l>, Rejection> {
         let record = std::str::from_utf8(record).map_err(|error| {
             Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to()))

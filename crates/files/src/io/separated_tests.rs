@@ -63,7 +63,7 @@ fn what_is_no_record_says_why() {
     let rows = rows_of(&path, b"id,text\n1,a\n2,\"b\n3,c\n\"4\",\"d\"");
     assert!(why(&rows[1]).contains("not closed properly"), "{rows:?}");
     assert_eq!([&rows[0], &rows[2], &rows[3]], [&text(0, "a", "1"), &text(2, "c", "3"), &text(3, "d", "4")]);
-    // A line with text after a closing quote, even white space, is also invalid; the other lines are used.
+    // A line with text after a closing quote, even if it is only white space, is also invalid; all other lines are used.
     let rows = rows_of(&path, b"id,text\n1,\"a\" b,\"c\n2,\"b\" \n3,\"c\nd\" e\n4,\"f\ng\"\r\n");
     assert!(rows[..3].iter().all(|row| row.1.is_err()) && rows[3].1.is_err(), "{rows:?}");
     assert!(why(&rows[0]).contains("text follows a closing quote") && why(&rows[1]).contains("text follows"));

@@ -1,7 +1,7 @@
 //! Combines several columns into the text of a document: `--text-column title,text`.
 //!
 //! A file that has a column with exactly that name is read normally. In other files, each column is read separately, and the same rules
-//! apply to all of them. Each batch gets a column with the combined name that contains the values, joined by line feeds. Numbers are
+//! apply to all columns. Each batch gets a column with the combined name that contains the values, joined by line feeds. Numbers are
 //! written as text. The items of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row
 //! unusable; in Parquet files, a list or struct column makes the file unusable.
 //!

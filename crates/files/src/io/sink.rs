@@ -39,7 +39,7 @@ impl Stage {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
 
-    /// Like [`Stage::check`], but creates nothing.
+    /// Works like [`Stage::check`], but creates nothing.
     ///
     /// # Errors
     /// Returns the same errors as [`Stage::check`].
@@ -211,7 +211,7 @@ impl Stage {
     /// that is replaced is moved aside until the new folder has taken over its name.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if one of these folders was created in the output in the meantime.
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
         sync_below(self.path())?;
         let out = &self.place().path;
@@ -243,7 +243,8 @@ impl Stage {
     /// first and removed last. If `replaces_held` is set, an older held-back result is removed as well.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime. If an error occurs, nothing is changed.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if something with the final name was created in the meantime. If an error occurs, nothing
+    /// is changed.
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS, b"")?;
         publish(|| {

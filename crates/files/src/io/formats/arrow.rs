@@ -1,5 +1,5 @@
-//! Implements the Arrow IPC format, which consists of batches of columns. Both the file format (including `.feather`) and the stream format
-//! are supported.
+//! Implements the Arrow IPC format, which stores columns in batches. Both the file format (including `.feather`) and the stream format are
+//! supported.
 
 use super::broken_ids;
 use crate::io::coding::Coding;
@@ -211,7 +211,7 @@ fn strings(layout: &Layout) -> Vec<String> {
     fields.filter(|field| holds_strings(field.data_type())).map(|field| field.name().clone()).collect()
 }
 
-/// Returns the batch with its binary columns converted to byte views, like the columns read from Parquet files.
+/// Returns the batch with its binary columns converted to byte views, the type that is also used for columns from Parquet files.
 fn as_views(batch: &RecordBatch) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(batch.num_columns());
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {

@@ -228,7 +228,7 @@ fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>;
     Ok([text(names[0])?, text(names[1])?])
 }
 
-/// Returns the lines of a file in UTF-8. Lines of more than `limit` bytes are reported as too long.
+/// Returns the lines of a file as UTF-8. Lines of more than `limit` bytes are reported as too long.
 fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
     let coding = coding.resolved(&file)?;
     Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()).taking_turns())

@@ -44,7 +44,7 @@ pub enum TextFiles {
     Lines,
 }
 
-/// Returns the format and the compression that belong to a file name. Case is ignored.
+/// Returns the format and the compression that a file name indicates. Case is ignored.
 pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);

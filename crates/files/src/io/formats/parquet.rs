@@ -1,4 +1,4 @@
-//! Implements the Parquet format, which consists of row groups of columns.
+//! Implements the Parquet format, which stores columns in row groups.
 
 use super::broken_ids;
 use crate::io::bounded::{Bounded, check_pages};
@@ -360,7 +360,7 @@ fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
-/// Returns the type in which a column is read.
+/// Returns the type to which a column is converted when it is read.
 fn as_read(data_type: DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

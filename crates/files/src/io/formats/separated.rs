@@ -1,4 +1,4 @@
-//! Implements separated values (CSV, TSV), which are text tables whose first record contains the column names.
+//! Implements the formats for separated values (CSV, TSV): text tables whose first record contains the column names.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
