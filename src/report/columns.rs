@@ -84,7 +84,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
         Line::Equal(text) => (piece(text, false), piece(text, false), ' '),
         Line::Changed(left, right) => (left.clone(), right.clone(), '|'),
         Line::TooLong(left, right) => {
-            *out += &dimmed("... too long to compare by words ...", colours);
+            *out += &dimmed("... too long to compare word by word ...", colours);
             (piece(left, true), piece(right, true), '|')
         }
         Line::Left(text) => (piece(text, true), Vec::new(), '<'),
@@ -266,7 +266,7 @@ mod tests {
     fn a_line_that_is_not_compared_by_words_says_so() {
         let line = |last: &str| "字".repeat(30_000) + last;
         let text = shown(&line("甲"), &line("乙"), 40, false, false);
-        assert!(text.contains("\n... too long to compare by words ...\n[-字"), "{}", &text[..text.len().min(300)]);
+        assert!(text.contains("\n... too long to compare word by word ...\n[-字"), "{}", &text[..text.len().min(300)]);
         assert!(text.lines().all(|line| line.width() <= 40));
     }
 

@@ -183,7 +183,7 @@ fn removed_share(sampled: u64, all: u64, removed: u64, used: u64) -> [f64; 2] {
     [least, (least * all as f64 / sampled.max(1) as f64).min(1.0)]
 }
 
-/// If the sample has fewer removed documents than this, the random error of the share exceeds a tenth.
+/// If the sample has fewer removed documents than this, the sampling error exceeds a tenth of the estimated share.
 const FEW: u64 = 100;
 
 /// Quotes a path for the shell.

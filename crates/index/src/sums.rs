@@ -219,9 +219,7 @@ impl Inner {
             let (sums, of_all) = bytes.split_at(bytes.len() - 4);
             if checksum(first, sums).to_le_bytes() != of_all {
                 let sums = self.sums_path.display();
-                return Err(wrong(format!(
-                    "its checksums in {sums}, from block {first} on, differ from those written"
-                )));
+                return Err(wrong(format!("its checksums in {sums} are damaged, starting at block {first}")));
             }
             let sums = sums.as_chunks::<4>().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
             *held = (first, sums);
@@ -264,7 +262,8 @@ impl ChunkReader for Checked {
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let end = start.checked_add(length as u64).filter(|&end| end <= self.0.bytes);
-        let end = end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes from byte {start} on are missing")))?;
+        let end =
+            end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes are missing, starting at byte {start}")))?;
         let first = start / BLOCK as u64;
         let bytes = Bytes::from(self.0.blocks(first..end.div_ceil(BLOCK as u64).max(first))?);
         let begin = (start - first * BLOCK as u64) as usize;

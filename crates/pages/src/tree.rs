@@ -192,7 +192,7 @@ impl Gate {
             }
             return passes;
         }
-        // The tag closes the drawing and the elements that were withheld inside it.
+        // The tag closes the drawing and the elements inside it that were not added to the tree.
         if foreign && is_breakout(tag) {
             self.held.borrow_mut().clear();
             return true;

@@ -2,7 +2,7 @@
 
 use super::normal::Letters;
 
-/// The tokenizer that splits Chinese and other scripts without spaces into words.
+/// The tokenizer that splits text in Chinese, and in other languages that are written without spaces, into words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenizerKind {
     /// Words from dictionaries: the jieba dictionary for Chinese, and the icu_segmenter dictionaries for kana, Thai, Lao, Khmer and

@@ -1,9 +1,9 @@
 //! `tf` (A1): compares the six most frequent words.
 //!
 //! Source: Zelenkov, Segalovich 2007, the TF method (recall 0.60, precision 0.94 in that study). Cost: O(words), one row per document.
-//! Limitations: if no stop words are given, the six words are mostly function words. Many words occur only once, so the order of ties (by
-//! code point) decides. A document with fewer distinct words than `min_distinct` has no signature, because tiny pages would otherwise be
-//! merged. The study sets no minimum; to reproduce the study, use `min_distinct=1`.
+//! Limitations: if no stop words are given, the six words are mostly function words. Many words occur only once, so the tie-breaking order
+//! (by code point) often determines which words are selected. A document with fewer distinct words than `min_distinct` has no signature,
+//! because tiny pages would otherwise be merged. The study sets no minimum; to reproduce the study, use `min_distinct=1`.
 //!
 //! ```text
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела." -> "видит за кот на окне окном" -> CRC32 F2A67560

@@ -194,7 +194,8 @@ mod tests {
         contained(&contents(a), &contents(b))
     }
 
-    /// The date of a saved page belongs to its frame. In a short text, in the first line or outside the frame, the same date is a fact.
+    /// The date of a saved page belongs to its frame. A date counts as a fact if the text is short, or if the date is in the first line or
+    /// outside the frame.
     #[test]
     fn numbers_of_the_frame_are_no_facts() {
         let words = |count: usize| "word ".repeat(count);

@@ -54,8 +54,7 @@ impl Unpack {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
             Next::Garbage(at) => {
-                let why =
-                    format!("byte {at} is damaged: the data there is not compressed, but more compressed data follows");
+                let why = format!("the data at byte {at} is not compressed, but compressed data follows it");
                 self.ends(Trust::All, why, at);
             }
         }

@@ -36,7 +36,7 @@ pub struct EvaluationRow<'r> {
     pub figures: [Option<f64>; EVALUATION_FIGURES.len()],
 }
 
-/// Returns the schema of the table: the name of the algorithm, Int64 counts, Float64 scores.
+/// Returns the schema of the table: the name of the algorithm, Int64 counts, and Float64 scores.
 pub fn evaluation_schema() -> SchemaRef {
     let counts = EVALUATION_COUNTS.iter().map(|name| Field::new(*name, DataType::Int64, false));
     let figures = EVALUATION_FIGURES.iter().map(|name| Field::new(*name, DataType::Float64, true));

@@ -94,7 +94,7 @@ const FACTS: Facts = Facts {
     aliases: &["vsm"],
     source: "Salton, Wong, Yang 1975, A vector space model for automatic indexing; Bayardo, Ma, Srikant 2007, Scaling up all pairs similarity search",
     summary: "Two documents are duplicates if the cosine of their TF-IDF vectors reaches the threshold.",
-    when_not_to_use: "if word order matters; with join=exact and a threshold below about 0.8 on more than a few hundred thousand documents, because the number of candidates grows quadratically; with unit=hanzi on more than a few tens of thousands of documents",
+    when_not_to_use: "if word order matters; with join=exact and a threshold below about 0.8 on more than a few hundred thousand documents, because the number of candidates grows quadratically; with unit=hanzi on tens of thousands of documents or more",
     inputs: "text, word counts; character counts with unit=hanzi or han_bigram",
     params: &[
         ParamSpec {

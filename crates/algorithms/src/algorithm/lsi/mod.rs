@@ -41,7 +41,7 @@ const FACTS: Facts = Facts {
     aliases: &["svd"],
     source: "Deerwester et al. 1990, Indexing by latent semantic analysis; Halko, Martinsson, Tropp 2011 for the decomposition",
     summary: "Two documents are duplicates if the cosine of their vectors, projected onto the main directions of the corpus, reaches the threshold.",
-    when_not_to_use: "if documents about the same subject must be distinguished; if every pair must be found in a large corpus; on more than a few tens of thousands of documents, because there are dozens of candidates per document, and more in larger corpora",
+    when_not_to_use: "if documents about the same subject must be distinguished; if every pair must be found in a large corpus; on tens of thousands of documents or more, because there are dozens of candidates per document, and more in larger corpora",
     inputs: "text, word counts, a sample of the corpus",
     params: &[
         ParamSpec { name: "dimensions", kind: Kind::Int(1, 248), default: "100", help: "singular vectors" },

@@ -49,7 +49,7 @@ const FACTS: Facts = Facts {
     aliases: &["shingle"],
     source: "Broder 1997, On the resemblance and containment of documents",
     summary: "Two documents are duplicates if they share enough character n-grams.",
-    when_not_to_use: "on more than a few tens of thousands of documents with a low threshold: minhash finds similar documents at a fraction of the cost; with measure=containment and a threshold below 0.5, which compares all documents with each other; on pages with the same template",
+    when_not_to_use: "on tens of thousands of documents or more with a low threshold (minhash finds similar documents at a fraction of the cost); with measure=containment and a threshold below 0.5 (all documents are compared with each other); on pages with the same template",
     inputs: "text; shingle counts with measure=containment",
     params: &[
         ParamSpec {
@@ -137,7 +137,7 @@ impl Algorithm for Shingles {
         let (measure, sketch, join) = (params.word("measure"), params.word("sketch"), params.word("join"));
         if sets.measure == Measure::SeedCode && (measure != "resemblance" || sketch != "full") {
             return Err(Error::usage(format!(
-                "shingles: seed_code=true requires measure=resemblance,sketch=full, got measure={measure},sketch={sketch}"
+                "shingles: seed_code=true requires measure=resemblance and sketch=full; got measure={measure} and sketch={sketch}"
             )));
         }
         if measure == "containment" && sketch == "min_s" {

@@ -3,8 +3,8 @@
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. The elements
 //! of every document are sorted in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these
 //! elements, where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A
-//! set probes the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair
-//! probes; if both have the same size, the document that comes first probes.
+//! set probes the index with these elements (its probing elements), and is indexed by all of its elements. The smaller set of a pair probes
+//! the index; if both sets have the same size, the set of the earlier document probes it.
 //!
 //! Each probing element is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per group. If at most
 //! n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group must also
