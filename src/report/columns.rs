@@ -1,5 +1,5 @@
-//! Shows two texts side by side in a terminal. The texts are wrapped to columns of a fixed width, and differences are marked by colors, or
-//! by `[-...-]` and `{+...+}` without colors.
+//! Shows two texts side by side in a terminal. The texts are wrapped to fixed-width columns, and differences are marked with colors or, if
+//! colors are off, with `[-...-]` and `{+...+}`.
 //!
 //! Because texts are untrusted, their control characters are shown as symbols or numbers and never reach the terminal.
 

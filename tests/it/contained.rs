@@ -130,6 +130,6 @@ fn a_preset_holds_its_rule_and_what_is_typed_takes_its_place() {
     let typed = ["--preset", "fineweb", "--remove-if", "contained:0.7", "--chain", "keep"];
     assert_eq!(options(&typed), ["contained:0.7:0.9", "keep"]);
     let out = folder.path().join("out");
-    run(&[samples()], &out, &["--chain", "remove"]).ends_with(2).says(&["use it with `--remove-if pair`"]);
+    run(&[samples()], &out, &["--chain", "remove"]).ends_with(2).says(&["use `--remove-if pair`"]);
     run(&[samples()], &out, &["--remove-if", "contaned:0.8"]).ends_with(2).says(&["did you mean \"contained\"?"]);
 }

@@ -245,7 +245,7 @@ fn looks_at_a_run_that_is_done_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
     copies(folder.path());
     let run = ["run", "copies.jsonl", "--out", "done", "--algorithms", "exact,tf", "--no-report"];
-    // All documents except the first document with each text are copies, and a guard warns about them.
+    // Every document whose text occurs in an earlier document is a copy, and a guard warns about these copies.
     Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(3);
     std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d12\"}\n").unwrap();
     let done = folder.path().join("done");

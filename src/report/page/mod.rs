@@ -46,7 +46,8 @@ const SCRIPT: &str = include_str!("sort.js");
 /// The SHA-256 of the script. The browser runs only the script with this hash, and no script from a corpus.
 const SCRIPT_HASH: &str = "sha256-zm6bm1eHM2KEPmKmkZ7dHu6hwKFKkyN0gSIHfE4AYm8=";
 
-/// Markers around the remarks, which change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere else.
+/// Markers around the remarks; the remarks change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere
+/// else.
 const NOTES: (&str, &str) = ("<!--remarks-->", "<!--/remarks-->");
 
 struct Section {

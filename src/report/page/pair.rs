@@ -267,7 +267,7 @@ const STYLE: &str = "\
 .dupsift-diff del { background: rgba(220, 60, 60, .25); }\n\
 .dupsift-diff ins { background: rgba(50, 170, 80, .25); }\n";
 
-/// Returns the marked difference between two explained documents as HTML, with the required styles.
+/// Returns the two explained documents as HTML with their differences marked, along with the required styles.
 pub fn marked(explained: &Explanation) -> String {
     let [a, b] = explained.documents.each_ref().map(|document| ShownText {
         id: document.id.clone(),

@@ -31,8 +31,8 @@ pub enum Why {
     Near,
     /// No other document is similar, but the two documents are not similar enough to be versions of the same text.
     Far,
-    /// Many other documents are about as similar to the contained text as the containing text is, and the containing text has too small a
-    /// share of it.
+    /// The containing text has too small a share of the contained text, and many other documents are about as similar to the contained
+    /// text.
     Crowd,
 }
 

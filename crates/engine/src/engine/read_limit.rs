@@ -1,8 +1,8 @@
 //! Limits the number of bytes of input files that readers hold in memory, and lets waiting readers do other work.
 //!
-//! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads are
-//! not idle, because the reading thread hands batches to them. Batches are also handed over at the end of a pass, when fewer pieces than
-//! threads remain.
+//! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads do not
+//! count as idle, because the reading thread hands batches to them. Batches are also handed over at the end of a pass, when fewer pieces
+//! than threads remain.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

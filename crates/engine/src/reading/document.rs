@@ -72,7 +72,7 @@ impl<'j> View<'j> {
         Ok(columns)
     }
 
-    /// Returns the document in a row. A field that is not valid text counts as null.
+    /// Returns the document that a row contains. A field that is not valid text counts as null.
     pub fn document<'d>(&'d self, doc: u64, text: &'d str, columns: &'d Columns, row: usize) -> Analysis<'d> {
         let mut values = FieldValues::default();
         for (value, column) in values.iter_mut().zip(columns) {

@@ -2,9 +2,10 @@
 //!
 //! If a file is truncated, the remaining complete rows are intact. If its data is damaged, a decoder may return wrong bytes for a while
 //! before it detects the damage, or only the checksum at the end may reveal the damage. Therefore, only the members before the damaged
-//! member are fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row. If only the
-//! checksum reveals the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single broken row
-//! among many intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
+//! member are fully trusted. In the damaged member, rows are trusted only up to a point a few thousand bytes before the first broken row.
+//! If only the checksum reveals the damage, no row of the member is trusted. Undamaged files may contain broken rows as well, so a single
+//! broken row among many intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them
+//! are rows.
 
 use super::coding::{Coding, Text};
 use super::jsonl::Scan;
@@ -85,7 +86,7 @@ struct OpenQuote {
     /// The end positions of the last rows before the quote, and the number of bytes that are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
-    /// The number of lines after the quote that are rows, and the number of other lines.
+    /// After the quote, the number of lines that are rows and the number of lines that are not.
     rows: u64,
     others: u64,
 }

@@ -21,7 +21,7 @@ struct Side<'e> {
 }
 
 impl Weighing<'_> {
-    /// Returns whether a surplus belongs to the word with this hash.
+    /// Returns whether the word with this hash has a surplus.
     pub fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
         let rank = self.units.table(self.stats).get(hash).map(|found| self.units.table(self.stats).rank(found.at));
         surplus.word == word(self.place(hash & !1, rank.unwrap_or(u64::MAX)))

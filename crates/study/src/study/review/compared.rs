@@ -7,7 +7,7 @@ use dupsift_algorithms::measure::{Contained, contained, has_number};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_core::error::Result;
 
-/// The maximum count of numbers listed for each document in a pair.
+/// The maximum number of numbers to list for each document in a pair.
 const NAMED: usize = 8;
 
 /// Describes the shared content of two documents and their differences.
