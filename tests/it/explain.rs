@@ -238,7 +238,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let one = |a, b| explain(&done.out(), a, b).algorithms.remove(0);
     assert_eq!((one(0, 4).verdict, one(2, 3).verdict), (Verdict::Pair, Verdict::PairNotWritten));
     let why = one(2, 3).why;
-    assert!(why.contains("in a cluster of 5 documents; more than `max-group=3` texts"), "{why}");
+    assert!(why.contains("in a cluster of 5 documents; more texts than `max-group=3` allows"), "{why}");
 }
 
 fn with_ids(ids: &[&str]) -> Vec<Doc> {
