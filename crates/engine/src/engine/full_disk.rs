@@ -78,9 +78,7 @@ mod tests {
             disk.needed(Some(100 << 20), Some(2 << 20)),
             "about 90.0 MiB more is needed in work, where 2.0 MiB is free (temporary files of the complete run: about 100.0 MiB)"
         );
-        assert!(
-            disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("work needs more space than the expected 9.0 MiB")
-        );
+        assert!(disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("work needs more than the expected 9.0 MiB"));
         assert_eq!(disk.needed(None, Some(1)), "more space is needed in work");
     }
 

@@ -424,7 +424,7 @@ mod tests {
     #[test]
     fn where_a_disk_begins_and_where_nothing_can_be_made_is_reported() {
         assert!(
-            refused(Path::new("/proc/")).contains("mounted there")
+            refused(Path::new("/proc/")).contains("it is a mount point")
                 && refused(Path::new("/proc")).contains("/proc/NAME")
         );
         assert!(refused(Path::new("/proc/out")).contains("nothing can be created in /proc"));

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             told.sentence,
             "for this corpus, use `algorithms=sim`: it finds 90% of the duplicates in the pool, and 90% of its pairs are \
-             duplicates (F 0.900, the best of 3)"
+             correct (F 0.900, the best of 3)"
         );
         assert_eq!((told.label.as_str(), told.typed.as_str()), ("sim", "`algorithms=sim`"));
     }

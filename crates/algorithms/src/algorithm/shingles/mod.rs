@@ -377,7 +377,7 @@ mod tests {
         let of = |typed| Shingles.signer(&params(&Shingles, typed), &Corpus::new(30_000, &stats));
         assert!(of("seed_code=true,sketch=min_s").err().unwrap().to_string().contains("seed_code=true"));
         assert!(of("measure=containment,sketch=min_s").err().unwrap().to_string().contains("mod_m"));
-        assert!(of("").unwrap().scheme().notes[0].contains("find about 0.927 of the pairs"));
+        assert!(of("").unwrap().scheme().notes[0].contains("about 92.7% of the pairs"));
         assert!(
             of("exact_limit=30000").unwrap().scheme().notes[0]
                 .contains("20 blocks; finds every pair, except in groups")
