@@ -54,7 +54,9 @@ impl Unpack {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
             Next::Garbage(at) => {
-                let why = format!("the data at byte {at} is not compressed, but compressed data follows it");
+                let why = format!(
+                    "the file is damaged at byte {at}: the data there is not compressed, but compressed data follows it"
+                );
                 self.ends(Trust::All, why, at);
             }
         }
