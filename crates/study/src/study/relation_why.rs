@@ -27,7 +27,10 @@ pub fn sentence(
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {
         () if pair.next_best == Some(rule.least as f32) => {
-            format!("no other document has a cosine of {} or more", rule.least)
+            format!(
+                "no other document has a cosine of {} or more, not counting documents that are nearly the same ({} or more)",
+                rule.least, rule.near
+            )
         }
         () if gap < 0.0 => format!("the cosine of another document is higher by {:.2}", -gap),
         () => format!("the cosine of the next-best document is lower by {gap:.2}"),
