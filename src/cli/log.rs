@@ -3,7 +3,7 @@
 //! A line is written within [`Bars::suspend`], which hides the bars, writes the complete line, and shows the bars again. A closed stderr
 //! does not end a run.
 //!
-//! With `--log-format json`, every line on stderr is JSON, including errors in the command line and the configuration file. The format is
+//! Every line on stderr is JSON with `--log-format json`, including errors in the command line and the configuration file. The format is
 //! therefore determined before the command line and the file are parsed.
 
 use std::ffi::OsString;

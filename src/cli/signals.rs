@@ -21,7 +21,7 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// How long the work may take to stop on its own. If a step takes longer, the process is ended during the step.
+/// The time that the work may take to stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum time for writing a message. The time is limited because the reader of the pipe may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);

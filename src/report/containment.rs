@@ -14,7 +14,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool, is_removed: bool| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
-            // With `--keep none`, a document is removed even if other documents are removed in favor of it.
+            // A document may be removed with `--keep none` even if other documents are removed in favor of it.
             _ if stays && is_removed => format!("{one} is also removed, because this run keeps none of the duplicates"),
             _ if stays => format!("{one} is kept"),
             (Some(why), _) => format!("not enough to remove {one}: {why}"),

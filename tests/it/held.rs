@@ -362,7 +362,7 @@ fn every_verb_that_replaces_is_guarded() {
         place.good();
         go(&[]).ends_with(0);
         let before = tree(&out);
-        // For `purify`, bytes that are not UTF-8 count as a page in a different charset, but null is always invalid.
+        // `purify` treats bytes that are not UTF-8 as a page in a different charset, but null is always invalid.
         place.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
         assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);

@@ -34,7 +34,7 @@ pub enum What {
     Probes,
     /// Matching pairs, including repeated pairs.
     Pairs,
-    /// How many comparisons were made and how many were skipped.
+    /// The number of comparisons that were made, and the number that were skipped.
     Compared,
     /// Matching pairs without repeats.
     Candidates,

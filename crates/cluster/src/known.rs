@@ -47,7 +47,7 @@ pub struct Facts<'f> {
     pub stats: &'f CorpusStats,
     /// The model of each algorithm; empty for algorithms that do not learn.
     pub models: &'f [Vec<u64>],
-    /// For each document in a candidate pair, one plus the bucket of its component; 0 for all other documents.
+    /// The bucket of the component of each document in a candidate pair, plus one; 0 for all other documents.
     pub places: Option<&'f AtomicCells<u32>>,
 }
 

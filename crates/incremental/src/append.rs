@@ -289,7 +289,7 @@ fn write_parts(
 
 /// Records which documents in a batch are removed, and under which documents the index stores their text.
 struct Fates<'f> {
-    /// For each removed document in the batch, one more than the number of the kept document in the index; 0 for each kept document.
+    /// The number of the indexed document that was kept instead of each removed document in the batch, plus one; 0 for each kept document.
     kept: AtomicCells<u64>,
     /// The documents under which the index stores text.
     known: KnownBy<'f>,

@@ -36,8 +36,8 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// How many document numbers are initially reserved for indexed documents: the first value times the number of rows in the batch, but at
-/// least the second value.
+/// The number of document numbers that are initially reserved for indexed documents: the first value times the number of rows in the batch,
+/// but at least the second value.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
 /// Performs a run against the index in a folder, and adds the batch to the index if this is the purpose of the run.

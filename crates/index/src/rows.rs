@@ -44,7 +44,7 @@ pub fn meet(
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let (width, group_width) = (run.width(), run.group_width());
-    // With more groups, most pieces would contain at least one of them, so the filter would not help.
+    // Most pieces would contain at least one of a larger number of groups, so the filter would not help.
     let by_filter = groups.len() as u64 <= run.rows_of(buckets.clone()) / ROWS_A_GROUP;
     let (mut reader, mut at) = (run.read(buckets), 0);
     while let Some(&Group { place: (bucket, group), .. }) = groups.get(at) {

@@ -11,7 +11,7 @@ pub enum Method {
     Visible,
 }
 
-/// How pages without a topic are handled.
+/// The text that is used for pages without a topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// The body is all visible text.
@@ -25,7 +25,7 @@ pub enum Fallback {
 pub struct PurifyOptions {
     /// The method that finds the main text.
     pub method: Method,
-    /// How pages without a topic are handled.
+    /// The text that is used for pages without a topic.
     pub fallback: Fallback,
     /// The maximum number of bytes read per page, counted after decoding to UTF-8.
     pub max_bytes: usize,

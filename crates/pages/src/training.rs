@@ -41,8 +41,8 @@ pub struct LeftOut {
     pub rare: u64,
     /// The number of words dropped because of `max_words`.
     pub beyond: u64,
-    /// How many times the set of words was halved. After n halvings, about one in 2^n words is counted; the other fields do not include
-    /// words that are not counted.
+    /// The number of times that the set of words was halved. After n halvings, about one in 2^n words is counted; the other fields do not
+    /// include words that are not counted.
     pub halvings: u32,
     /// The number of word occurrences in the documents, excluding stop words.
     pub occurrences: u64,

@@ -6,8 +6,8 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
 use std::collections::HashMap;
 
-/// How many open elements, starting with the innermost, are checked to determine which elements a start tag ends. Without a limit, all open
-/// elements might have to be checked for each tag.
+/// The number of open elements, starting with the innermost, that are checked to determine which elements a start tag ends. Without a
+/// limit, all open elements might have to be checked for each tag.
 const MOST_LOOKED_AT: usize = 32;
 
 /// The open withheld elements, outermost first. The cost of a tag is proportional to the number of elements that it closes.

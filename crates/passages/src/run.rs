@@ -53,7 +53,7 @@ pub fn runs<E>(
         }
     }
     for (number, (at, gone)) in part.char_indices().enumerate() {
-        // With the polynomials alone, the leading bits of the two halves would be poorly mixed.
+        // The polynomials alone would mix the leading bits of the two halves poorly.
         let [one, other] = hashes;
         let hash = u128::from(mix64(one)) << 64 | u128::from(mix64(other ^ BASES[0]));
         each(Run { start: stretch.start + at, number: number as u32, hash })?;

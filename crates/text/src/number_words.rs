@@ -327,7 +327,7 @@ mod tests {
             [2003, 1998, 350_000_000, 10_030, 1_000_000_000_000]
         );
         assert_eq!(of("兩千萬 百分之十五 二十"), [20_000_000, 15, 20]);
-        // None of these is recognized: they are other words, two digits without a unit, units in the wrong order, and small numbers.
+        // These are not recognized: other words, two digits without a unit, units in the wrong order, and small numbers.
         assert_eq!(of("千万 万一 一一 五四运动 三三两两 十分 一样 百姓 八日 一十百"), [0; 0]);
         assert_eq!(of("九".repeat(30).as_str()), [0; 0]);
         assert_eq!(of(&"亿".repeat(9)), [0; 0]);

@@ -27,7 +27,7 @@ pub fn shingles(tokens: &[Token], size: usize, circular: bool, out: &mut Vec<u64
     }
     out.reserve(tokens.len());
     match tokens.windows(size) {
-        // With a constant size, the compiler unrolls the loop over a window.
+        // The compiler unrolls the loop over a window if the size is constant.
         windows if size == 5 => out.extend(windows.map(|window| window_hash(&window[..5]))),
         windows => out.extend(windows.map(window_hash)),
     }

@@ -13,7 +13,7 @@ type Part = (&'static str, &'static str, u64);
 /// Returns the bars of a run that removes documents.
 pub fn section(report: &RunReport) -> Markup {
     let Some(removal) = &report.removal else { return html! {} };
-    // With `--keep none`, the first document of each cluster is also removed.
+    // The first document of each cluster is also removed with `--keep none`.
     let originals = removal.reasons.get(REPRESENTATIVE).copied().unwrap_or(0);
     let copies = removal.removed.saturating_sub(removal.near_duplicates + originals);
     let similar: u64 = removal.stays.values().sum();
@@ -73,7 +73,7 @@ mod tests {
             stays: [("unique text".to_owned(), 10)].into(),
             ..RemovalReport::default()
         };
-        // With `--keep none`, three of the ten other documents are the first documents in their clusters.
+        // Three of the ten other documents are the first documents in their clusters, removed with `--keep none`.
         let none = RemovalReport { reasons: [(REPRESENTATIVE.to_owned(), 3)].into(), ..removal.clone() };
         let page = section(&RunReport { removal: Some(none), ..RunReport::default() }).into_string();
         for told in ["<strong>3</strong> originals removed (3.0%)", "<strong>7</strong> exact copies removed (7.0%)"] {

@@ -131,7 +131,7 @@ mod tests {
         for (df, expected) in [(1, 0.8764), (5, 0.9989), (50, 0.8949), (5_000, 0.6328), (250_000, 0.2455)] {
             assert!((idf_weight(500_000, df, 11.5) - expected).abs() < 5e-5, "{df}");
         }
-        // For a word in every document, -ln(1) is -0.0, but the weight must not be -0.0.
+        // The weight of a word in every document must not be -0.0, although -ln(1) is -0.0.
         assert_eq!(idf_weight(500_000, 500_000, 11.5).to_bits() & !(1 << 63), 0);
         // The hyperbola begins at exp(11.5) documents.
         assert!(idf_weight(98_715, 1, 11.5) < 1.0 && idf_weight(98_715, 1, 11.5) > idf_weight(98_715, 2, 11.5));

@@ -22,7 +22,7 @@ use dupsift_core::error::{Error, Result};
 const BYTES: usize = 5;
 /// Values for a df below this limit are stored in an array and need no search.
 const LOW: usize = 1 << 10;
-/// How many of the most common terms have their df in a separate list (half a megabyte).
+/// The number of the most common terms whose df is in a separate list (half a megabyte).
 const COMMON: u64 = if cfg!(test) { 100 } else { 1 << 16 };
 /// The number of steps that are checked one by one before a binary search.
 const NEAR: usize = 8;

@@ -106,11 +106,11 @@ impl Part {
 /// Describes how much of one text another text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contained {
-    /// How many of the distinct grams the other text contains.
+    /// The distinct grams that the other text contains.
     pub grams: Part,
-    /// How many of the distinct numbers the other text contains.
+    /// The distinct numbers that the other text contains.
     pub numbers: Part,
-    /// How many of the distinct numbers outside the frame the other text contains.
+    /// The distinct numbers outside the frame that the other text contains.
     pub facts: Part,
 }
 

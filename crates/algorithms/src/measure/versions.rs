@@ -94,7 +94,7 @@ pub struct Surplus {
 pub struct Both {
     /// The cosine of the two documents.
     pub cosine: f64,
-    /// How much of a is in b, and how much of b is in a.
+    /// The part of a that is in b, and the part of b that is in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
@@ -104,7 +104,7 @@ pub struct Both {
     pub next_best: f64,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// For a and for b: whether many other documents are about as similar to this document as its partner is.
+    /// Whether many other documents are about as similar to a as b is, and to b as a is.
     pub crowded: [bool; 2],
 }
 

@@ -35,7 +35,7 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
 pub struct Chooser<B> {
     bounds: Bounds,
     better: B,
-    /// For each reason, the number of documents that are kept although they form a pair with a kept document.
+    /// The number of documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<Stays, u64>,
     /// The number of kept partners with which these documents were not compared. A partner that several algorithms found may count once
     /// for each algorithm.

@@ -49,7 +49,7 @@ impl Judge {
     /// Parses `versions`, `versions:T`, `lcs:0.85`, `words:T` or `jaccard:T`.
     ///
     /// # Errors
-    /// For any other value, returns an error that lists the known names.
+    /// Returns an error that lists the known names for any other value.
     pub fn parse(typed: &str) -> Result<Judge> {
         let (name, threshold) = typed.split_once(':').unwrap_or((typed, ""));
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
@@ -79,7 +79,7 @@ impl Judge {
     /// Parses a measure without a threshold: `lcs`, `words`, `jaccard`, `jaccard:words5` or `jaccard:chars5`.
     ///
     /// # Errors
-    /// For any other value, returns an error that lists the known names.
+    /// Returns an error that lists the known names for any other value.
     pub fn measure(typed: &str) -> Result<Judge> {
         let (name, unit) = typed.split_once(':').map_or((typed, None), |(name, unit)| (name, Some(unit)));
         let kind = KINDS.iter().find(|(known, kind)| *known == name && *kind != Kind::Versions).map(|(_, kind)| *kind);

@@ -77,7 +77,7 @@ pub struct Removal {
     pub kept: u64,
     /// The algorithm that gives the pair its highest similarity, and that similarity. `None` if the two documents are not a pair.
     pub found: Option<(usize, f32)>,
-    /// How much of the document the kept document contains, if that was computed.
+    /// The share of the document that the kept document contains, if it was computed.
     pub contained: Option<Contained>,
 }
 

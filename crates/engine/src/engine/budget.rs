@@ -200,7 +200,7 @@ mod tests {
         assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
         // The page takes 100 MB in addition to its bytes in the file: 168 MB - (205 - 110) leaves room for two tables.
         assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
-        // With 16 MB lines, two tables would hold ten lines in addition to the fixed size of the tables.
+        // Two tables of 16 MB lines would hold ten lines in addition to the fixed size of the tables.
         let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
         assert_eq!([long(144), long(2048)], [1, 8]);
     }

@@ -463,7 +463,7 @@ pub struct RemovalReport {
     pub decide: String,
     /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// How each `keep` column is compared: as `numbers` or as `text`.
+    /// The type as which each `keep` column is compared: `numbers` or `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
     /// The number of removed documents.

@@ -70,7 +70,7 @@ pub struct RunOptions {
     pub content_type_column: String,
     /// The optional column that holds the URL of each page.
     pub url_column: String,
-    /// For each of the two page columns, whether you specified it. It is an error if the corpus lacks a specified column.
+    /// Whether you specified each of the two page columns. It is an error if the corpus lacks a specified column.
     pub page_columns_required: [bool; 2],
     /// The column that holds the ids.
     pub id_column: String,
@@ -78,7 +78,7 @@ pub struct RunOptions {
     pub id_required: bool,
     /// The columns other than the text column, by [`Field`]. These columns are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// For each of these columns, whether you specified it. It is an error if the corpus lacks a specified column.
+    /// Whether you specified each of these columns. It is an error if the corpus lacks a specified column.
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,

@@ -63,8 +63,8 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
         "Rule that decides whether two documents are duplicates: versions[:T] (one text contains at least the share T of the other's 3-grams, 0.8 by default; the numbers agree; no word is much more frequent in one of the texts), lcs:T (2 LCS / (a + b) in characters is at least T), words:T (the same ratio in words), or jaccard:T (the Jaccard similarity of shingles is at least T). Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
-    // For a sample of this size, judging takes at most about as long as the run itself, and the margin of error for a share of the pairs is
-    // one third of a percentage point.
+    // Judging a sample of this size takes at most about as long as the run itself, and the margin of error for a share of the pairs is one
+    // third of a percentage point.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "For each algorithm that finds more pairs than this, judge a sample of about this size")
         .default(is("100000")),

@@ -30,7 +30,7 @@ pub struct PurifyReport {
     pub charsets: BTreeMap<String, u64>,
     /// The number of pages with bytes that are invalid in their charset.
     pub malformed: u64,
-    /// For each limit, the number of pages that were truncated because they exceeded the limit.
+    /// The number of pages that were truncated because they exceeded a limit, by limit.
     pub cut: BTreeMap<String, u64>,
 }
 

@@ -2,7 +2,7 @@
 //! compares only documents with different values.
 //!
 //! The scope of a document is a 64-bit hash of the value, so scopes take 8 bytes per document. Scopes are recorded when a batch is read.
-//! With `within:`, the scope is included in copy hashes and precedes row keys, so documents in different scopes are never in the same
+//! `within:` includes the scope in copy hashes and puts it before row keys, so documents in different scopes are never in the same
 //! group. With `across:`, signatures and groups are the same as in a run without scopes, and pairs within a scope are skipped (see
 //! [`crate::job::pair::across`]).
 

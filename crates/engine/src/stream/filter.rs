@@ -35,7 +35,7 @@ pub struct FilterFacts {
     pub keys: u64,
     /// The false-positive rate for which the filter was built.
     pub rate: f64,
-    /// How many numbers follow the JSON line.
+    /// The count of the numbers that follow the JSON line.
     pub numbers: u64,
     /// A hash of the numbers and of the preceding fields, in hexadecimal.
     pub hash: String,

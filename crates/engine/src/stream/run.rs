@@ -61,7 +61,7 @@ pub struct StreamReport {
     /// The inputs whose rows were read, other than the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// For each file extension, the number of input files that are not read.
+    /// The number of input files that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
     /// The folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

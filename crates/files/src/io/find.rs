@@ -58,7 +58,7 @@ impl FoundFile {
 /// The options for finding files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taking {
-    /// How `.txt`, `.md` and `.html` files are read.
+    /// The way in which `.txt`, `.md` and `.html` files are read.
     pub text_files: TextFiles,
     /// The text encoding, and the memory limit for unpacking. The compression of each file is determined by its name.
     pub coding: Coding,

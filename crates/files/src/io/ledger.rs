@@ -48,7 +48,8 @@ pub struct Ledger {
 pub struct LedgerMatch {
     /// An identifier for the content of the index.
     pub content: String,
-    /// How many document numbers are reserved for indexed documents. The documents in the corpus are numbered after the indexed documents.
+    /// The number of document numbers that are reserved for indexed documents. The documents in the corpus are numbered after the indexed
+    /// documents.
     pub base: u64,
 }
 

@@ -373,7 +373,7 @@ fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
 /// A line being read.
 struct Held<'l> {
     line: &'l mut Vec<u8>,
-    /// How many more bytes of the file may be held.
+    /// The number of additional bytes of the file that may be held.
     room: u64,
     decoder: Option<Decoder>,
     /// The maximum number of decoded bytes that are held; further bytes are only counted.
@@ -409,7 +409,7 @@ impl Held<'_> {
 /// Determines, part by part, whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is
 /// not part of the first line.
 struct Blank {
-    /// How many bytes of the byte order mark have been matched so far.
+    /// The number of bytes of the byte order mark that have been matched so far.
     marked: usize,
     may_be_marked: bool,
     is_blank: bool,

@@ -1,6 +1,6 @@
 //! Creates the message for a JSON lines file in which no line is an object, with the likely fix.
 
-/// How many characters of a parser message to show.
+/// The number of characters of a parser message that are shown.
 const SHOWN: usize = 120;
 
 /// Returns a message that states what the line contains instead of an object.

@@ -42,7 +42,7 @@ const RECORDED: &str = "generation.json";
 const LOCK: &str = "lock";
 /// The maximum number of bytes that are read from a record; the limit exists because any file may have this name.
 pub(super) const MOST_RECORD: u64 = 16 << 20;
-/// How many bytes at the beginning of a record are checked if the record cannot be parsed.
+/// The number of bytes at the beginning of a record that are checked if the record cannot be parsed.
 const HEAD: usize = 4 << 10;
 
 /// The kind of a folder written by dupsift.

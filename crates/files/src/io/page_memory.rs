@@ -179,7 +179,7 @@ mod tests {
         // Sixteen rows are decoded at a time: with one row per page, sixteen pages are held in addition to the current page.
         let of_one_row = column(vec![page(1, 100, 10); 40]);
         assert_eq!([of_one_row.held(0..40), of_one_row.held(3..5), of_one_row.held(7..8)], [1710, 210, 110]);
-        // With ten rows per page, two pages are held.
+        // Two pages are held if each page has ten rows.
         assert_eq!(column(vec![page(10, 100, 10); 4]).held(0..40), 310);
         let other = Column { is_text: false, ..column(vec![page(2, 5000, 10)]) };
         assert_eq!(longest(&[other, column(vec![page(2, 800, 10)])], 0..2), 400);

@@ -34,7 +34,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// How many bytes of memory a footer takes per byte of its size in the file; a column chunk takes about 1.5 kB.
+/// The number of bytes of memory that a footer takes per byte of its size in the file; a column chunk takes about 1.5 kB.
 const IN_MEMORY: u64 = 14;
 /// The size in the file, in bytes, above which only one footer is held in memory at a time.
 const LARGE_FOOTER: u64 = 256 << 10;

@@ -61,7 +61,7 @@ pub struct InputFile {
     pub others: Vec<String>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// For a web archive: the number of records that are not rows, by type, and the number of truncated rows.
+    /// The number of records in a web archive that are not rows, by type, and the number of its truncated rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
     /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain these

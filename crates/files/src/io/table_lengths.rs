@@ -9,8 +9,8 @@ use std::ops::Range;
 pub(super) struct Lengths<'b> {
     /// One slice per column with offsets, which contains the offset at which each row's value begins, and the end of the last value.
     offsets: Vec<&'b [i32]>,
-    /// For columns without offsets: the total size of the values before each row, followed by the total size of all values; empty if there
-    /// are no such columns.
+    /// The total size of the values before each row in columns without offsets, followed by the total size of all these values; empty if
+    /// there are no such columns.
     before: Vec<usize>,
 }
 

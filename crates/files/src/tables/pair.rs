@@ -36,9 +36,9 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
 /// Rows of the table, column by column, all of the same length.
 #[derive(Clone, Debug)]
 pub struct PairColumns {
-    /// For each pair, the id of the document with the smaller number; built by [`super::IdBuilder`] or [`super::IdBytes`].
+    /// The id of the document with the smaller number in each pair; built by [`super::IdBuilder`] or [`super::IdBytes`].
     pub id_a: ArrayRef,
-    /// For each pair, the id of the document with the larger number.
+    /// The id of the document with the larger number in each pair.
     pub id_b: ArrayRef,
     /// The verified similarity if there is one, otherwise the algorithm's own score; 0 to 1.
     pub similarity: Float32Array,
@@ -48,9 +48,9 @@ pub struct PairColumns {
     pub matched_by: StringArray,
     /// Whether the pair was verified by comparing the text of the two documents.
     pub verified: BooleanArray,
-    /// For each pair, the smaller document number.
+    /// The smaller document number in each pair.
     pub doc_a: Int64Array,
-    /// For each pair, the larger document number.
+    /// The larger document number in each pair.
     pub doc_b: Int64Array,
     /// The share of a's distinct 3-grams that are in b, if computed.
     pub contained_a: Float32Array,

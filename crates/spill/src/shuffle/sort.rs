@@ -72,7 +72,7 @@ macro_rules! known_widths {
     };
 }
 
-// For these widths, moves and comparisons are specialized; sorting is slightly slower for all other widths.
+// Moves and comparisons are specialized for these widths; sorting is slightly slower for all other widths.
 known_widths! { 4 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 28 32 36 40 48 64 80 96 112 128 }
 
 /// Sorts records that are equal up to byte `from`. `W` is the width, or 0 if it is unknown at compile time.

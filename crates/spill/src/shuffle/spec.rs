@@ -14,7 +14,7 @@ pub const MAX_PARTITIONS: usize = 1024;
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 12;
 
-/// How records are distributed over partitions.
+/// The way in which records are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// A mixed hash of the group's bytes selects the partition. Records are distributed evenly for all kinds of keys, but partitions are
@@ -37,7 +37,7 @@ pub struct Spec {
     pub width: usize,
     /// The number of leading bytes that form the group of a record, from 1 to `width`.
     pub group_width: usize,
-    /// How records are distributed over partitions.
+    /// The way in which records are distributed over partitions.
     pub order: Order,
     /// The size, in bytes, of the leading number for [`Order::Range`]: 4 or 8, but no more than the size of the group. Ignored for
     /// [`Order::Hash`].

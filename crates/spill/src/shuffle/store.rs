@@ -16,7 +16,7 @@ const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 /// The maximum size, in bytes, of a block that is written in one call. Other writers to the same partition wait until the call returns.
 const BLOCK_BYTES: usize = 4 << 20;
 
-/// How many times a writer requests memory before it writes its rows directly to disk.
+/// The number of times that a writer requests memory before it writes its rows directly to disk.
 const TRIES: usize = 4;
 
 /// The rows of one shuffle.

@@ -37,7 +37,7 @@ pub struct ComparisonReport {
     /// The recommended algorithm or preset and the reason; null if the pool contains no duplicate pairs.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// For algorithms or presets A and B, the cell in row A and column B contains the number of pairs that both found. The diagonal
+    /// The cell in row A and column B contains the number of pairs that both A and B found. The diagonal
     /// contains the number of pairs that each of them found.
     pub agreement: Vec<Vec<u64>>,
     /// The unions and intersections of two or three algorithms or presets that have a larger F than each of their parts. At most 20
@@ -160,7 +160,7 @@ impl ComparedReport {
 pub struct CombinationReport {
     /// The labels of the algorithms and presets in the combination.
     pub labels: Vec<String>,
-    /// How the pairs are combined: `union` or `intersection`.
+    /// The way in which the pairs are combined: `union` or `intersection`.
     pub how: String,
     /// The number of pairs in the combination.
     pub pairs: u64,

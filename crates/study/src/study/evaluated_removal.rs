@@ -84,7 +84,7 @@ pub fn removed(
             let why = format!("it refers to documents {} and {}, but the run had fewer documents", row.doc, row.kept);
             return Err(Error::BadFile { path: table, why });
         }
-        // With `--keep none`, the first document of a cluster is also removed, and has its own row.
+        // The first document of a cluster is also removed with `--keep none`, and has its own row.
         if row.doc != row.kept {
             link.push(&mut writer, row.kept, row.doc)?;
         }

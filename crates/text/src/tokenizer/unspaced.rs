@@ -1,6 +1,6 @@
 //! Splits text in scripts without spaces, except Chinese: kana, Thai, Lao, Khmer and Burmese.
 //!
-//! With `tokenizer=dict` and `tokenizer=jieba`, text in these scripts is split with the dictionaries of icu_segmenter. The library searches
+//! `tokenizer=dict` and `tokenizer=jieba` split text in these scripts with the dictionaries of icu_segmenter. The library searches
 //! for the longest match and uses no floating-point model, so the result is the same on every machine. With these dictionaries, a run of
 //! Katakana is one word, as UAX #29 specifies. With all other tokenizers, each character with its marks (a grapheme cluster) is a word.
 

@@ -27,7 +27,7 @@ pub struct SignatureScheme {
     /// documents that share a key but cannot be a pair. The maximum is 28, so that the words fit in a row. If the number is 0, all
     /// documents that share a key are looked up.
     pub index_words: usize,
-    /// How the number of comparisons grows with the size of the corpus.
+    /// The growth of the number of comparisons with the size of the corpus.
     pub growth: Growth,
     /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
     /// index looks up only documents that are near a document of the batch.

@@ -26,7 +26,7 @@ fn signer<'c>(typed: &str, stats: &'c CorpusStats) -> CoreWordsSigner<'c> {
 #[test]
 fn worked_core() {
     use crate::corpus::TermTable;
-    // None of the ten documents in the corpus contains any of the words: each word has an idf of ln 10, so only the columns affect its
+    // The ten documents in the corpus contain none of the words: each word has an idf of ln 10, so only the columns affect its
     // weight.
     let stats = CorpusStats::new(10, 40, 1, TermTable::empty(), TermTable::empty());
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();

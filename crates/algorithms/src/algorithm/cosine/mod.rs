@@ -24,10 +24,10 @@
 //! so the share of missed pairs grows: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. If the threshold is below 0.6, a note in
 //! run.json says that more pairs are missed.
 //!
-//! With ln(N / df), a text whose words all occur in every document would have no vector, so dupsift uses ln(1 + N / df). Terms that occur
-//! in a single document get no row, because they cannot match another document. Limitations: word order and length do not count, so a text
-//! counts as equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters. There are few
-//! distinct characters, and most are common, so many documents share each key.
+//! dupsift uses ln(1 + N / df) instead of ln(N / df) so that text has a vector even if all of its words occur in every document. Terms that
+//! occur in a single document get no row, because they cannot match another document. Limitations: word order and length do not count, so a
+//! text counts as equal to the same text repeated twice. The `hanzi_cosine` preset is the Chinese variant that counts characters. There are
+//! few distinct characters, and most are common, so many documents share each key.
 
 mod evidence;
 mod heavy;

@@ -51,7 +51,7 @@ pub fn differing(a: &[u64; WORDS], b: &[u64; WORDS]) -> u32 {
 /// Rotates vectors at random and takes the signs of the coordinates.
 pub struct SignSketch {
     seed: u64,
-    /// For each of the two transforms: -1 for coordinates whose sign is flipped before the transform, 0 for other coordinates.
+    /// The signs that are flipped before each of the two transforms: -1 for a flipped coordinate, 0 for every other coordinate.
     flips: [Box<[i16]>; 2],
 }
 

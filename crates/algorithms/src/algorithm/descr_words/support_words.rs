@@ -301,7 +301,7 @@ mod tests {
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // For every document with two words, both words are chosen.
+        // Both words are chosen in every document that has two words.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! If a page has five versions, each version is most similar to the next version, and the margin alone would keep only a chain of pairs.
-//! With `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at most D. The
+//! `margin=M:D` forms clusters from the kept pairs, and also keeps every pair found within a cluster if its distance is at most D. The
 //! distance is the method's own distance, or 1 - similarity if the method has no distance.
 //!
 //! Exact copies are merged first, and so are documents with equal fingerprints if the method treats them as one document (`simhash`,

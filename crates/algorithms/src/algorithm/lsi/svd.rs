@@ -33,7 +33,7 @@ pub trait Rows {
     /// Returns an error if the run was interrupted.
     fn row(&self, at: usize, out: &mut Vec<(usize, f64)>) -> Result<()>;
 
-    /// Checks whether the run may continue. This method is called repeatedly between the rows.
+    /// Allows an interruption to stop a pass over the rows, which calls this method repeatedly.
     ///
     /// # Errors
     /// Returns an error if the run was interrupted.

@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn worked_groups() {
         assert_eq!(groups(PLAIN, EXAMPLE), ["很 好 我 们", "园 玩 大 家", "高 兴 你 觉", "么 样 明 天", "天 见  "]);
-        // With words as units, quotation marks and spaces are skipped, but punctuation marks are not. Marks in numbers do not count, and
+        // Quotation marks and spaces are skipped if words are units, but punctuation marks are not. Marks in numbers do not count, and
         // neither does U+2026, although it becomes three dots when normalized. A group without units is dropped.
         assert_eq!(groups(PLAIN, "One two three, four «FIVE» six."), ["two three four five", "five six  "]);
         assert_eq!(groups(PLAIN, "В 3.14 и 1,000 Раза！…да"), ["000 раза да "]);

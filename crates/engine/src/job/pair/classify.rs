@@ -65,17 +65,17 @@ pub fn classify(
     let related = pairs.revise(session.engine, &format!("classify {label}"), layout, |_, pair| {
         let next = neighbours.next_best(&pair);
         let pair = classify_pair((rule, relating), pair, next, known);
-        let is_kept = is_reported(rule, &pair);
+        let reported = is_reported(rule, &pair);
         // The run in which the second of two indexed documents was new has counted their pair.
         if pair.a.max(pair.b) >= session.base {
             cut_short.fetch_add(next.cut_short.into(), Relaxed);
-            left_out.fetch_add((!is_kept).into(), Relaxed);
-            if is_kept {
+            left_out.fetch_add((!reported).into(), Relaxed);
+            if reported {
                 other_titles.fetch_add(pair.has_other_title().into(), Relaxed);
                 pair.related.iter().for_each(|related| _ = counts[related.relation as usize].fetch_add(1, Relaxed));
             }
         }
-        Ok(is_kept.then_some(pair))
+        Ok(reported.then_some(pair))
     })?;
     running.end(pairs.rows(), related.rows(), related.bytes());
     let count = |kind: RelationKind| counts[kind as usize].load(Relaxed);

@@ -21,9 +21,9 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// For each document, the number of the document that was kept instead, plus one.
+    /// The number of the document that was kept instead of each document, plus one.
     kept: Numbers,
-    /// For each document, the number that identifies the reason for its removal or rejection; 0 if the document is kept. The numbers from 1
+    /// The number that identifies the reason for each document's removal or rejection; 0 if the document is kept. The numbers from 1
     /// on refer to the entries of [`REASONS`], and the numbers after these refer to rejection codes.
     reasons: Numbers,
 }

@@ -423,7 +423,7 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
 pub struct Shown<'t> {
     /// The ids of documents.
     pub ids: &'t Ids<'t>,
-    /// How much of each document in a pair is contained in the other document, if the documents were compared.
+    /// The share of each document in a pair that the other document contains, if the documents were compared.
     pub compared: Option<&'t Compared>,
     /// The session, which maps document numbers to the numbers in tables.
     pub session: &'t Session<'t>,

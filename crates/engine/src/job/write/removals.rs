@@ -128,7 +128,7 @@ pub struct Decided {
     pub of_templates: u64,
     /// The number of comparisons that were skipped.
     pub left_out: u64,
-    /// For each reason, the number of documents that are kept although they form a pair with another kept document.
+    /// The number of documents that are kept although they form a pair with another kept document, by reason.
     pub stays: BTreeMap<String, u64>,
     /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     pub not_looked_at: u64,

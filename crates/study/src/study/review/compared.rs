@@ -15,9 +15,9 @@ const NAMED: usize = 8;
 pub struct PairComparison {
     /// The containment of the first document in the second, and of the second document in the first.
     pub contained: [Contained; 2],
-    /// For each document, the first numbers that are not in the other document.
+    /// The first numbers in each document that are not in the other document.
     pub numbers: [Vec<String>; 2],
-    /// For each document, the count of the remaining numbers that are not in the other document.
+    /// The count of the remaining numbers in each document that are not in the other document.
     pub more_numbers: [usize; 2],
     /// The reason why each document cannot be removed in favor of the other; `None` if it can be removed.
     pub stays: [Option<&'static str>; 2],

@@ -49,7 +49,7 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// For each combination of two algorithms, the number of written pairs that both found; only the first [`MOST_POOLED`] algorithms are
+    /// The number of written pairs that both algorithms of each combination found; only the first [`MOST_POOLED`] algorithms are
     /// included.
     pub agreement: Agreement,
     /// The number of distinct pairs that the first [`MOST_POOLED`] algorithms wrote.

@@ -217,7 +217,7 @@ proptest! {
             let suggested = jieba.suggest_freq(word) as u64;
             vocabulary.add(word, *frequency);
             let ours = vocabulary.frequency(word).unwrap_or_default();
-            // With the platform's logarithms, a frequency may be rounded to a neighboring integer.
+            // The platform's logarithms may round a frequency to a neighboring integer.
             let differs = frequency.map_or_else(|| ours.abs_diff(suggested).saturating_sub(1), |given| ours.abs_diff(given));
             prop_assert_eq!(differs, 0, "{}: {} and {}", word, ours, suggested);
             jieba.add_word(word, Some(ours as usize), None);
