@@ -112,6 +112,11 @@ fn what_the_readme_types_and_shows_is_so() {
     for line in shown {
         assert!(said.contains(line), "{line}\nis not in\n{said}");
     }
+    // The two commands that everybody types first stand on the first screen, before anything has to be installed.
+    let first_screen: Vec<&str> = page.lines().take(30).collect();
+    for typed in ["make dedup CORPUS=data-samples/docs", "make test"] {
+        assert!(first_screen.contains(&typed), "`{typed}` is not on the first screen of README.md");
+    }
     // Checks the pair on the first screen.
     assert!(page.contains("301 of its 303") && said.contains("301 of 303"), "{said}");
 }
