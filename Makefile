@@ -16,6 +16,7 @@
 #   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
 #   make bench-sort [ROWS=N]                                       a sort of more rows than memory, beside DuckDB
 #   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
+#   make instructions [CORPORA=DIR] [WRITE=1]                      instructions of complete runs beside those in the repository; valgrind
 #   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora; regimes, too
 #   make regimes CORPORA=DIR [WRITE=FILE]                          the default where versions are common, rare, beside copies
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
@@ -52,7 +53,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth scale incremental hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -153,6 +154,17 @@ bench-peers: .venv-peers/ready
 	@if [ -z "$$CORPUS" ]; then echo 'CORPUS is missing: a folder of Parquet files with a column text' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(PEERS_PYTHON) scripts/bench_peers.py "$$CORPUS" --dupsift "$(PROGRAM)" $(ARGS)
+
+instructions:
+	$(CARGO) build --release --bin dupsift
+	@$(PYTHON) scripts/instructions.py data-samples --program "$(PROGRAM)" $${WRITE:+--write}
+	@if [ -n "$$CORPORA" ]; then \
+	  $(PYTHON) scripts/instructions.py "$$CORPORA/mixed-100m" --program "$(PROGRAM)" $${WRITE:+--write}; fi
+
+# The cheapest of them, for `make test`.
+instructions-of-tests:
+	$(CARGO) build --release --bin dupsift
+	@$(PYTHON) scripts/instructions.py data-samples --program "$(PROGRAM)" --only "exact;minhash;simhash"
 
 quality: venv
 	@if [ -z "$$CORPORA" ]; then \

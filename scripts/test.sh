@@ -26,8 +26,15 @@ beside=$!
 trap 'kill $beside 2>/dev/null; exit 130' INT TERM
 
 make --no-print-directory unit || unit=failed
+# Instructions do not depend on what else runs. In CI nothing may be left out.
+if command -v valgrind >/dev/null || [ -n "${CI:-}" ]; then
+  make --no-print-directory instructions-of-tests || instructions=failed
+else
+  echo "notice: instructions were not counted, because valgrind is missing: apt-get install valgrind" >&2
+fi
 wait $beside
 cat out/test-wheel.log out/test-spark.log
+[ -z "${instructions:-}" ] || echo "the count of instructions: see above those of the wheel and on Spark" >>out/test-failed
 [ -z "${unit:-}" ] || echo "the unit tests: see above those of the wheel and on Spark" >>out/test-failed
 if [ -e out/test-failed ]; then
   sed 's/^/FAILED: /' out/test-failed >&2
