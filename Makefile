@@ -9,6 +9,7 @@
 #   make spark-laws CORPORA=DIR [ARGS="--only hot --rows 100000"]   what must hold on Apache Spark and takes long
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
+#   make test-environments                                         the tests with umask 002 and 077, as an ordinary user, without a home
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
 #   make crate CRATE=engine                                        the unit tests of one crate, built quickly: for use while you edit
 #   make lint                                                      format, clippy, documentation
@@ -53,7 +54,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -113,6 +114,10 @@ spark-laws:
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --workspace --exclude dupsift-python --no-fail-fast; else $(CARGO) test --release --workspace --exclude dupsift-python --no-fail-fast; fi
+
+# It builds the tests, and runs all of them twice. ENVIRONMENTS="umask-002" runs one; PROFILE=dev is quick to build; WHEEL=0 leaves Python out.
+test-environments: .venv/ready
+	@sh scripts/test_environments.sh "$(VENV_PYTHON)"
 
 # It takes Chromium and its driver as the system has them; look at the screenshots in out/browser.
 test-browser: .venv-browser/ready

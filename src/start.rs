@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::incremental;
 use crate::job::{self, Estimate, RunReport};
 use crate::options::RunOptions;
-use crate::reading::again::temporary_folder;
 use crate::reading::{self, Inputs, Writes};
+use dupsift_files::io::TemporaryFolder;
 
 /// Checks the options, opens the inputs and starts the run, on the cluster if there is one.
 ///
@@ -70,7 +70,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
 /// # Errors
 /// Returns the errors of [`start`].
 pub fn start_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
-    let folder = temporary_folder(options.work.as_deref())?;
+    let folder = TemporaryFolder::create(options.work.as_deref())?;
     let sampled = RunOptions {
         out: folder.path().join("out"),
         work: None,

@@ -8,6 +8,7 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "Column",
+    "FrameFolder",
     "Seen",
     "SparkBlocks",
     "SparkCorpus",
@@ -150,6 +151,14 @@ def spark_map(corpus: SparkCorpus, known: SparkKnown, step: str, task: int, fold
 def spark_reduce(
     corpus: SparkCorpus, known: SparkKnown, step: str, rows: object, folder: _Path
 ) -> SparkBlocks: ...
+@final
+class FrameFolder:
+    """A new private folder for a frame, locked as long as this object exists. The caller removes the folder."""
+
+    @property
+    def path(self) -> _Path: ...
+    def __new__(cls, beside: _Path | None) -> FrameFolder: ...
+
 def kept_mask(folder: _Path) -> Column: ...
 def write(frame: object, columns: Sequence[tuple[str, str | None]], all: bool, path: _Path) -> int: ...
 def write_texts(texts: Iterable[str | None], path: _Path) -> int: ...

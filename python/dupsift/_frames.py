@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -16,7 +15,8 @@ from ._options import given_of
 
 F = TypeVar("F")
 
-# The beginning of the name of the folder that holds a frame. The Rust code uses this name to recognize the result of a frame.
+# The beginning of the name of the folder that holds a frame. The Rust code creates such folders, and recognizes the result of a frame by
+# this name.
 FOLDER = ".dupsift-frame-"
 
 # The file in this folder that lists the columns that the run does not read. The Rust code reads this file.
@@ -177,7 +177,7 @@ def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str]
     return needed
 
 
-def _remove(folder: Path, process: int) -> None:
+def _remove(folder: Path, process: int, lock: object) -> None:
     """Removes the temporary folder of a frame, unless this is a child process, because the parent may still need it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
@@ -250,8 +250,10 @@ class Corpus:
     ) -> None:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
-        self.folder: Path = Path(tempfile.mkdtemp(prefix=FOLDER, dir=beside)).absolute()
-        weakref.finalize(self, _remove, self.folder, os.getpid())
+        # The folder is locked, which shows other processes that it is in use. The finalizer keeps the lock.
+        made = _dupsift.FrameFolder(beside)
+        self.folder: Path = Path(made.path).absolute()
+        weakref.finalize(self, _remove, self.folder, os.getpid(), made)
         self.path: Path = self.folder / f"{name}.parquet"
         self.left_out: list[str] = []
         """The columns of the frame that are not in the file, because the run did not need them."""

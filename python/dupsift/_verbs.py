@@ -167,8 +167,9 @@ def estimate(
     beside = options.get("work")
     reference = _of_reference(settings, beside)
     corpus = Corpus(inputs, *columns_of(settings, {}), beside) if is_frame(inputs) else None
-    with tempfile.TemporaryDirectory() as nothing, shown(options.get("no_progress"), progress) as told:
-        settings["out"] = out if out is not None else Path(nothing) / "out"
+    with shown(options.get("no_progress"), progress) as told:
+        # Nothing is created in this place.
+        settings["out"] = out if out is not None else Path(tempfile.gettempdir()) / f"dupsift-dry-run-{os.getpid()}"
         files = inputs_of(inputs) if corpus is None else [os.fspath(corpus.path)]  # type: ignore[arg-type]
         record, text = _dupsift.estimate(files, given_of(settings), told)
     del corpus, reference

@@ -83,6 +83,26 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     }
 }
 
+/// A new private folder for a frame, locked as long as this object exists. The caller removes the folder.
+#[pyclass(frozen, module = "dupsift._dupsift")]
+pub struct FrameFolder(dupsift::io::FrameFolder);
+
+#[pymethods]
+impl FrameFolder {
+    /// Creates the folder in `beside`, or in the system's temporary folder.
+    #[new]
+    fn new(py: Python<'_>, beside: Option<PathBuf>) -> PyResult<FrameFolder> {
+        let folder = py.detach(|| dupsift::io::FrameFolder::create(beside.as_deref()));
+        folder.map(FrameFolder).map_err(|error| raised(py, error))
+    }
+
+    /// The path of the folder.
+    #[getter]
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
 /// Returns the columns of a frame that a run with these keywords reads, and whether all other columns are also needed. A column that was
 /// specified by a keyword is returned together with that keyword.
 ///

@@ -26,6 +26,7 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<columns::Column>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<seen::Seen>()?;
+    module.add_class::<frame::FrameFolder>()?;
     module.add_function(wrap_pyfunction!(call::leave, module)?)?;
     module.add_function(wrap_pyfunction!(columns::kept_mask, module)?)?;
     module.add_function(wrap_pyfunction!(frame::write, module)?)?;

@@ -294,6 +294,46 @@ class Runs(Case):
         self.assertEqual(program("algorithms", "--json").returncode, 0)
 
 
+class Environments(Case):
+    def test_every_umask_suits(self) -> None:
+        texts = [TEXT, TEXT, TEXT + "It will be closed to carts until then.", "another text about the number seven"]
+        for mask in (0o002, 0o077, 0o000):
+            with self.subTest(f"{mask:03o}"):
+                before = os.umask(mask)
+                try:
+                    place = self.folder / f"{mask:03o}"
+                    place.mkdir()
+                    out = place / "out"
+                    ds.run(self.lines(*texts), out=out, algorithms="exact,minhash,cosine")
+                    result = ds.open(out)
+                    assert isinstance(result, ds.Result)
+                    self.assertIn("d0", str(result.explain("d1")))
+                    self.assertEqual(list(result.apply(cosine=0.9).kept_rows), list(result.kept_rows))
+                    result.write(corpus=["keep", "drop"])
+                    frame = ds.dedup(texts, algorithms="exact")
+                    self.assertIn("exact", str(frame.explain(0, 1, rows=True)))
+                    frame.write(place / "frame")
+                    ds.estimate(texts, sample=3)
+                finally:
+                    os.umask(before)
+                self.assertEqual(out.stat().st_mode & 0o777, 0o777 & ~mask)
+
+    def test_the_next_process_removes_what_a_killed_one_left(self) -> None:
+        script = "import os, sys, dupsift; held = dupsift.dedup(['one text', 'one text'], algorithms='exact'); os.kill(os.getpid(), 9)"
+        environment = {**os.environ, "TMPDIR": str(self.folder)}
+        subprocess.run([sys.executable, "-c", script], env=environment, stderr=subprocess.DEVNULL)
+        (left,) = self.folder.iterdir()
+        self.assertRegex(left.name, r"^\.dupsift-frame-")
+        self.assertEqual(left.stat().st_mode & 0o777, 0o700)
+        told = subprocess.run([sys.executable, "-m", "dupsift", "clean"], env=environment, capture_output=True, text=True)
+        self.assertIn(f"removed {left}", told.stdout)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        subprocess.run([sys.executable, "-c", script], env=environment, stderr=subprocess.DEVNULL)
+        again = "import dupsift; dupsift.dedup(['one text', 'one text'], algorithms='exact')"
+        subprocess.run([sys.executable, "-c", again], env=environment, stderr=subprocess.DEVNULL, check=True)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
 class Interrupts(Case):
     STOPPED = """
 import sys, dupsift

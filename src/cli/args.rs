@@ -62,6 +62,8 @@ pub enum Verb {
     /// Publish a result that a guard held back
     Accept(AcceptArguments),
     /// Remove temporary files that killed runs left behind
+    ///
+    /// Lists what it removes. Leaves active runs and your own files alone.
     Clean(CleanArguments),
     /// Inspect and maintain an index that run --index created
     #[command(subcommand)]
@@ -270,9 +272,12 @@ pub enum IndexVerb {
 /// `dupsift clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Output folder of the killed runs; a finished output in it is not changed
+    /// Output folder of the killed runs; a finished output in it is not changed. Without OUT, only temporary folders are removed
     #[arg(value_name = "OUT")]
-    pub out: PathBuf,
+    pub out: Option<PathBuf>,
+    /// Folder for temporary files of the killed runs [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub work: Option<PathBuf>,
 }
 
 /// `dupsift evaluate`.
@@ -360,7 +365,7 @@ mod tests {
         ("contaminated", &["config"]),
         ("stream", &["config"]),
         ("accept", &["reason"]),
-        ("clean", &[]),
+        ("clean", &["work"]),
         ("index", &[]),
         ("apply", &["add", "corpus", "input", "out", "overwrite", "remove-if", "threshold"]),
         ("evaluate", &["full", "input", "json", "truth"]),

@@ -15,12 +15,10 @@ use dupsift_engine::job::{self, Cleared};
 /// Returns an error if a run is still writing the output, or if something cannot be removed.
 pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
-    let cleared = job::clean(&arguments.out)?;
+    let cleared = job::clean(arguments.out.as_deref(), arguments.work.as_deref())?;
     if cleared.is_empty() {
-        return Ok(print_result(
-            &format!("no temporary files of killed runs found for {}\n", arguments.out.display()),
-            Exit::Done,
-        ));
+        let of_output = arguments.out.as_ref().map(|out| format!(" for {}", out.display())).unwrap_or_default();
+        return Ok(print_result(&format!("no temporary files of killed runs found{of_output}\n"), Exit::Done));
     }
     Ok(print_result(&cleared.iter().map(line).collect::<String>(), Exit::Done))
 }

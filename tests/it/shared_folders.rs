@@ -216,6 +216,9 @@ fn an_index_has_the_rights_of_the_umask() {
         let place = Place::new();
         for (corpus, out) in [("corpus.jsonl", "a"), ("other.jsonl", "b")] {
             fs::write(place.at("other.jsonl"), json_lines(&made_docs(90))).unwrap();
+            for name in ["corpus.jsonl", "other.jsonl"] {
+                fs::set_permissions(place.at(name), Permissions::from_mode(0o644)).unwrap();
+            }
             let run = format!("umask {umask}; exec \"$0\" run {corpus} --out {out} --index seen --no-progress");
             let mut command = Command::new("sh");
             command.args(["-c", &run, env!("CARGO_BIN_EXE_dupsift")]).current_dir(place.0.path());

@@ -16,7 +16,7 @@ use dupsift_algorithms::stage::copies;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, Readers};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::run_report::RemovalReport;
@@ -186,7 +186,7 @@ fn write_keys(
 /// # Errors
 /// Returns an error if the disk is full.
 pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
-    place(index, stage.path(), next)
+    place(index, stage.path(), next, &stage.readers())
 }
 
 /// Works like [`intend`], but for a batch whose result is held back in `folder` and can be accepted later.
@@ -194,12 +194,14 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
 /// # Errors
 /// Returns an error if the disk is full.
 pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
-    place(index, folder, &mut next)?;
+    place(index, folder, &mut next, &Readers::of([&*folder.join("run.json")]))?;
     index.hold(&next)
 }
 
-/// Gives the folders their final names. The statistics are copied from the result of the first batch.
-fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
+/// Gives the folders their final names, and lets these users read the texts. The statistics are copied from the result of the first batch.
+fn place(index: &Index, result: &Path, next: &mut Manifest, readers: &Readers) -> Result<()> {
+    // Rows and statistics contain hashes and numbers, but no text.
+    let everybody = Readers::default();
     let is_first = !index.folder(STATISTICS, &next.statistics).exists();
     if is_first {
         let dir = index.begin(STATISTICS, &next.statistics)?;
@@ -213,13 +215,13 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
     index.intend(next)?;
     stop_at("intent");
     if is_first {
-        index.place(STATISTICS, &next.statistics)?;
+        index.place(STATISTICS, &next.statistics, &everybody)?;
     }
     stop_at("statistics named");
     if let (Some(batch), Some(rows)) = (next.batches.last(), next.rows.last()) {
-        index.place(BATCHES, &batch.folder)?;
+        index.place(BATCHES, &batch.folder, readers)?;
         stop_at("documents named");
-        index.place(ROWS, &rows.folder)?;
+        index.place(ROWS, &rows.folder, &everybody)?;
     }
     stop_at("rows named");
     Ok(())

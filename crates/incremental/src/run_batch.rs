@@ -1,7 +1,7 @@
 //! Performs an incremental run: reads a batch, matches it with the index, deduplicates it like any other corpus, and adds it to the index.
 
 use std::cell::{OnceCell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -33,7 +33,7 @@ use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Source, Stage, absolute};
+use dupsift_files::io::{Source, Stage, absolute, clean_output};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
 /// The number of document numbers that are initially reserved for indexed documents: the first value times the number of rows in the batch,
@@ -82,7 +82,11 @@ pub fn matched(
                 begun = batch::begin(&mut index.manifest, dir, options, &named, &contents)?;
             }
             match begun {
-                Begun::Published(report) => return Ok(*report),
+                Begun::Published(report) => {
+                    // The process may have been killed after it published the batch. The output is complete in any case.
+                    let _ = clean_output(&options.out, options.work.as_deref());
+                    return Ok(*report);
+                }
                 Begun::Run(again) => (index, again),
             }
         }
@@ -100,7 +104,9 @@ pub fn matched(
         let matched = matched_line(index.manifest.as_ref(), purpose)?;
         let job =
             Job { index: &index, options: &options, documents_planned, batch: named, again, appends, matched, finish };
+        let texts: Vec<PathBuf> = index.text_files();
         let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, checkpoints: &Checkpoints<'_>| {
+            stage.reads(texts.iter().map(PathBuf::as_path));
             let (report, manifest) = attempt(session, stage, losses, checkpoints, &job)?;
             next.replace(Some(manifest).filter(|_| appends));
             Ok(report)

@@ -10,10 +10,11 @@ use arrow::array::AsArray as _;
 use super::published::state;
 use super::rows::write_run;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::Readers;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::resources::Resources;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_files::io::{Unfinished, WORK};
+use dupsift_files::io::TemporaryFolder;
 use dupsift_files::tables::read_as;
 pub use dupsift_index::Restored;
 use dupsift_index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
@@ -82,8 +83,8 @@ pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
 pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> Result<(usize, usize)> {
     let mut index = open(dir)?;
     let resources = Resources::new(memory, threads)?;
-    let folder = Unfinished::create_in(dir.parent().unwrap_or(Path::new(".")), WORK);
-    let folder = folder.map_err(Error::io("create the temporary folder next to", dir))?;
+    let beside = dir.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = TemporaryFolder::create(Some(beside))?;
     let progress = Progress::hidden();
     let engine = resources.engine(false, true, folder.path(), &progress, cancel);
     let before = index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len());
@@ -96,7 +97,7 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
         // A held batch was matched against the previous generation and can no longer be accepted.
         index.hold_none()?;
         index.intend(&next)?;
-        index.place(ROWS, &name)?;
+        index.place(ROWS, &name, &Readers::default())?;
         index.publish(next)?;
     }
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))

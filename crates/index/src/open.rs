@@ -3,14 +3,14 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::folder::{FOLDERS, Named, STATISTICS, check, names};
+use super::folder::{BATCHES, FOLDERS, Named, STATISTICS, check, names};
 use super::generations::{self, Generations};
 use super::lock::{Lock, hold_files};
 use super::manifest::{Batch, Manifest};
 use super::rights::{check_ours, check_rights};
 use super::sweep::came_true;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::{self, private, sync_folder};
+use dupsift_core::safe_fs::{self, Readers, private, sync_folder};
 
 /// The prefix of the names of unfinished folders.
 pub(super) const PARTIAL: &str = ".partial-";
@@ -100,6 +100,16 @@ impl Index {
         self.dir.join(kind).join(name)
     }
 
+    /// Returns the paths of the files that contain the texts of documents.
+    pub fn text_files(&self) -> Vec<PathBuf> {
+        let batches = self.manifest.iter().flat_map(|manifest| &manifest.batches);
+        let files = |batch: &Batch| {
+            let folder = self.folder(BATCHES, &batch.folder);
+            batch.parts.iter().map(move |part| folder.join(&part.file.name)).collect::<Vec<_>>()
+        };
+        batches.flat_map(files).collect()
+    }
+
     /// Creates an empty folder, marked as unfinished, that will become a folder of the index.
     ///
     /// # Errors
@@ -120,14 +130,14 @@ impl Index {
         self.dir.join(kind).join(format!("{PARTIAL}{name}"))
     }
 
-    /// Renames an unfinished folder to its final name. Before the call, all files in the folder must be durable, and the intent of a
+    /// Renames an unfinished folder to its final name, and lets these users read its files. Before the call, all files in the folder must be durable, and the intent of a
     /// generation that refers to the folder must have been saved. This ensures that every folder with a final name belongs to a generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
-    pub fn place(&self, kind: &str, name: &str) -> Result<()> {
+    pub fn place(&self, kind: &str, name: &str, readers: &Readers) -> Result<()> {
         let (from, to) = (self.unfinished(kind, name), self.folder(kind, name));
-        safe_fs::share(&from).map_err(Error::io("open to readers", &from))?;
+        safe_fs::share(&from, readers).map_err(Error::io("open to readers", &from))?;
         fs::rename(&from, &to).map_err(Error::io("rename the folder", &from))?;
         sync_folder(&self.dir.join(kind))
     }

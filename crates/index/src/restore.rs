@@ -164,7 +164,7 @@ mod tests {
             for (kind, name) in next.folders() {
                 if !index.folder(kind, name).exists() {
                     index.begin(kind, name).unwrap();
-                    index.place(kind, name).unwrap();
+                    index.place(kind, name, &dupsift_core::safe_fs::Readers::default()).unwrap();
                 }
             }
             index.publish(next).unwrap();

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .. import _dupsift
 from .._frames import columns_of
 from .._result import Result
 from ._run import run
@@ -51,11 +51,16 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
     chosen = there if every else list(dict.fromkeys(name for name, _ in columns if name in there))
     beside = os.path.dirname(os.path.abspath(out))
     os.makedirs(beside, exist_ok=True)
-    folder = tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)
-    files = os.path.join(folder, "rows")
+    # The folder stays locked until this function returns.
+    made = _dupsift.FrameFolder(beside)
+    folder = os.fspath(made.path)
+    shared = os.path.join(folder, "rows")
+    files = os.path.join(shared, "files")
     try:
-        # Executors may run as another user, who can write here but not replace files.
-        os.chmod(folder, 0o1777)
+        # Executors may run as another user, who can write in the inner folder but not replace files.
+        os.mkdir(shared)
+        os.chmod(shared, 0o1777)
+        os.chmod(folder, 0o711)
         frame.select(*[frame[name] for name in chosen]).orderBy(frame[id]).write.parquet("file://" + files)
         _unique(frame.sparkSession.read.parquet("file://" + files), id)
         result = run(frame.sparkSession, files, out, **settings)

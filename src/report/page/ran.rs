@@ -20,9 +20,25 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             @if !report.started.is_empty() { div { dt { "When" } dd { (moment(&report.started)) } } }
             div { dt { "Preset" } dd { (preset(report, review)) } }
             div { dt { "Version" } dd { "dupsift " (plain(&report.dupsift)) } }
+            @if let Some(names) = shortened(report) { div { dt { "Shortened names" } dd { (names) } } }
             @if !command.is_empty() { div { dt { "Command" } dd { code { (command) } } } }
         }
     }
+}
+
+/// Returns the files whose names were too long for the file system, with their full names; `None` if there are none.
+fn shortened(report: &RunReport) -> Option<Markup> {
+    let folders = report.corpus.as_ref()?.folders.values();
+    let files: Vec<(&String, &String)> = folders.flat_map(|folder| &folder.shortened).collect();
+    let more = files.len().saturating_sub(NAMED);
+    (!files.is_empty()).then(|| {
+        html! {
+            @for (path, written) in files.iter().take(NAMED) {
+                div { code { (plain(written)) } " is " code { (plain(path)) } }
+            }
+            @if more > 0 { div { "and " (counted(more as u64, "more file")) ", see run.json" } }
+        }
+    })
 }
 
 fn corpus(report: &RunReport) -> String {

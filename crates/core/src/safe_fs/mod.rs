@@ -7,6 +7,7 @@
 //! (`clippy.toml`).
 
 pub mod private;
+mod readers;
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
@@ -14,6 +15,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::Path;
 
 use rustix::fs::OFlags;
+
+pub use readers::Readers;
 
 use crate::error::{self, Error};
 
@@ -74,7 +77,8 @@ pub fn sync_folder(folder: &Path) -> error::Result<()> {
     }
 }
 
-/// Copies a file and its permissions to a new file, replacing a file or link with the same name. Returns the number of bytes copied.
+/// Copies a file to a new file, replacing a file or link with the same name. Users who may not read the file may not read the copy. Returns
+/// the number of bytes copied.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -82,7 +86,8 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
     let mut file = File::open(from)?;
     let mut new = create(to)?;
     let bytes = io::copy(&mut file, &mut new)?;
-    new.set_permissions(fs::Permissions::from_mode(file.metadata()?.mode() & 0o777))?;
+    // A file system without permissions refuses to change them.
+    let _ = Readers::of_open(&file).limit(&new);
     Ok(bytes)
 }
 
@@ -171,25 +176,26 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a private folder, and the files and folders in it, the permissions of the parent folder. Folders also get the parent's setgid bit,
-/// which assigns their contents to the parent's group.
+/// Gives a private folder, and the files and folders in it, the permissions of the parent folder; files only those that these readers may
+/// have. Folders also get the parent's setgid bit, which assigns their contents to the parent's group.
 ///
 /// # Errors
 /// Returns the operating system's error; a file system without permissions may refuse to change them.
-pub fn share(folder: &Path) -> io::Result<()> {
+pub fn share(folder: &Path, readers: &Readers) -> io::Result<()> {
     let above = folder.parent().map_or(Ok(0), |above| Ok::<u32, io::Error>(above.metadata()?.mode() & 0o2777))?;
-    share_as(folder, above)
+    share_as(folder, above, readers)
 }
 
-fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
+fn share_as(folder: &Path, mode: u32, readers: &Readers) -> io::Result<()> {
     let set = |path: &Path, mode: u32| _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            share_as(&entry.path(), mode)?;
+            share_as(&entry.path(), mode, readers)?;
         } else if kind.is_file() {
-            set(&entry.path(), mode & 0o666 | 0o600);
+            let allowed = readers.allowed(entry.metadata()?.gid());
+            set(&entry.path(), mode & 0o666 & allowed | 0o600);
         }
     }
     set(folder, mode | 0o700);
@@ -279,12 +285,16 @@ mod tests {
             set(&at(name), 0o700);
         }
         set(place.path(), 0o2755);
-        share(&at("s-1")).expect("shared");
+        share(&at("s-1"), &Readers::default()).expect("shared");
         let mode = |name: &str| at(name).metadata().expect("there").mode() & 0o7777;
         for name in ["s-1", "s-1/stats", "s-1/stats/models"] {
             assert_eq!(mode(name), 0o2755, "{name}");
         }
         assert_eq!(mode("s-1/stats/models/lsi.parquet"), 0o644);
+        fs::write(at("input"), "").expect("written");
+        set(&at("input"), 0o600);
+        share(&at("s-1"), &Readers::of([&*at("input")])).expect("shared");
+        assert_eq!((mode("s-1/stats"), mode("s-1/stats/models/lsi.parquet")), (0o2755, 0o600));
     }
 
     #[test]

@@ -10,17 +10,19 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::Path;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::process::geteuid;
 
+/// The mode of a private folder.
+const OWNER_ALONE: u32 = 0o700;
 /// The write permissions for anyone but the owner.
 const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
@@ -31,12 +33,27 @@ fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a folder that only this user may read.
+/// Creates a folder with mode 0700, regardless of the umask and of the parent's default access control list.
 ///
 /// # Errors
 /// Returns the operating system's error, or an error if the name exists.
 pub fn make(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(folder)
+    DirBuilder::new().mode(OWNER_ALONE).create(folder)?;
+    // A umask such as 0277 also takes permissions from the owner. A file system without modes refuses the change.
+    let mode = folder.symlink_metadata()?.mode() & 0o7777;
+    if mode & 0o777 != OWNER_ALONE {
+        let _ = fs::set_permissions(folder, Permissions::from_mode(mode & !0o777 | OWNER_ALONE));
+    }
+    Ok(())
+}
+
+/// Creates a folder like [`make`], with a unique name that begins with this prefix. Returns its path.
+///
+/// # Errors
+/// Returns the operating system's error.
+pub fn make_in(parent: &Path, prefix: &str) -> io::Result<PathBuf> {
+    let made = tempfile::Builder::new().prefix(prefix).make_in(parent, make)?;
+    Ok(made.into_temp_path().keep()?)
 }
 
 /// Returns the reason why a folder is not private: it has a different owner, other users may write to it, or it is a link. Returns `None`
@@ -222,8 +239,7 @@ fn made_in(folder: impl AsFd) -> Option<Stat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use std::os::unix::fs::symlink;
 
     fn calls(path: &Path) -> Vec<io::Result<()>> {
         vec![
@@ -255,6 +271,31 @@ mod tests {
             }
             assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0, "{mode:o}");
         }
+    }
+
+    /// Checks a folder whose default access control list gives everybody all permissions, as a umask of 000 does.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_private_folder_is_private_below_any_folder() {
+        let place = tempfile::tempdir().expect("a folder");
+        // A version, and an entry each for the owner, the group and others: tag, permissions and no name.
+        let entries = [1u16, 4, 32].map(|tag| [&tag.to_le_bytes()[..], &[7, 0], &[0xff; 4]].concat()).concat();
+        let acl = [&2u32.to_le_bytes()[..], &entries].concat();
+        let flags = rustix::fs::XattrFlags::empty();
+        if rustix::fs::setxattr(place.path(), "system.posix_acl_default", &acl, flags).is_err() {
+            eprintln!("skipped: the file system does not support access control lists");
+            return;
+        }
+        let mode = |path: &Path| path.metadata().expect("there").mode() & 0o777;
+        fs::create_dir(place.path().join("open")).expect("made");
+        assert_eq!(mode(&place.path().join("open")), 0o777, "the list applies");
+        let (named, unique) = (place.path().join("named"), make_in(place.path(), ".work-").expect("made"));
+        make(&named).expect("made");
+        for folder in [&named, &unique, &make_in(&unique, "a-").expect("made")] {
+            assert_eq!((mode(folder), refusal(folder).expect("looked at")), (0o700, None));
+        }
+        assert!(unique.file_name().expect("a name").to_string_lossy().starts_with(".work-"));
+        assert_ne!(make_in(place.path(), ".work-").expect("made"), unique);
     }
 
     #[test]

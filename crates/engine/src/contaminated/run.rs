@@ -48,6 +48,7 @@ pub fn contaminated(
 ) -> Result<ContaminationReport> {
     carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
         stage.spares(against.files())?;
+        stage.reads(against.files());
         attempt(options, session, stage, losses, against, page)
     })
 }

@@ -96,6 +96,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let goes_on = work.is_none();
     let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
+    stage.reads(source.files.iter().map(|file| &*file.path));
     if !options.accept {
         stage.can_hold()?;
     }

@@ -13,6 +13,7 @@ use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
 use dupsift_algorithms::stage::group::Compared;
 use dupsift_algorithms::stage::guard::{Fired, OVER_READING};
 use dupsift_algorithms::stage::parts::PartsReport;
+use dupsift_core::number::thousands;
 use dupsift_files::tables::LostValues;
 pub use dupsift_index::IndexReport;
 
@@ -277,6 +278,29 @@ pub struct FolderReport {
     pub rows: u64,
     /// The size of these files on disk, in bytes.
     pub bytes: u64,
+    /// The files whose paths were too long for the file system: the full path in the output, and the path that was written.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shortened: BTreeMap<String, String>,
+}
+
+impl FolderReport {
+    /// Records the path of a file if it was shortened.
+    pub(crate) fn shortened(&mut self, path: String, written: String) {
+        if path != written {
+            self.shortened.insert(path, written);
+        }
+    }
+
+    /// Warns if paths were shortened.
+    pub(crate) fn warn_of_shortened(&self) {
+        if let Some((path, written)) = self.shortened.first_key_value() {
+            let more = match self.shortened.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {} more, see `shortened` in the record)", thousands(more as u64)),
+            };
+            tracing::warn!("the name {path} is too long for the file system; the file is {written}{more}");
+        }
+    }
 }
 
 /// Holds the document counts. `rows = used + rejected`.

@@ -1,14 +1,13 @@
 //! Provides access to the corpus of a finished run.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::options::RunOptions;
 use crate::session::Session;
-use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Source, Unfinished, WORK};
+use dupsift_core::error::Result;
+use dupsift_files::io::{Source, TemporaryFolder};
 use dupsift_text::Pipeline;
 
 /// Calls `work` with a session over the corpus of a finished run. The session uses the threads and the memory limit from the options, and a
@@ -26,19 +25,9 @@ pub fn work_again<T>(
 ) -> Result<T> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let folder = temporary_folder(options.work.as_deref())?;
+    let folder = TemporaryFolder::create(options.work.as_deref())?;
     let engine = resources.engine(options.prefilter, options.strict, folder.path(), progress, cancel);
     let session = Session::new(&engine, options, source, &pipeline);
     session.check_pages()?;
     work(&session)
-}
-
-/// Creates a temporary folder in `work`, or in the system's temporary folder. The created folder is removed when the returned value is
-/// dropped.
-///
-/// # Errors
-/// Returns an I/O error.
-pub fn temporary_folder(work: Option<&Path>) -> Result<Unfinished> {
-    let parent = work.map_or_else(std::env::temp_dir, Path::to_path_buf);
-    Unfinished::create_in(&parent, WORK).map_err(Error::io("create a temporary folder in", &parent))
 }

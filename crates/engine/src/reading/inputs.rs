@@ -1,7 +1,9 @@
 //! Opens the corpus of a job: determines the columns to read, and builds the list of files once.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io::{IsTerminal as _, stdin};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -13,6 +15,7 @@ use crate::engine::interruptible::interruptible;
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::Readers;
 use dupsift_files::io::several_texts::several;
 use dupsift_files::io::{
     Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all_in,
@@ -113,7 +116,8 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
             true => Found::default(),
             false => find_all_in(&options.folder, &others, options.taking())?,
         };
-        let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
+        let Stored { file, work } =
+            store((stdin().lock(), &readers_of_input()), &options.out, options.work.as_deref(), options.taking())?;
         tracing::info!(
             "standard input was saved in the temporary folder ({}); this run cannot be resumed",
             ByteSize(file.bytes)
@@ -122,6 +126,12 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
         sort(&mut found.files);
         Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })
     })
+}
+
+/// Returns the users who may read the file that is standard input; everybody if it is not a file.
+fn readers_of_input() -> Readers {
+    let open = stdin().as_fd().try_clone_to_owned().map(File::from);
+    open.map_or_else(|_| Readers::default(), |file| Readers::of_open(&file))
 }
 
 /// Opens the files that were found, and warns about files that cannot be used. `asked` holds columns that a command reads in addition to

@@ -16,7 +16,7 @@ use super::place::Place;
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder, write_durably};
+use dupsift_core::safe_fs::{self, MOST_JSON, Readers, sync_folder, write_durably};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +80,8 @@ impl Held {
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<()> {
         let (new, old) = (self.folder.path.join(format!(".{name}.dupsift-accept")), self.folder.path.join(name));
         write_durably(&new, bytes)?;
+        // A file system without permissions refuses to change them.
+        let _ = safe_fs::open(&new).and_then(|new| Readers::of([&*old]).limit(&new));
         fs::rename(&new, &old).map_err(Error::io("replace", &old))?;
         sync_folder(&self.folder.path)
     }

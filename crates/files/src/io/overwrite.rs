@@ -1,6 +1,7 @@
 //! Decides which folders may be replaced: an output of dupsift or an empty folder, but never a folder that contains anything else at any
 //! depth.
 
+use super::place::ASIDE;
 use super::unfinished::PROBE;
 use super::work_files;
 use dupsift_core::error::{Error, Result};
@@ -78,7 +79,7 @@ pub const APPLIED: &str = "applied.json";
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
 /// The prefix of temporary folders created by commands that read a run. Earlier versions created such folders in unfinished outputs.
-pub const WORK: &str = ".dupsift-work-";
+pub(super) const WORK: &str = ".dupsift-work-";
 
 /// The temporary folder of an evaluation. A killed evaluation may leave this folder behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
@@ -156,6 +157,18 @@ pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> 
         }
     }
     Ok(None)
+}
+
+/// Returns whether a folder has the record of an output.
+pub(super) fn has_record(folder: &Path) -> bool {
+    RECORDS.iter().any(|record| folder.join(record).is_file())
+}
+
+/// Returns the names of the folders that an unfinished addition has moved aside.
+pub(super) fn moved_aside(folder: &Path) -> Result<Vec<String>> {
+    let mut names = names(folder)?;
+    names.retain(|name| name.starts_with(ASIDE));
+    Ok(names.iter().map(|name| name[ASIDE.len()..].to_owned()).collect())
 }
 
 /// The files listed by an output's record.
@@ -241,6 +254,12 @@ fn foreign_at(folder: &Path, above: &[String], name: String, listed: &Listed) ->
     let mut known = parts.clone();
     if HIDDEN.iter().any(|hidden| is_numbered(&parts[0], hidden)) {
         known[0] = "evaluation".to_owned();
+    }
+    // An addition to an output moves the folder aside that it replaces.
+    let aside =
+        parts[0].strip_prefix(ASIDE).filter(|name| matches!(listed, Listed::Unfinished) && OF_CORPUS.contains(name));
+    if let Some(replaced) = aside {
+        known[0] = replaced.to_owned();
     }
     let is_later = || LATER.iter().any(|file| is_at(&known, file));
     let is_listed = || listed.may_have(&known.join("/")) || is_later();

@@ -5,7 +5,7 @@ use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::{self, sync_folder};
+use dupsift_core::safe_fs::{self, Readers, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
@@ -14,6 +14,8 @@ use std::path::{Component, Path, PathBuf};
 /// The text that follows the output's name in the names of hidden folders.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
+/// The text before the name of a folder of an output that an addition replaces.
+pub(super) const ASIDE: &str = ".old-";
 /// The maximum length of an output's name, in bytes, on file systems that allow file names of 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 
@@ -183,7 +185,9 @@ impl Place {
             if !is_partial && !is_ours(&old) {
                 continue;
             }
-            let put_back = !is_partial && self.path.symlink_metadata().is_err();
+            // A replaced result whose removal was interrupted may have lost its record.
+            let is_result = !is_partial && overwrite::has_record(&path);
+            let put_back = is_result && self.path.symlink_metadata().is_err();
             if let Some(other) = owner(&path).filter(|&other| other != user) {
                 cleared.push(match put_back && self.put_back_of_another(&path) {
                     true => Cleared::PutBack(self.path.clone()),
@@ -197,11 +201,14 @@ impl Place {
                 });
                 continue;
             }
-            let foreign = match is_partial {
-                true => overwrite::foreign_path_unfinished(&path)?,
-                false => overwrite::foreign_path(&path)?,
+            let foreign = match is_result {
+                true => overwrite::foreign_path(&path)?,
+                false => overwrite::foreign_path_unfinished(&path)?,
             };
             let (files, bytes) = size_below(&path);
+            if foreign.is_none() && is_partial {
+                self.complete_addition(&path)?;
+            }
             cleared.push(if let Some(foreign) = foreign {
                 let (left, what) = (path.display(), foreign.display());
                 tracing::warn!(
@@ -217,6 +224,21 @@ impl Place {
             });
         }
         Ok(cleared)
+    }
+
+    /// Completes an addition to the output that was interrupted while it replaced a folder: if the folder was moved aside and its successor
+    /// has not been moved into the output, moves it there, or else moves the replaced folder back.
+    fn complete_addition(&self, partial: &Path) -> Result<()> {
+        for name in overwrite::moved_aside(partial)? {
+            let (there, aside, new) =
+                (self.path.join(&name), partial.join(format!("{ASIDE}{name}")), partial.join(&name));
+            if there.symlink_metadata().is_err() && self.path.is_dir() {
+                let from = if new.is_dir() { new } else { aside };
+                fs::rename(&from, &there).map_err(Error::io("complete the addition of", &there))?;
+                sync_folder(&self.path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Restores the name of a previous result that belongs to another user. Returns `false` if the folder is not a result or may not be
@@ -339,17 +361,23 @@ pub fn empty_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Syncs all files and folders below a folder to disk, deepest first.
-pub(super) fn sync_below(folder: &Path) -> Result<()> {
+/// Limits all files below a folder to these readers, and syncs the files and folders to disk, deepest first. Returns a file whose
+/// permissions could not be removed, because the file system does not support permissions.
+pub(super) fn seal_below(folder: &Path, readers: &Readers) -> Result<Option<PathBuf>> {
+    let mut open = None;
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
         let path = entry.map_err(Error::io("list the folder", folder))?.path();
         if path.is_dir() {
-            sync_below(&path)?;
+            open = seal_below(&path, readers)?.or(open);
         } else {
-            File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
+            let file = File::open(&path).map_err(Error::io("write", &path))?;
+            let is_limited = readers.limit(&file).is_ok();
+            file.sync_all().map_err(Error::io("write", &path))?;
+            open = open.or((!is_limited).then_some(path));
         }
     }
-    sync_folder(folder)
+    sync_folder(folder)?;
+    Ok(open)
 }
 
 #[cfg(test)]

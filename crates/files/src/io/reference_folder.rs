@@ -7,15 +7,11 @@
 //! A resumed run builds this index again, so a folder that a killed run left behind is never used. The folder is removed by the next run
 //! that writes the same output, or by `clean`. A lock on the folder shows that a running process is using it.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::lock::{Asked, Lock, Owner};
 use super::made_folders::MadeFolders;
-use super::place::{Cleared, Place, size_below};
-use super::unfinished::Unfinished;
-use super::work_files::LOCK;
+use super::place::{Cleared, Place};
+use super::temporary_folder::{self, TemporaryFolder};
 use dupsift_core::error::{Error, Result};
 
 /// The part of the folder's name that follows the output's name.
@@ -28,8 +24,7 @@ const OUTPUT: &str = "reference";
 /// The locked temporary folder for the index of reference files. Dropping this value removes the folder.
 #[derive(Debug)]
 pub struct ReferenceFolder {
-    made: Unfinished,
-    _lock: Lock,
+    made: TemporaryFolder,
     /// The parent folders that were created. This field is dropped last, which removes the folders if they are empty.
     _above: MadeFolders,
 }
@@ -44,16 +39,8 @@ impl ReferenceFolder {
         let place = Place::of(out)?;
         let parent = work.unwrap_or(&place.parent);
         let above = MadeFolders::create(parent).map_err(Error::io("create the folder", parent))?;
-        let failed = Error::io("create the temporary folder in", parent);
-        let made = Unfinished::create_in(parent, &prefix(&place)).map_err(failed)?;
-        let failed = || Error::io("lock the temporary folder", made.path());
-        let lock = match Lock::take(made.path()).map_err(failed())? {
-            Asked::Mine(lock) => lock,
-            Asked::Theirs(owner) => return Err(failed()(io::Error::other(owner.to_string()))),
-            Asked::Refused(why) => return Err(failed()(io::Error::other(why))),
-        };
-        lock.sign(&Owner::here(None)).map_err(failed())?;
-        Ok(ReferenceFolder { made, _lock: lock, _above: above })
+        let made = TemporaryFolder::create_in(parent, &prefix(&place))?;
+        Ok(ReferenceFolder { made, _above: above })
     }
 
     /// Returns the folder for the index.
@@ -70,38 +57,11 @@ impl ReferenceFolder {
 /// Removes the folders in `parent` that killed runs for this output left behind, and reports how each folder was handled. Skips folders
 /// that a running process uses or that other users can access.
 pub(super) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
-    let (prefix, mut cleared) = (prefix(place), Vec::new());
-    let Ok(entries) = fs::read_dir(parent) else { return Ok(cleared) };
-    for entry in entries.filter_map(std::result::Result::ok) {
-        let path = entry.path();
-        let is_named = entry.file_name().to_string_lossy().starts_with(&prefix);
-        if !is_named || !path.join(LOCK).is_file() || Lock::holder(&path, false).is_some() {
-            continue;
-        }
-        let Ok(Asked::Mine(lock)) = Lock::take(&path) else { continue };
-        if !lock.known && lock.before.lives_here() {
-            continue;
-        }
-        if let Some(foreign) = foreign(&path) {
-            tracing::warn!("{} is not removed, because it contains {}", path.display(), foreign.display());
-            cleared.push(Cleared::Left { path, foreign });
-            continue;
-        }
-        let (files, bytes) = size_below(&path);
-        fs::remove_dir_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
-        cleared.push(Cleared::Removed { path, files, bytes });
-    }
-    Ok(cleared)
-}
-
-/// Returns the first path in the folder that does not belong to dupsift.
-fn foreign(folder: &Path) -> Option<PathBuf> {
     let is_ours = |name: &str| {
         let hidden = [INDEX, OUTPUT].iter().any(|known| name.starts_with(&format!(".{known}.dupsift-")));
-        hidden || [LOCK, INDEX, OUTPUT].contains(&name)
+        hidden || [INDEX, OUTPUT].contains(&name)
     };
-    let names = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok).map(|entry| entry.file_name());
-    names.filter(|name| !is_ours(&name.to_string_lossy())).map(PathBuf::from).min()
+    temporary_folder::clear_away(parent, &prefix(place), is_ours)
 }
 
 fn prefix(place: &Place) -> String {
@@ -110,8 +70,10 @@ fn prefix(place: &Place) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::work_folder::{WorkFolder, clean};
+    use super::super::work_files::LOCK;
+    use super::super::work_folder::{WorkFolder, clean_output};
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_reference_of_a_killed_run_is_removed_and_one_in_use_is_not() {
@@ -134,7 +96,7 @@ mod tests {
         let (here, there, kept) = (killed(place.path(), "a"), killed(&work, "b"), killed(place.path(), "c"));
         [&here, &there, &kept].iter().for_each(|folder| private(folder));
         fs::write(kept.join("notes"), "mine").expect("a file");
-        let cleared = clean(&out).expect("cleaned");
+        let cleared = clean_output(&out, None).expect("cleaned");
         assert!(cleared.iter().any(|one| matches!(one, Cleared::Removed { path, .. } if *path == here)), "{cleared:?}");
         assert!(cleared.iter().any(|one| matches!(one, Cleared::Left { path, .. } if *path == kept)), "{cleared:?}");
         assert!(!here.exists() && there.exists() && kept.exists() && used.made.path().exists());

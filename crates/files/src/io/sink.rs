@@ -8,22 +8,26 @@
 //! NAME.held                         a result that a guard held back
 //! ```
 
+use super::fitting::Fitting;
 use super::held;
 use super::names::{HELD, SUCCESS};
 use super::overwrite::{self, APPLIED, FILES};
-use super::place::{PARTIAL, Place, sync_below};
+use super::place::{ASIDE, PARTIAL, Place, seal_below};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::{self, sync_folder, write_durably};
+use dupsift_core::safe_fs::{self, Readers, sync_folder, write_durably};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// An output folder being built.
 #[derive(Debug)]
 pub struct Stage {
     staged: Unfinished,
     overwrite: bool,
+    /// The users who may read the files.
+    readers: Mutex<Readers>,
     /// This field is dropped last, because it holds the lock.
     work: WorkFolder,
 }
@@ -79,7 +83,7 @@ impl Stage {
         overwrite::check(&place.path, overwrite)?;
         let path = place.hidden(PARTIAL);
         let staged = Unfinished::create(path.clone()).map_err(Error::io("create the folder", &path))?;
-        Ok(Stage { staged, overwrite, work })
+        Ok(Stage { staged, overwrite, readers: Mutex::default(), work })
     }
 
     /// Checks that these folders can be added to, or replaced in, a finished output. Creates nothing.
@@ -101,7 +105,7 @@ impl Stage {
         refuse_added(&place.path, folders, overwrite)?;
         let path = place.hidden(PARTIAL);
         let staged = Unfinished::create(path.clone()).map_err(Error::io("create the folder", &path))?;
-        Ok(Stage { staged, overwrite, work })
+        Ok(Stage { staged, overwrite, readers: Mutex::default(), work })
     }
 
     /// Returns the temporary folder, which is removed when this value is dropped.
@@ -128,6 +132,16 @@ impl Stage {
                 file.display()
             ))),
         }
+    }
+
+    /// Declares that the output contains data from these files. Users who may not read one of them may not read the output.
+    pub fn reads<'f>(&self, files: impl IntoIterator<Item = &'f Path>) {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).restrict(Readers::of(files));
+    }
+
+    /// Returns the users who may read the files.
+    pub fn readers(&self) -> Readers {
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns whether the result would replace an existing output.
@@ -178,6 +192,11 @@ impl Stage {
         Ok(path)
     }
 
+    /// Returns a relative path, shortened if it is too long for the file system.
+    pub fn fitting(&self, relative: &str) -> String {
+        Fitting::below(self.path()).fit(relative)
+    }
+
     /// Writes the record, a JSON object as text, and adds a list of all files written to the folder so far.
     ///
     /// # Errors
@@ -213,13 +232,13 @@ impl Stage {
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these folders was created in the output in the meantime.
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
-        sync_below(self.path())?;
+        self.seal_files()?;
         let out = &self.place().path;
         // A folder without files was never created.
         let made = |name: &&&str| self.path().join(name).is_dir();
         let folders: Vec<&str> = folders.iter().filter(made).copied().collect();
         let into = |name: &str| {
-            let (there, aside) = (out.join(name), self.path().join(format!(".old-{name}")));
+            let (there, aside) = (out.join(name), self.path().join(format!("{ASIDE}{name}")));
             let replaces = there.symlink_metadata().is_ok_and(|there| there.is_dir());
             if replaces {
                 fs::rename(&there, &aside)?;
@@ -255,11 +274,13 @@ impl Stage {
         // The result now has its final name, so its checkpoints are no longer needed.
         self.work.goes();
         let older = self.place().held();
-        if replaces_held
-            && held::older(self.place()).unwrap_or(false)
-            && let Err(error) = fs::remove_dir_all(&older.path)
-        {
-            tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());
+        if replaces_held && held::older(self.place()).unwrap_or(false) {
+            // If the removal is interrupted, the next run recognizes the hidden folder as no longer needed.
+            let hidden = older.hidden(PARTIAL);
+            let removed = fs::rename(&older.path, &hidden).and_then(|()| fs::remove_dir_all(&hidden));
+            if let Err(error) = removed {
+                tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());
+            }
         }
         Ok(())
     }
@@ -284,10 +305,21 @@ impl Stage {
     }
 
     fn seal(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.seal_files()?;
         self.staged.opens();
-        sync_below(self.path())?;
         write_durably(&self.path().join(name), bytes)?;
         sync_folder(self.path())
+    }
+
+    /// Limits the files to their readers, and syncs everything to disk.
+    fn seal_files(&self) -> Result<()> {
+        if let Some(open) = seal_below(self.path(), &self.readers())? {
+            let name = open.strip_prefix(self.path()).unwrap_or(&open).display();
+            tracing::warn!(
+                "the output may be more readable than its inputs, because its file system does not support permissions (first for {name})"
+            );
+        }
+        Ok(())
     }
 }
 

@@ -9,8 +9,10 @@ use super::packing::Packing;
 use super::work_files::STANDARD_INPUT;
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::private;
+use dupsift_core::safe_fs::{Readers, private};
+use std::fs::Permissions;
 use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// The number of bytes written at a time.
@@ -24,14 +26,22 @@ pub struct Stored {
     pub work: WorkFolder,
 }
 
-/// Locks the temporary folder of an output and writes the input to this folder: JSON lines or text lines, plain or compressed.
+/// Locks the temporary folder of an output and writes the input to this folder: JSON lines or text lines, plain or compressed. `readers`
+/// are the users who may read the input.
 ///
 /// # Errors
 /// Returns the errors of [`WorkFolder::take`], or [`Error::Io`] if the disk is full or the input cannot be read.
-pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Taking) -> Result<Stored> {
+pub fn store(
+    (mut from, readers): (impl Read, &Readers),
+    out: &Path,
+    work: Option<&Path>,
+    taking: Taking,
+) -> Result<Stored> {
     let work = WorkFolder::take(out, work)?;
     let path = work.path().join(STANDARD_INPUT);
     let file = private::create(&path).map_err(Error::io("create", &path))?;
+    // The folder is private. The permissions of the file show who may read an output made from it.
+    let _ = file.set_permissions(Permissions::from_mode(0o666)).and_then(|()| readers.limit(&file));
     let mut to = BufWriter::with_capacity(BUFFER_BYTES, file);
     let (mut bytes, mut first, mut part) = (0u64, Vec::new(), vec![0; BUFFER_BYTES]);
     loop {
@@ -71,11 +81,14 @@ mod tests {
         for (bytes, packing) in
             [(line.clone(), Packing::Plain), (gz(&line), Packing::Gzip), (Vec::new(), Packing::Plain)]
         {
-            let taken = store(bytes.as_slice(), &out, None, Taking::default()).expect("taken");
+            let taken = store((bytes.as_slice(), &Readers::default()), &out, None, Taking::default()).expect("taken");
             assert_eq!((taken.file.coding.packing, taken.file.bytes), (packing, bytes.len() as u64));
             assert_eq!(std::fs::read(&taken.file.path).expect("the file"), bytes);
             assert!(is_standard_input(&taken.file.path, &taken.file.label));
-            let second = store(b"".as_slice(), &out, None, Taking::default()).err().expect("a lock").to_string();
+            let second = store((b"".as_slice(), &Readers::default()), &out, None, Taking::default())
+                .err()
+                .expect("a lock")
+                .to_string();
             assert!(second.contains("another run is writing"), "{second}");
             // Cleaning up before the first stage does not remove this file.
             taken.work.keep_only(|_| false).expect("cleared");

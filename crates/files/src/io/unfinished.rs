@@ -78,13 +78,13 @@ impl Unfinished {
         mode
     }
 
-    /// Creates a folder with a unique name that begins with this prefix.
+    /// Creates a folder with a unique name that begins with this prefix. Other users have no access to the folder.
     ///
     /// # Errors
     /// Returns the I/O error.
-    pub fn create_in(parent: &Path, prefix: &str) -> Result<Unfinished> {
+    pub(super) fn create_in(parent: &Path, prefix: &str) -> Result<Unfinished> {
         let mut known = known();
-        let path = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?.keep();
+        let path = private::make_in(parent, prefix)?;
         known.folders.push((path.clone(), whole));
         Ok(Unfinished { path, mode: 0o700 })
     }

@@ -25,12 +25,13 @@ use super::lock::{Asked, Lock, Owner};
 use super::made_folders::MadeFolders;
 use super::place::{Cleared, Place};
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
-use super::{reference_folder, unfinished};
+use super::{reference_folder, temporary_folder, unfinished};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
 /// The suffix that follows the output's name in the folder's name.
 const WORK: &str = "dupsift-work";
+
 /// The locked temporary folder of an output.
 #[derive(Debug)]
 pub struct WorkFolder {
@@ -60,7 +61,9 @@ impl WorkFolder {
         let mut taken =
             WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new(), _above: above };
         if taken.lock.known || !taken.lock.before.lives_here() {
-            taken.cleared = taken.place.clear_away(taken.user()?)?;
+            let user = taken.user()?;
+            taken.cleared = taken.place.clear_away(user)?;
+            taken.cleared.extend(taken.place.held().clear_away(user)?);
         }
         for parent in [Some(&*taken.place.parent), work].into_iter().flatten() {
             taken.cleared.extend(reference_folder::clear_away(&taken.place, parent)?);
@@ -170,8 +173,9 @@ impl WorkFolder {
         holds(self.path())
     }
 
+    /// Returns the locks in the order in which their folders are removed: the lock next to the output has the path of the other folder.
     fn locks(&self) -> impl Iterator<Item = &Lock> {
-        std::iter::once(&self.lock).chain(&self.moved)
+        self.moved.iter().chain(std::iter::once(&self.lock))
     }
 
     /// Removes the temporary files of a killed run that stored these files elsewhere.
@@ -211,11 +215,28 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Removes the leftovers of an unfinished output, and returns how they were handled.
+/// Removes the temporary folders that killed processes left behind: those of an unfinished output, if `out` is given, and those in `work`,
+/// or in the system's temporary folder. Returns how they were handled.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if an active run is writing the output, or if its path is invalid; or [`Error::Io`].
-pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
+pub fn clean(out: Option<&Path>, work: Option<&Path>) -> Result<Vec<Cleared>> {
+    let mut cleared = out.map_or_else(|| Ok(Vec::new()), |out| clean_output(out, work))?;
+    let temporary = work.map_or_else(std::env::temp_dir, Path::to_path_buf);
+    for one in temporary_folder::clear_killed(&temporary)? {
+        // The output may be in the system's temporary folder.
+        if !cleared.contains(&one) {
+            cleared.push(one);
+        }
+    }
+    Ok(cleared)
+}
+
+/// Removes the leftovers of an unfinished output, and returns how they were handled.
+///
+/// # Errors
+/// Returns the errors of [`clean`].
+pub fn clean_output(out: &Path, work: Option<&Path>) -> Result<Vec<Cleared>> {
     let place = Place::of(out)?;
     if !place.parent.is_dir() {
         let shown = place.parent.display();
@@ -224,9 +245,10 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
             out.display()
         )));
     }
-    let folder = WorkFolder::take(out, None)?;
+    let folder = WorkFolder::take(out, work)?;
     folder.goes();
     let mut cleared = folder.cleared.clone();
+    cleared.extend(temporary_folder::clear_killed(&place.parent)?);
     for lock in folder.locks().filter(|lock| !lock.made) {
         let (files, bytes) = holds(lock.folder());
         let path = lock.folder().to_path_buf();
@@ -236,8 +258,6 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
             None => Cleared::Removed { path, files, bytes },
         });
     }
-    let held = folder.place.held();
-    cleared.extend(held.clear_away(folder.user()?)?);
     Ok(cleared)
 }
 

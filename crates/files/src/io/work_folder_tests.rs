@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::lock::{Lock, Owner};
 use super::sink::Stage;
 use super::work_files::LEDGER;
-use super::work_folder::{WorkFolder, clean};
+use super::work_folder::{WorkFolder, clean_output};
 use super::{Cleared, is_work_file};
 
 fn names(folder: &Path) -> Vec<String> {
@@ -43,7 +43,7 @@ fn a_second_run_on_an_output_reports_who_writes_it() {
         let message = Stage::begin(&out, true, work).expect_err("refused").to_string();
         assert!(message.starts_with(&expected) && message.contains("`out`"), "{message}");
     }
-    for refused in [Stage::check(&out, true, true).expect_err("told"), clean(&out).expect_err("told")] {
+    for refused in [Stage::check(&out, true, true).expect_err("told"), clean_output(&out, None).expect_err("told")] {
         assert!(refused.to_string().starts_with(&expected), "{refused}");
     }
     assert_eq!(names(place.path()), before);
@@ -92,7 +92,7 @@ fn cleaning_says_what_it_removes_and_touches_nothing_else() {
     let at = |name: &str| place.path().join(name);
     let (out, work) = (at("out"), at("work"));
     fs::create_dir(&work).expect("a folder");
-    assert_eq!(clean(&out).expect("nothing"), []);
+    assert_eq!(clean_output(&out, None).expect("nothing"), []);
     let first = killed(&out, Some(&work));
     fs::create_dir_all(at(".out.dupsift-partial-7/pairs")).expect("a folder");
     fs::write(at(".out.dupsift-partial-7/run.json"), "half").expect("written");
@@ -102,7 +102,7 @@ fn cleaning_says_what_it_removes_and_touches_nothing_else() {
     }
     fs::create_dir(at(".out.dupsift-old-9")).expect("a folder");
     fs::write(at(".out.dupsift-old-9/run.json"), "earlier").expect("written");
-    let mut cleared = clean(&out).expect("cleaned");
+    let mut cleared = clean_output(&out, None).expect("cleaned");
     cleared.sort_by_key(|cleared| format!("{cleared:?}"));
     let removed = |path: PathBuf, files, bytes| Cleared::Removed { path, files, bytes };
     let expected = [
@@ -124,7 +124,7 @@ fn a_file_of_the_users_in_a_work_folder_stays() {
     let out = place.path().join("out");
     let folder = killed(&out, None);
     fs::write(folder.join("notes"), "user").expect("written");
-    let cleared = clean(&out).expect("cleaned");
+    let cleared = clean_output(&out, None).expect("cleaned");
     assert_eq!(cleared, [Cleared::Left { path: folder.clone(), foreign: "notes".into() }]);
     assert_eq!(names(&folder), ["lock", "notes"]);
     // A folder is not emptied merely because the lock of a killed run lists it.
@@ -144,5 +144,51 @@ fn work_files_are_known_by_their_names() {
     }
     for name in ["lock.txt", "notes.json", ".run", "run", "a.parquet", ""] {
         assert!(!is_work_file(name), "{name}");
+    }
+}
+
+/// Checks the leftovers of an addition that was killed while it removed the replaced folder, or between the two renames.
+#[test]
+fn an_interrupted_addition_is_completed() {
+    for (moved, aside) in [(true, true), (false, true), (false, false)] {
+        let place = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| place.path().join(name);
+        let partial = at(".out.dupsift-partial-7");
+        let folder = |path: &Path, text: &str| {
+            fs::create_dir_all(path.join("lang=ru")).expect("a folder");
+            fs::write(path.join("lang=ru/a.jsonl"), text).expect("written");
+        };
+        fs::create_dir_all(at("out")).expect("a folder");
+        fs::create_dir_all(&partial).expect("a folder");
+        folder(&if moved { at("out/deduped") } else { partial.join("deduped") }, "new");
+        folder(&if aside { partial.join(".old-deduped") } else { at("out/deduped") }, "old");
+        let cleared = clean_output(&at("out"), None).expect("cleaned");
+        assert!(matches!(&*cleared, [Cleared::Removed { path, .. }] if *path == partial), "{cleared:?}");
+        assert_eq!(names(place.path()), ["out"]);
+        let expected = if aside { "new" } else { "old" };
+        assert_eq!(fs::read_to_string(at("out/deduped/lang=ru/a.jsonl")).expect("there"), expected);
+    }
+    // Other folders with such a name are kept.
+    let place = tempfile::tempdir().expect("a folder");
+    fs::create_dir_all(place.path().join(".out.dupsift-partial-7/.old-notes")).expect("a folder");
+    let cleared = clean_output(&place.path().join("out"), None).expect("cleaned");
+    assert!(matches!(&*cleared, [Cleared::Left { foreign, .. }] if foreign == Path::new(".old-notes")), "{cleared:?}");
+}
+
+/// Checks replaced results whose removal was interrupted after the record had been removed.
+#[test]
+fn what_is_left_of_a_replaced_result_is_removed() {
+    for out_is_there in [true, false] {
+        let place = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| place.path().join(name);
+        for name in [".out.dupsift-old-7/deduped", ".out.dupsift-old-7/pairs", ".out.held.dupsift-partial-7/texts"] {
+            fs::create_dir_all(at(name)).expect("a folder");
+        }
+        fs::write(at(".out.dupsift-old-7/deduped/a.jsonl"), "text").expect("written");
+        if out_is_there {
+            fs::create_dir(at("out")).expect("a folder");
+        }
+        drop(take(&at("out"), None));
+        assert_eq!(names(place.path()), if out_is_there { vec!["out".to_owned()] } else { Vec::new() });
     }
 }

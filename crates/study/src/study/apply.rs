@@ -192,6 +192,7 @@ pub fn apply(
             Some(out) => Stage::begin(out, asked.overwrite, None)?,
             None => Stage::begin_added(finished.dir(), &folders(asked.corpus), asked.overwrite)?,
         };
+        stage.reads(session.source.files.iter().map(|file| &*file.path).chain([&*finished.dir().join("run.json")]));
         if asked.overwrite {
             stage.spares(session.source.files.iter().map(|file| &*file.path))?;
         }

@@ -76,6 +76,7 @@ pub fn evaluate(
     let (report, stage) = work_again(options, &inputs.source, progress, cancel, |session| {
         finished.check_contents(session)?;
         let stage = Stage::begin(&out, true, None)?;
+        stage.reads(files.paths().chain([&*finished.dir().join("run.json")]));
         let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
         keeps_earlier(&resolved.report, &out, session.options.max_rejected_share)?;
         let mut truth = Truth::new(session, resolved)?;

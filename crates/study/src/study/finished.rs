@@ -26,7 +26,7 @@ use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
 use dupsift_engine::reading::sample::{Sample, taking_part};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
+use dupsift_files::io::{DASH, FRAME, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use dupsift_files::tables::{
     CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REMOVAL_COLUMNS, RemovalFound, WEIGHED_COLUMNS,
     clustered, pairs_found, pairs_weighed, removals_found,
@@ -38,10 +38,7 @@ use serde_json::Value as Json;
 /// The file name of the record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
 
-/// The name prefix of the temporary folder that holds a data frame; `python/dupsift/_frames.py` creates it.
-const FRAME: &str = ".dupsift-frame-";
-
-/// The JSON file in this folder that lists the frame columns that the run did not read; `python/dupsift/_frames.py` writes it.
+/// The JSON file in the temporary folder of a data frame that lists the frame columns that the run did not read; `python/dupsift/_frames.py` writes it.
 const LEFT_OUT: &str = "left_out.json";
 
 /// Holds an output folder with its record.

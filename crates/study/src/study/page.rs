@@ -7,17 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::finished::Finished;
 use super::review::{Read, Review, review};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, Readers};
 use dupsift_engine::engine::clock::Clock;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::options::RunOptions;
-use dupsift_engine::reading::again::temporary_folder;
 use dupsift_engine::session::Session;
-use dupsift_files::io::Stage;
 use dupsift_files::io::unfinished::publish;
+use dupsift_files::io::{Stage, TemporaryFolder};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// The file name of the page in the output folder.
@@ -75,7 +74,7 @@ pub fn write_again(
         check_resources(options)?;
     }
     let dir = std::path::absolute(finished.dir()).map_err(Error::reading("find", finished.dir()))?;
-    let folder = temporary_folder(options.as_ref().ok().and_then(|options| options.work.as_deref()))?;
+    let folder = TemporaryFolder::create(options.as_ref().ok().and_then(|options| options.work.as_deref()))?;
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
@@ -111,6 +110,8 @@ pub fn write_again(
     publish(|| {
         let write = || {
             let mut file = safe_fs::create(&written)?;
+            // The page shows texts of the corpus. A file system without permissions refuses to change them.
+            let _ = Readers::of([&*dir.join("run.json")]).limit(&file);
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };

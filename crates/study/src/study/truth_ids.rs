@@ -60,6 +60,11 @@ pub struct TruthFiles {
 }
 
 impl TruthFiles {
+    /// Returns the paths of the files.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|file| &*file.path)
+    }
+
     /// Finds the files and determines their form.
     ///
     /// # Errors

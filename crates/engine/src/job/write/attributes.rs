@@ -158,7 +158,9 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     let report = Mutex::new(FolderReport::default());
     let write = |at: usize| {
         let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(session.documents());
-        let path = stage.file(&format!("attributes/{}", named(&places, at - indexed)))?;
+        let place = format!("attributes/{}", named(&places, at - indexed));
+        let written = stage.fitting(&place);
+        let path = stage.file(&written)?;
         let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), extras))?;
         let mut builder = AttributeBuilder::new(known.ids.kind(), extras);
         for doc in rows {
@@ -177,10 +179,12 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
         report.files += 1;
         report.rows += rows;
         report.bytes += bytes;
+        report.shortened(place, written);
         Ok(())
     };
     session.engine.work(files.len() - indexed, || Ok(()), |(), at| write(indexed + at), Ok)?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report.warn_of_shortened();
     running.end(report.rows, report.rows, report.bytes);
     Ok(report)
 }

@@ -219,7 +219,9 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         if rows == 0 && !(folder.has_empty && file.rows == 0) {
             return Ok(());
         }
-        let out = stage.file(&format!("{}/{}", folder.name, places[at - indexed]))?;
+        let place = format!("{}/{}", folder.name, places[at - indexed]);
+        let written = stage.fitting(&place);
+        let out = stage.file(&written)?;
         let is_edited = |row: u64| folder.edited.is_some_and(|edited| takes(row) && (edited.has)(file.first_doc + row));
         let edit = |row: u64, text: &str| (folder.edited?.edit)(file.first_doc + row, text);
         let edits = Edits { column: &session.options.text_column, is_edited: &is_edited, edit: &edit };
@@ -248,11 +250,13 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         report.whole += u64::from(is_whole);
         report.rows += rows;
         report.bytes += bytes;
+        report.shortened(place, written);
         Ok(())
     };
     session.engine.work(files.len() - indexed, || Ok(()), |(), at| copy(indexed + at), Ok)?;
     session.engine.none_bad()?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report.warn_of_shortened();
     running.end(session.rows(), report.rows, report.bytes);
     Ok(report)
 }
