@@ -13,7 +13,7 @@ import dupsift
 DOCS = Path(__file__).resolve().parents[1] / "data-samples" / "docs"
 
 dataset = datasets.Dataset.from_parquet(str(DOCS / "zh.parquet"))
-result = dupsift.dedup(dataset, text="text", id="id", preset="strict")
+result = dupsift.dedup(dataset, text_column="text", id_column="id", preset="strict")
 
 clean = dataset.select(result.kept_rows)
 print(f"{clean.num_rows} of {dataset.num_rows} rows kept")

@@ -31,8 +31,25 @@ HAN = regex.compile(r"[\u3005\u3007\u3021-\u3029\u3038-\u303B\u3400-\u4DBF\u4E00
 CLUSTER = regex.compile(r"\X")
 INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 STRESS = regex.compile(r"(?<=\p{Script=Cyrillic}\p{M}*)[\u0300\u0301]")
-LINE_END = regex.compile(r"[\r\n]")
+LINE_END = regex.compile(r"[\r\n\u0085\u2028\u2029]")
 LEAST = {"lines": 15, "paragraphs": 40}
+
+
+# The positions of digits, which NFKC would join.
+DIGITS = {
+    "on the line": r"0-9\uFF10-\uFF19\U0001D7CE-\U0001D7FF",
+    "^": r"²³¹\u2070-\u207F",
+    "_": r"\u2080-\u208E",
+    " ": r"¼-¾\u2150-\u215F\u2189",
+}
+
+
+def separated(text):
+    """Returns the text with a mark between two digits in different positions."""
+    for mark, digits in DIGITS.items():
+        others = "".join(other for name, other in DIGITS.items() if name != mark or mark == " ")
+        text = regex.sub(rf"(?<=[{others}])(?=[{digits}])", " " if mark == "on the line" else mark, text)
+    return text
 
 
 def read(folder):
@@ -44,7 +61,7 @@ def read(folder):
 def form(unit):
     """Returns the normal form of a unit."""
     text = STRESS.sub("", unicodedata.normalize("NFC", INVISIBLE.sub("", unit)))
-    text = unicodedata.normalize("NFKC", text.lower()).lower()
+    text = unicodedata.normalize("NFKC", separated(text.lower())).lower()
     return WHITE.sub(" ", text).strip(" ")
 
 
@@ -54,7 +71,7 @@ def units(text, kind):
         breaks = [match.span() for match in LINE_END.finditer(text)]
     else:
         def is_blank(match):
-            return len(regex.findall(r"\r\n|\r|\n", match.group())) > 1
+            return "\u2029" in match.group() or len(regex.findall(r"\r\n|[\r\n\u0085\u2028]", match.group())) > 1
         breaks = [match.span() for match in WHITE.finditer(text) if is_blank(match)]
     begin = 0
     for start, end in breaks + [(len(text), len(text))]:
@@ -142,15 +159,46 @@ def of_runs(texts, length):
         found = again[np.minimum(np.searchsorted(again, hashes[number]), len(again) - 1)]
         for at in np.flatnonzero(found == hashes[number]):
             groups[text[at:at + length]].append((number, int(at)))
+    # A copy is a first copy only if no part of it is cut. Rounds are alternately an upper and a lower bound of what is cut.
+    cuts, count = {}, None
+    for number in range(1 + ROUNDS):
+        covered = {one: np.zeros(len(folded[one][0]), dtype=bool) for one in cuts}
+        for one, places in cuts.items():
+            for start, end, *_ in places:
+                covered[one][start:end] = True
+        repeats = repeats_of(groups.values(), length, lambda one, at: one not in covered or not covered[one][at:at + length].any())
+        cuts = stretches_of(folded, repeats, length)
+        before, count = count, sum(map(len, repeats.values()))
+        if count == before:
+            break
+    found = {}
+    for number, stretches in cuts.items():
+        places = folded[number][1]
+        of = lambda start, end, copies, first, place: (places[start], places[end - 1] + 1, copies, first, folded[first][1][place])
+        found[number] = [of(*stretch) for stretch in stretches]
+    return found
+
+
+# The number of rounds, as in the program.
+ROUNDS = 9
+
+
+def repeats_of(groups, length, is_whole):
+    """Returns the repeats in each text: the number of copies and the first copy, by position."""
     repeats = defaultdict(dict)
-    for group in groups.values():
-        first = group[0]
-        for number, at in group[1:]:
-            if number != first[0] or at >= first[1] + length:
+    for group in groups:
+        first = next((one for one in group if is_whole(*one)), None)
+        for number, at in group if first is not None else ():
+            if (number, at) > first and (number != first[0] or at >= first[1] + length):
                 repeats[number][at] = (len(group), *first)
+    return repeats
+
+
+def stretches_of(folded, repeats, length):
+    """Returns the stretches to cut from each folded text: start, end, copies, first text and position."""
     cuts = {}
     for number, starts in repeats.items():
-        text, places = folded[number]
+        text, _ = folded[number]
         stretches = []
         for at in sorted(starts):
             if stretches and at <= stretches[-1][1]:
@@ -170,7 +218,7 @@ def of_runs(texts, length):
             inside = inside or [at for at in range(begin, end) if at in starts and at + length > start]
             copies = max(starts[at][0] for at in inside)
             _, first, place = starts[inside[0]]
-            out.append((places[start], places[end - 1] + 1, copies, first, folded[first][1][place]))
+            out.append((start, end, copies, first, place))
         if out:
             cuts[number] = out
     return cuts
@@ -205,7 +253,7 @@ def cut_out(text, places):
     out, at = "", 0
     for start, end in places + [(len(text), len(text))]:
         part = text[at:start]
-        if part and out and not out.endswith("\n"):
+        if part and out and not LINE_END.match(out[-1]):
             out += "\n"
         out += part
         at = end

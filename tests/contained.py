@@ -27,6 +27,7 @@ import regex
 sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 
 from number_words import number_words
+from rules import separated
 
 # Sentence separators also separate words: no word continues across one.
 BREAK = regex.compile(r"(?<=[\u3002\uFF01\uFF1F\uFF61\n])")
@@ -51,7 +52,7 @@ def single(number):
 
 
 def normal(text):
-    return unicodedata.normalize("NFKC", text.lower())
+    return unicodedata.normalize("NFKC", separated(text.lower()))
 
 
 def tokens(text):

@@ -35,6 +35,23 @@ UNIT = regex.compile(rf"[[{UNSPACED}]&&[\p{{Alphabetic}}\p{{N}}]]|[[\p{{Alphabet
 LINE = regex.compile(r"\r\n|[\n\r\u0085\u2028\u2029]")
 
 
+# The positions of digits, which NFKC would join.
+DIGITS = {
+    "on the line": r"0-9\uFF10-\uFF19\U0001D7CE-\U0001D7FF",
+    "^": r"²³¹\u2070-\u207F",
+    "_": r"\u2080-\u208E",
+    " ": r"¼-¾\u2150-\u215F\u2189",
+}
+
+
+def separated(text):
+    """Returns the text with a mark between two digits in different positions."""
+    for mark, digits in DIGITS.items():
+        others = "".join(other for name, other in DIGITS.items() if name != mark or mark == " ")
+        text = regex.sub(rf"(?<=[{others}])(?=[{digits}])", " " if mark == "on the line" else mark, text)
+    return text
+
+
 def raw_pieces(text):
     """Applies steps 2 to 4: yields the text in NFC, split where sentences and paragraphs end."""
     text = STRESS.sub("", unicodedata.normalize("NFC", DELETED.sub("", text)))
@@ -51,7 +68,7 @@ def pieces(text):
     """Applies step 5 to each piece: lower case, NFKC, lower case, folded white space."""
     found = []
     for piece in raw_pieces(text):
-        piece = unicodedata.normalize("NFKC", piece.lower())
+        piece = unicodedata.normalize("NFKC", separated(piece.lower()))
         piece = "".join(letter.lower() for letter in piece)
         piece = WHITE.sub(" ", piece).strip(" ")
         if piece:

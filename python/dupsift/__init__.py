@@ -3,7 +3,7 @@
     import dupsift as ds
 
     result = ds.run("data/*.parquet", out="dedup/")              # files, like the command line
-    result = ds.dedup(frame, text="body", id="url")              # a frame: Polars, pandas, PyArrow, DuckDB, datasets
+    result = ds.dedup(frame, text_column="body", id_column="url")              # a frame: Polars, pandas, PyArrow, DuckDB, datasets
     clean = frame.filter(pl.Series(result.kept_mask))            # one boolean per row, in the order of the frame
 
 No function changes its input. The package has no dependencies: tables are passed through the Arrow PyCapsule interface, which Polars,

@@ -47,7 +47,8 @@ def similarity(a: str, b: str, measure: str = "lcs") -> float:
     """Returns the similarity of two texts, from 0 to 1.
 
     ``lcs`` is 2 LCS / (a + b) in characters, ``words`` the same in words, ``jaccard`` the Jaccard similarity of 5-word shingles, or of
-    other shingles, as in ``jaccard:words3`` and ``jaccard:chars8``. Texts without words have similarity 0. Raises ValueError for an unknown
+    other shingles, as in ``jaccard:words3`` and ``jaccard:chars8``. Equal texts have similarity 1. Otherwise,
+    texts without words have similarity 0. Raises ValueError for an unknown
     measure, and for texts so long that comparing them would take more than about a second.
     """
     return _dupsift.similarity(a, b, measure)

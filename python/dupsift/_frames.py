@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -34,9 +35,12 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
     """
     root = type(frame).__module__.partition(".")[0]
     if root == "datasets" and hasattr(frame, "with_format"):
-        if not hasattr(frame, "column_names") or isinstance(frame.column_names, dict):
+        if not hasattr(frame, "column_names") or isinstance(frame, dict):
             raise TypeError("expected one split of a dataset, such as dataset['train'], got all of them")
-        return _dataset(frame, names)
+        return _streamed(frame, names) if is_stream(frame) else _dataset(frame, names)
+    if is_files(frame):
+        chosen = None if names is None else [name for name in frame.schema.names if name in names]  # type: ignore[attr-defined]
+        return frame.scanner(columns=chosen or None).to_reader()  # type: ignore[attr-defined]
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         chosen = _chosen(root, frame, names)
         return _known(chosen) if root == "polars" else chosen
@@ -58,7 +62,18 @@ def _kind(frame: object) -> str:
 
 def is_frame(data: object) -> bool:
     """Returns whether this is a frame, or a column or array of texts, rather than paths."""
-    return _is_array(data) or any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
+    known = ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect")
+    return _is_array(data) or is_files(data) or any(hasattr(data, name) for name in known)
+
+
+def is_files(data: object) -> bool:
+    """Returns whether this is a pyarrow dataset, that is, a table in files."""
+    return kind_of(data) == "pyarrow" and hasattr(data, "scanner") and hasattr(data, "schema")
+
+
+def is_stream(frame: object) -> bool:
+    """Returns whether this is a streaming Hugging Face dataset, which has no length and no random access."""
+    return kind_of(frame) == "datasets" and hasattr(frame, "with_format") and not hasattr(frame, "__len__")
 
 
 def _is_array(data: object) -> bool:
@@ -69,9 +84,14 @@ def _is_array(data: object) -> bool:
 def texts_of(data: Any) -> Iterable[str | None] | None:
     """Returns the texts of a list, a tuple, a Series or an array, with None for missing texts. Returns None for anything else.
 
-    Raises TypeError for a NumPy array that has several dimensions or no texts.
+    Raises TypeError for a NumPy array that has several dimensions or no texts, and for a list of dictionaries.
     """
     if isinstance(data, (list, tuple)):
+        if data and isinstance(data[0], Mapping):
+            raise TypeError(
+                "a list of dictionaries is not a frame; pass a table with these rows, such as polars.DataFrame(rows) or "
+                "pyarrow.Table.from_pylist(rows)"
+            )
         return data
     if _is_array(data):
         # Texts have the type str, object or StringDType.
@@ -93,6 +113,11 @@ def texts_of(data: Any) -> Iterable[str | None] | None:
 
 def names_of(frame: Any) -> list[str] | None:
     """Returns the column names, or None if only the stream has them or if this is not a frame."""
+    if is_files(frame):
+        return list(frame.schema.names)
+    if is_stream(frame) and frame.column_names is None:
+        # The first row names the columns.
+        return list(next(iter(frame), {})) or None
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "with_format"):
         return None
     for name in ("column_names", "columns"):
@@ -153,14 +178,58 @@ def _dataset(dataset: Any, names: Collection[str] | None) -> object:
     return pyarrow.RecordBatchReader.from_batches(schema, batches)
 
 
-def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> tuple[list[tuple[str, str | None]], bool]:
+def _streamed(dataset: Any, names: Collection[str] | None) -> object:
+    """Returns the rows of a streaming dataset.
+
+    If the types of the columns are unknown, for example after ``map``, the first rows determine the columns and their types. Raises ValueError
+    if a later row has other types.
+    """
+    import pyarrow
+
+    features = dataset.features
+    if features is not None:
+        if names is not None and any(name in names for name in features):
+            dataset = dataset.select_columns([name for name in features if name in names])
+        # Images and sounds are copied as they are stored.
+        dataset = dataset.decode(False) if hasattr(dataset, "decode") else dataset
+    # Each row may have its own Arrow types after map or filter, so the rows are read as Python objects.
+    parts = dataset.with_format(None).iter(_ROWS)
+    first = next(parts, None)
+    if first is None and features is not None:
+        return dataset.features.arrow_schema.remove_metadata().empty_table()
+    if first is None:
+        return pyarrow.table({"text": pyarrow.array([], pyarrow.string())})
+    chosen = [name for name in first if names is None or name in names] or list(first)
+    known = None if features is None else dataset.features.arrow_schema.remove_metadata()
+    table = pyarrow.table({name: first[name] for name in chosen}, known)
+    # A column that is null in the first rows may contain anything later; texts are the most likely.
+    fields = [field.with_type(pyarrow.string()) if pyarrow.types.is_null(field.type) else field for field in table.schema]
+    schema = pyarrow.schema(fields)
+
+    def batches() -> Iterable[Any]:
+        row = 0
+        for part in itertools.chain((first,), parts):
+            rows = max(map(len, part.values()), default=0)
+            try:
+                columns = [pyarrow.array(part.get(field.name) or [None] * rows, field.type) for field in schema]
+            except (pyarrow.ArrowException, TypeError, ValueError) as error:
+                raise ValueError(
+                    f"frame: from row {row} on, the streaming dataset has other types than in its first rows ({error}); "
+                    "pass features= to map, or cast the dataset"
+                ) from error
+            yield pyarrow.record_batch(columns, schema=schema)
+            row += rows
+
+    return pyarrow.RecordBatchReader.from_batches(schema, batches())
+
+
+def columns_of(options: Mapping[str, object]) -> tuple[list[tuple[str, str | None]], bool]:
     """Returns the columns that a run with these options reads, each with its keyword if it is required, and whether the run reads all columns."""
-    columns, every = _dupsift.frame_columns(given_of({"out": "out", **options}))
-    return [(name, keyword and keywords.get(keyword, keyword)) for name, keyword in columns], every
+    return _dupsift.frame_columns(given_of({"out": "out", **options}))
 
 
 # Keywords that may name several columns.
-_SEVERAL = ("text", "text_column", "item_column", "choices_column")
+_SEVERAL = ("text_column", "item_column", "choices_column")
 
 
 def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str] | None:
@@ -208,9 +277,14 @@ def _filtered(frame: Any, mask: Any, limit: int | None, in_order: Callable[[Any]
     if _is_array(frame) and frame.ndim > 0:
         check(len(frame), frame)
         return frame[mask.to_numpy()]
+    if is_stream(frame):
+        in_order(frame)
+        return _filtered_stream(frame, mask, limit)
     if root == "datasets":
         check(len(frame), frame)
         return frame.select(mask.rows())
+    if is_files(frame):
+        raise TypeError("frame: a pyarrow dataset is in files; expected a table, such as dataset.to_table()")
     if root == "duckdb":
         import duckdb
         import pyarrow
@@ -235,6 +309,27 @@ def _filtered(frame: Any, mask: Any, limit: int | None, in_order: Callable[[Any]
         f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
         f"or a list, Series or array of texts, got {_kind(frame)}"
     )
+
+
+def _filtered_stream(dataset: Any, mask: Any, limit: int | None) -> Any:
+    """Returns the kept rows of a streaming dataset. They are read, and their number is checked, when the result is read.
+
+    The result is one shard, because row numbers are known only if one process reads all rows.
+    """
+
+    def rows() -> Iterable[Any]:
+        count = 0
+        for count, row in enumerate(dataset, 1):
+            if count > len(mask):
+                if limit == len(mask):
+                    return
+                raise ValueError(f"frame: it has more than {len(mask):,} rows; expected the dataset that was passed to the run")
+            if mask[count - 1]:
+                yield row
+        if count < len(mask):
+            raise ValueError(f"frame: it has {count:,} rows, and the run had {len(mask):,}; expected the dataset that was passed to the run")
+
+    return type(dataset).from_generator(rows, features=dataset.features)
 
 
 class Corpus:

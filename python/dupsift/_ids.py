@@ -52,6 +52,6 @@ def suggestion(summary: str, column: str | None, is_known: bool) -> str:
 
     def line(found: re.Match[str]) -> str:
         name = column if is_known else found[1]
-        return f'ids are FILE#ROW; `id="{name}"` uses the column "{name}" instead\n' if name is not None else ""
+        return f'ids are FILE#ROW; `id_column="{name}"` uses the column "{name}" instead\n' if name is not None else ""
 
     return re.sub(r'^ids are FILE#ROW; `id_column="(.*)"` uses the column .*\n', line, summary, flags=re.MULTILINE)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _dupsift
-from ._frames import kind_of, texts_of
+from ._frames import is_stream, kind_of, names_of, texts_of
 from ._table import Table
 
 # The number of rows whose texts are compared if there are no ids.
@@ -82,7 +82,9 @@ def _text(id: object) -> str:
 
 
 def _columns(table: Table, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:
-    """Returns the values of these columns, row by row. Prefers a library that is already loaded, which is faster."""
+    """Returns the values of these columns, row by row; None for a missing column. Prefers a library that is already loaded, which is faster."""
+    if any(name not in table.columns for name in names):
+        return (tuple(row.get(name) for name in names) for row in table)
     if "polars" in sys.modules:
         frame = table.to_polars()
         return zip(*(frame[name].to_list() for name in names))
@@ -97,7 +99,7 @@ def _names(frame: Any) -> list[str]:
     if kind_of(frame) == "pyarrow":
         return list(frame.schema.names) if hasattr(frame, "schema") else []
     if kind_of(frame) == "datasets":
-        return list(frame.column_names)
+        return names_of(frame) or []
     return list(getattr(frame, "columns", []))
 
 
@@ -110,11 +112,25 @@ def _values(frame: Any, name: str, rows: Sequence[int]) -> Iterable[object]:
         return frame[name].astype(object).where(frame[name].notna(), None).iloc[rows]  # type: ignore[no-any-return]
     if kind == "polars":
         return frame[name][list(rows)].to_list()  # type: ignore[no-any-return]
+    if is_stream(frame):
+        return _streamed(frame, name, rows)
     if kind == "datasets":
         return frame.select(rows)[name]  # type: ignore[no-any-return]
     import pyarrow
 
     return frame.column(name).take(pyarrow.array(rows, pyarrow.int64())).to_pylist()  # type: ignore[no-any-return]
+
+
+def _streamed(dataset: Any, name: str, rows: Sequence[int]) -> Iterable[object]:
+    """Returns the values of a column in these rows, which are in ascending order, and reads the stream up to the last of them."""
+    wanted = iter(rows)
+    row = next(wanted, None)
+    for number, values in enumerate(dataset):
+        if row is None:
+            return
+        if number == row:
+            yield values.get(name)
+            row = next(wanted, None)
 
 
 def _head(texts: Any) -> Any:

@@ -154,7 +154,7 @@ class Result(Pairs):
         documents kept instead. Without ids, the first 1,000 texts are compared if the result was made in this process or opened with
         ``input=frame``; otherwise, only the number of rows is checked.
 
-            clean = dupsift.dedup(frame, text="body").filter(frame)
+            clean = dupsift.dedup(frame, text_column="body").filter(frame)
         """
         return filtered(frame, self.kept_mask, self._limit, self._in_order)
 

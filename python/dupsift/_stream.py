@@ -23,7 +23,7 @@ class Stream:
     Raises ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory`` or than the machine's memory.
 
         seen = dupsift.Stream("exact", keys=10_000_000)
-        new = frame.filter(~polars.Series(seen.add(frame, text="body")))
+        new = frame.filter(~polars.Series(seen.add(frame, text_column="body")))
     """
 
     def __init__(
@@ -41,10 +41,10 @@ class Stream:
         self._rate = rate
         self._warned = False
 
-    def add(self, batch: object, text: str = "text") -> Column:
+    def add(self, batch: object, text_column: str = "text") -> Column:
         """Adds texts. Returns one boolean per text, in order: True if a duplicate was added earlier.
 
-        ``batch`` is a list, Series or array of texts, or a frame that ``dedup`` accepts, with a column ``text``. Texts without a key (None,
+        ``batch`` is a list, Series or array of texts, or a frame that ``dedup`` accepts, with a column ``text_column``. Texts without a key (None,
         only white space) are not flagged. Issues a UserWarning when the false-positive rate reaches ten times ``rate``. Raises TypeError for
         other types, and ValueError for a missing column.
         """
@@ -56,7 +56,7 @@ class Stream:
         if texts is not None:
             flags = self._seen.add_texts(list(texts))
         else:
-            flags = self._seen.add(stream_of(batch, needed_of(batch, [(text, "column")])), text)
+            flags = self._seen.add(stream_of(batch, needed_of(batch, [(text_column, "column")])), text_column)
         by_chance = self.false_positives
         if not self._warned and by_chance >= min(10 * self._rate, 0.5):
             self._warned = True

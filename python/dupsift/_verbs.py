@@ -39,7 +39,7 @@ def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
         raise TypeError("reference=: expected a path or a frame, got a list; pass texts as a Series, or as a column of a frame")
     if not is_frame(reference):
         return None
-    columns, _ = columns_of({name: value for name, value in options.items() if name not in ("reference", "corpus")}, {})
+    columns, _ = columns_of({name: value for name, value in options.items() if name not in ("reference", "corpus")})
     # The run reports any other required column that is missing.
     wanted = [(name, keyword if keyword in ("text_column", "html_column") else None) for name, keyword in columns]
     corpus = Corpus(reference, wanted, False, beside, "reference")  # type: ignore[arg-type]
@@ -82,7 +82,7 @@ def run(
     return result
 
 
-# Options of a run that do not apply to frames, or that have another name in ``dedup``.
+# Options of a run that do not apply to frames, or that are arguments of ``dedup``.
 NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "text_lines", "encoding", "separator", "quotes", "resume", "checkpoint")
 
 
@@ -90,17 +90,17 @@ NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "text_lines",
 def dedup(
     frame: object,
     *,
-    text: str | Sequence[str] = "text",
-    id: str | None = None,
+    text_column: str | Sequence[str] = "text",
+    id_column: str | None = None,
     out: str | PathLike | None = None,
     progress: Callable[[Progress], object] | None = None,
     **options: Unpack[DedupOptions],
 ) -> Result:
     """Finds the duplicates among the rows of a frame.
 
-    ``frame`` is anything that supports the Arrow PyCapsule interface (Polars, pandas and PyArrow frames, DuckDB relations), or one split of a
-    Hugging Face dataset. ``text`` names the text column, or several columns that form one text; ``id`` names the id column ("id" if it
-    exists). The columns are first written to a temporary file: in the folder ``work``, or next to ``out``, or in the system's temporary folder.
+    ``frame`` is anything that supports the Arrow PyCapsule interface (Polars, pandas and PyArrow frames, DuckDB relations), a PyArrow dataset,
+    or one split of a Hugging Face dataset, which may be streaming. ``text_column`` names the text column, or several columns that form one
+    text; ``id_column`` names the id column ("id" if it exists). The columns are first written to a temporary file: in the folder ``work``, or next to ``out``, or in the system's temporary folder.
     Therefore, a frame can be larger than ``memory``. Row numbers in the result refer to rows of the frame. With ``corpus``, all columns are
     written and appear in ``deduped/frame.parquet``. ``reference`` can also be a frame.
 
@@ -111,29 +111,26 @@ def dedup(
 
     Raises TypeError for an object that is not a frame, and otherwise the same exceptions as ``run``.
 
-        result = dupsift.dedup(frame, text="body", id="url", algorithms="exact,minhash")
+        result = dupsift.dedup(frame, text_column="body", id_column="url", algorithms="exact,minhash")
         clean = frame.filter(polars.Series(result.kept_mask))
         clean = dupsift.dedup(texts).filter(texts)
     """
-    for named, ours in (("text_column", "text"), ("id_column", "id")):
-        if named in options:
-            raise ValueError(f"dedup specifies the columns of a frame with text= and id=: expected {ours}=, got {named}=")
-    if texts_of(frame) is not None and (text != "text" or id is not None):
-        raise ValueError("text=, id=: texts have no columns; expected a frame, or neither option")
+    if texts_of(frame) is not None and (text_column != "text" or id_column is not None):
+        raise ValueError("text_column=, id_column=: texts have no columns; expected a frame, or neither option")
     settings: dict[str, object] = {"checkpoint": "never", **options}
     if settings.get("html_column") is None:
-        settings["text_column"] = text
-    if id is not None:
-        settings["id_column"] = id
+        settings["text_column"] = text_column
+    if id_column is not None:
+        settings["id_column"] = id_column
     beside = settings.get("work") or (Path(out).absolute().parent if out is not None else None)
     reference = _of_reference(settings, beside)
-    columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
-    looks_for_ids = id is None and texts_of(frame) is None
+    columns, every = columns_of(settings)
+    looks_for_ids = id_column is None and texts_of(frame) is None
     if looks_for_ids:
         # If no id column is specified, the run searches the file for a column that probably contains ids.
-        columns += [(name, None) for name in id_columns(frame, text)]
+        columns += [(name, None) for name in id_columns(frame, text_column)]
     corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
-    corpus.id_hint = (likely_id(corpus.path, text),) if looks_for_ids else None
+    corpus.id_hint = (likely_id(corpus.path, text_column),) if looks_for_ids else None
     settings["out"] = out if out is not None else corpus.folder / "out"
     with shown(options.get("no_progress"), progress) as told:
         folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)
@@ -152,8 +149,7 @@ def estimate(
 ) -> Estimate:
     """Checks inputs and options, and estimates what a run would need, like ``dupsift run --dry-run``. Reads no documents.
 
-    ``inputs`` are files, folders or globs, or a frame. The columns of a frame are specified as for files, by ``text_column`` and
-    ``id_column``. With ``sample``, the sample is deduplicated in a temporary folder, and the estimate also contains the share of the corpus
+    ``inputs`` are files, folders or globs, or a frame. With ``sample``, the sample is deduplicated in a temporary folder, and the estimate also contains the share of the corpus
     that would be removed, as a range, and the time that the run would take. With ``out``, that folder is also checked, and saved work of an
     interrupted run is taken into account.
 
@@ -166,7 +162,7 @@ def estimate(
     # An estimate creates no folder next to the output.
     beside = options.get("work")
     reference = _of_reference(settings, beside)
-    corpus = Corpus(inputs, *columns_of(settings, {}), beside) if is_frame(inputs) else None
+    corpus = Corpus(inputs, *columns_of(settings), beside) if is_frame(inputs) else None
     with shown(options.get("no_progress"), progress) as told:
         # Nothing is created in this place.
         settings["out"] = out if out is not None else Path(tempfile.gettempdir()) / f"dupsift-dry-run-{os.getpid()}"
@@ -273,7 +269,8 @@ def evaluate(
     """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
     ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet,
-    JSON lines, CSV or TSV, or one frame with these columns. The corpus must be in its original location, or ``input`` must give its new
+    JSON lines, CSV or TSV, or one frame with these columns. Pairs may have a column ``label``, ``duplicate`` or ``is_duplicate``; only pairs
+    labeled as duplicates are true. The corpus must be in its original location, or ``input`` must give its new
     location. Undefined metrics are None. ``print`` shows five columns, or all of them with ``full``. ``record`` has all metrics of each
     algorithm, of the pairs that decide (``run``) and of the removals (``removed``). The record is also written to ``evaluation/`` in the
     output.

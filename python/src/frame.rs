@@ -32,7 +32,7 @@ const ROWS: usize = 8192;
 const TEXT_BYTES: usize = 8 << 20;
 
 /// The keywords that may name several columns.
-const SEVERAL: [&str; 4] = ["text", "text_column", "item_column", "choices_column"];
+const SEVERAL: [&str; 3] = ["text_column", "item_column", "choices_column"];
 
 /// A requested column: its name and, if the column must exist, the keyword that specified it.
 pub type Asked = (String, Option<String>);
@@ -188,7 +188,6 @@ fn write_parquet(
 ) -> Result<u64> {
     let mut chosen = chosen(&batches.schema(), columns)?;
     if all {
-        // The columns of the copy are in the order of the frame.
         let schema = batches.schema();
         let field = |at: usize| Field::new(schema.field(at).name(), written_as(schema.field(at).data_type()), true);
         chosen = (0..schema.fields().len()).map(|at| (at, field(at))).collect();
@@ -244,6 +243,8 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
             _ => {}
         }
     }
+    // The columns of the copy are in the order of the frame.
+    chosen.sort_by_key(|(at, _)| *at);
     Ok(chosen)
 }
 

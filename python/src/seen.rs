@@ -92,7 +92,7 @@ impl Seen {
                 let hint = did_you_mean(&text, names.iter().copied());
                 let there = names.join(", ");
                 return Err(Error::usage(format!(
-                    "text={text:?}: the frame has no such column{hint}; available: {there}"
+                    "text_column={text:?}: the frame has no such column{hint}; available: {there}"
                 )));
             };
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +108,7 @@ impl Seen {
                     Some(texts) => flags.extend(texts.iter().map(|text| is_seen(&mut seen, text))),
                     None => {
                         return Err(Error::usage(format!(
-                            "text={text:?}: the column has type {}; expected texts",
+                            "text_column={text:?}: the column has type {}; expected texts",
                             column.data_type()
                         )));
                     }

@@ -29,7 +29,7 @@ def needs(*names: str) -> Any:
 
 class FrameCase(Case):
     def check(self, frame: object, **options: Any) -> ds.Result:
-        result = ds.dedup(frame, text="body", id="url", algorithms="exact", no_report=True, **options)
+        result = ds.dedup(frame, text_column="body", id_column="url", algorithms="exact", no_report=True, **options)
         self.assertEqual(list(result.kept_mask), KEPT)
         self.assertEqual(list(result.kept_rows), [0, 1, 3, 4])
         self.assertEqual((len(result.removed()), len(result.rejected())), (2, 1))

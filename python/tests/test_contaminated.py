@@ -82,6 +82,47 @@ class Contaminated(Case):
         with self.assertRaisesRegex(ValueError, "choices_column"):
             ds.contaminated(corpus, against=columns, choices_column="A,C")
 
+    def test_lists_of_texts(self) -> None:
+        for corpus, exam in ((TEXTS, [QUESTION]), (tuple(TEXTS), (QUESTION,)), (TEXTS, [QUESTION, "Why?"])):
+            found = ds.contaminated(corpus, against=exam)
+            self.assertEqual(list(found.clean_mask), [True, False, True])
+            self.assertEqual(found.filter(corpus), type(corpus)([TEXTS[0], None]))
+        self.assertEqual(list(ds.contaminated([f"问：{QUESTION}", "没有"], against=[QUESTION]).clean_mask), [False, True])
+        with self.assertRaisesRegex(ValueError, "it has 2 rows, and the run had 3"):
+            found.filter(TEXTS[:2])
+        with self.assertRaisesRegex(ValueError, "frame: row 0 has a different text"):
+            found.filter(TEXTS[::-1])
+        with self.assertRaisesRegex(ValueError, "item_column=: texts have no columns"):
+            ds.contaminated(TEXTS, against=[QUESTION], item_column="question")
+        # Lists of paths are lists of paths, even if a path does not exist.
+        (self.folder / "my corpus").mkdir()
+        (self.folder / "my corpus" / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+        found = ds.contaminated([str(self.folder / "my corpus")], against=[QUESTION], out=self.folder / "out")
+        self.assertEqual(list(found.clean_mask), [True, False, True])
+        for missing in (["no-such-folder"], [str(self.folder / "my crawl.jsonl")], ["a.csv", "b c.csv"]):
+            with self.assertRaises(FileNotFoundError):
+                ds.contaminated(missing, against=[QUESTION], out=self.folder / "none")
+
+    @unittest.skipIf(any(importlib.util.find_spec(name) is None for name in ("pyarrow", "polars", "pandas", "datasets")), "not installed")
+    def test_filter(self) -> None:
+        import datasets
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        columns = {"id": ["a", "b", "c"], "text": TEXTS}
+        items = pa.Table.from_pylist(self.items())
+        for frame in (pl.DataFrame(columns), pd.DataFrame(columns), pa.table(columns), datasets.Dataset.from_dict(columns)):
+            with self.subTest(type(frame)):
+                clean = ds.contaminated(frame, against=items).filter(frame)
+                self.assertIs(type(clean), type(frame))
+                self.assertEqual(list(clean["id"].to_pylist() if isinstance(clean, pa.Table) else clean["id"]), ["a", "c"])
+        found = ds.contaminated(pa.table(columns), against=items)
+        with self.assertRaisesRegex(ValueError, "frame: row 1 has the id 'a'"):
+            found.filter(pa.table({name: [values[2], values[0], values[1]] for name, values in columns.items()}))
+        series = ds.contaminated(pl.Series(TEXTS), against=pd.Series([QUESTION]))
+        self.assertEqual(series.filter(pl.Series(TEXTS)).to_list(), [TEXTS[0], None])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -33,8 +33,9 @@ class Errors(Case):
     def test_keywords_and_their_values(self) -> None:
         self.fails(ValueError, 'there is no keyword "algoritms"; did you mean "algorithms"', algoritms="exact")
         self.fails(ValueError, 'there is no keyword "text"; did you mean "text_column"', text="content")
-        with self.assertRaisesRegex(ValueError, "expected text=, got text_column="):
-            ds.dedup([], text_column="content")  # type: ignore[call-arg]
+        for named in ("text", "id"):
+            with self.assertRaisesRegex(ValueError, f'there is no keyword "{named}"'):
+                ds.dedup(["a text"], **{named: "content"})  # type: ignore[arg-type]
         self.fails(ValueError, 'did you mean "minhash"', algorithms="minhahs")
         self.fails(ValueError, "threads.*expected a whole number from 1 to 1024", threads=0)
         self.fails(ValueError, "threads.*expected a whole number from 1 to 1024", threads=-1)

@@ -62,7 +62,7 @@ class FrameResults(FrameCase):
         import pyarrow as pa
 
         def pairs() -> ds.Table:
-            return ds.dedup(pa.table(COLUMNS), text="body", id="url", algorithms="exact", no_report=True).pairs()
+            return ds.dedup(pa.table(COLUMNS), text_column="body", id_column="url", algorithms="exact", no_report=True).pairs()
 
         table = pairs()
         gc.collect()
@@ -104,7 +104,7 @@ class FrameResults(FrameCase):
         import pyarrow as pa
 
         out = self.folder / "out"
-        result = ds.dedup(pa.table(COLUMNS), text="body", out=out, algorithms="exact", no_report=True)
+        result = ds.dedup(pa.table(COLUMNS), text_column="body", out=out, algorithms="exact", no_report=True)
         pairs, removed, rows = result.pairs(), result.removed(), iter(result.removed())
         shutil.rmtree(out)
         calls = [result.removed, result.rejected, result.passages, result.pairs, lambda: result.kept_mask, lambda: result.filter(pa.table(COLUMNS))]
@@ -172,7 +172,7 @@ class FrameResults(FrameCase):
         with self.assertRaisesRegex(ValueError, "row 0 has the url None, and the run had 'u0' there"):
             result.filter(frame.with_columns(url=pl.Series([None, *IDS[1:]])))
         # Without ids, the texts are compared.
-        plain = ds.dedup(frame, text="body", algorithms="exact", no_report=True)
+        plain = ds.dedup(frame, text_column="body", algorithms="exact", no_report=True)
         for other in others:
             with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 2 has a different text than the run read there"):
                 plain.filter(other)
@@ -198,7 +198,7 @@ class FrameResults(FrameCase):
         for options in ({"index": self.folder / "index"}, {"reference": frame[:1].with_columns(url=pl.lit("u9"))}):
             for batch in ("first", "second"):
                 named: dict[str, Any] = {**options, "batch": batch} if "index" in options else options
-                result = ds.dedup(frame, text="body", id="url", algorithms="exact", no_report=True, accept=True, **named)
+                result = ds.dedup(frame, text_column="body", id_column="url", algorithms="exact", no_report=True, accept=True, **named)
                 self.assertEqual(len(result.filter(frame)), sum(result.kept_mask))
                 with self.assertRaisesRegex(ValueError, "and the run had"):
                     result.filter(turned)
@@ -254,7 +254,7 @@ class FrameResults(FrameCase):
         ds.dedup(TEXTS, out=self.folder / "texts", algorithms="exact", no_report=True)
         self.assertTrue(ds.open(self.folder / "texts", input=pl.Series(TEXTS)).explain(0, 2, rows=True).record["exact_copies"])
         two = pl.DataFrame({"a": ["x", "y", "x"], "b": ["one text", "one text", "one text"]})
-        ds.dedup(two, text=["a", "b"], out=self.folder / "two", algorithms="exact", no_report=True)
+        ds.dedup(two, text_column=["a", "b"], out=self.folder / "two", algorithms="exact", no_report=True)
         self.assertTrue(ds.open(self.folder / "two", input=two).explain(0, 2, rows=True).record["exact_copies"])
         corpus = self.lines(*TEXTS)
         ds.run(corpus, self.folder / "files", algorithms="exact", no_report=True)
@@ -343,7 +343,7 @@ class FrameResults(FrameCase):
     def test_labels_are_a_frame(self) -> None:
         import polars as pl
 
-        result = ds.dedup(pl.DataFrame(COLUMNS), text="body", id="url", algorithms="exact", no_report=True)
+        result = ds.dedup(pl.DataFrame(COLUMNS), text_column="body", id_column="url", algorithms="exact", no_report=True)
         pairs = ds.evaluate(result, pl.DataFrame({"id_a": ["u0"], "id_b": ["u2"], "note": ["same"]}))
         figures = pairs.record["algorithms"][0]
         clusters = ds.evaluate(result, pl.DataFrame({"id": IDS[:3] + IDS[4:], "cluster": [1, 2, 1, 3, 2]}))
@@ -398,12 +398,39 @@ class FrameResults(FrameCase):
             mask[6]
 
     @needs("pyarrow")
+    def test_written_columns_are_in_the_order_of_the_frame(self) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet
+
+        for names in (["url", "body"], ["lang", "body", "url"], ["body", "url"]):
+            table = pa.table({name: COLUMNS.get(name, ["en"] * len(TEXTS)) for name in names})
+            written: list[dict[str, Any]] = [{}, {"corpus": "keep"}]
+            for options in written:
+                result = ds.dedup(table, text_column="body", id_column="url", algorithms="exact", no_report=True, **options)
+                out = result.path if options else result.write(self.folder / "-".join(names))
+                self.assertEqual(pyarrow.parquet.read_schema(out / "deduped" / "frame.parquet").names, names)
+
+    @needs("pyarrow")
+    def test_labels_of_a_frame(self) -> None:
+        import pyarrow as pa
+
+        table = pa.table({"id": ["a", "b", "c", "d"], "text": ["one text"] * 2 + ["other text"] * 2})
+        result = ds.dedup(table, algorithms="exact", no_report=True)
+        ids = {"id_a": ["a", "c", "a"], "id_b": ["b", "d", "c"]}
+        for labels in ([True, False, None], [1.0, 0.0, None], ["yes", "no", "unsure"], [1, 0, 0]):
+            record = ds.evaluate(result, pa.table({**ids, "is_duplicate": labels, "note": ["x"] * 3})).record
+            self.assertEqual((record["truth"]["pairs"], record["algorithms"][0]["pairwise"]["precision"]), (1, 0.5), labels)
+            self.assertIn("columns of the truth that are not read: note", record["warnings"])
+        with self.assertRaisesRegex(ValueError, 'row 1 has the label "maybe"; expected 1, true'):
+            ds.evaluate(result, pa.table({**ids, "label": ["yes", "maybe", ""]}))
+
+    @needs("pyarrow")
     def test_folders(self) -> None:
         import pyarrow as pa
 
         table = pa.table(COLUMNS)
         out = self.folder / "out"
-        result = ds.dedup(table, text="body", id="url", out=out, keep="other desc", algorithms="exact", no_report=True)
+        result = ds.dedup(table, text_column="body", id_column="url", out=out, keep="other desc", algorithms="exact", no_report=True)
         # The later documents are kept.
         self.assertEqual(list(result.kept_rows), [2, 3, 4, 5])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir())[-1], "out")

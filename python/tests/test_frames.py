@@ -9,6 +9,12 @@ import dupsift as ds
 from frame_case import COLUMNS, IDS, KEPT, TEXTS, FrameCase, needs
 
 
+def pq_names(path: Any) -> list[str]:
+    import pyarrow.parquet
+
+    return list(pyarrow.parquet.read_schema(path).names)
+
+
 class Frames(FrameCase):
     @needs("pyarrow")
     def test_several_columns_make_one_text(self) -> None:
@@ -16,13 +22,13 @@ class Frames(FrameCase):
 
         table = pa.table({"title": ["A", "B", "A", None], "body": ["one text", "one text", "one text", "one text"]})
         for text in ["title,body", ["title", "body"]]:
-            result = ds.dedup(table, text=text, algorithms="exact", no_report=True)
+            result = ds.dedup(table, text_column=text, algorithms="exact", no_report=True)
             self.assertEqual(list(result.kept_mask), [True, True, False, True])
         whole = table.append_column("title,body", pa.array(["x", "x", "y", "z"]))
-        result = ds.dedup(whole, text="title,body", algorithms="exact", no_report=True)
+        result = ds.dedup(whole, text_column="title,body", algorithms="exact", no_report=True)
         self.assertEqual(list(result.kept_mask), [True, False, True, True])
         with self.assertRaisesRegex(ValueError, "no such column"):
-            ds.dedup(table, text="titel,body", algorithms="exact")
+            ds.dedup(table, text_column="titel,body", algorithms="exact")
 
     @needs("pyarrow", "polars", "pandas", "duckdb")
     def test_lists_of_paragraphs_and_messages_are_texts(self) -> None:
@@ -42,12 +48,12 @@ class Frames(FrameCase):
             frames = [table, large, pl.DataFrame(rows), pl.from_arrow(table), pd.DataFrame(rows), duckdb.sql("select * from large")]
             for frame in frames:
                 with self.subTest(f"{name} of {type(frame)}"):
-                    result = ds.dedup(frame, text=name, algorithms="exact", no_report=True)
+                    result = ds.dedup(frame, text_column=name, algorithms="exact", no_report=True)
                     self.assertEqual(list(result.kept_mask), [True, False, True, True, True])
                     self.assertEqual([row["reason"] for row in result.rejected()], ["null text"])
-                    self.assertEqual(list(ds.Stream("exact", keys=100).add(frame, text=name)), [False, True, False, False, False])
+                    self.assertEqual(list(ds.Stream("exact", keys=100).add(frame, text_column=name)), [False, True, False, False, False])
             # The copy of the corpus has the lists unchanged.
-            kept = ds.dedup(table, text=name, algorithms="exact", no_report=True, corpus="keep")
+            kept = ds.dedup(table, text_column=name, algorithms="exact", no_report=True, corpus="keep")
             copy = pl.read_parquet(kept.path / "deduped" / "frame.parquet")
             self.assertEqual(copy[name].to_list(), table[name].to_pylist()[:1] + table[name].to_pylist()[2:4])
         numbers = pa.table({"id": [1], "text": [[1, 2]]})
@@ -93,7 +99,7 @@ class Frames(FrameCase):
             )
             self.assertTrue(any('"url": 1 value is not UTF-8' in text for text in result.report["warnings"]))
             self.assertEqual(result.filter(table).num_rows, 4)
-            named = ds.dedup(table, id="url", algorithms="exact", no_report=True, max_rejected_share=1)
+            named = ds.dedup(table, id_column="url", algorithms="exact", no_report=True, max_rejected_share=1)
             self.assertEqual(named.filter(table).num_rows, 4)
             self.assertEqual([row["id"] for row in named.removed()], ["frame.parquet#2"])
             stream = ds.Stream("exact", keys=100)
@@ -120,10 +126,10 @@ class Frames(FrameCase):
 
         seen = ds.Stream("tf", keys=100)
         frame = pl.DataFrame(COLUMNS)
-        self.assertEqual(list(seen.add(frame, text="body")), [False, False, True, False, False, True])
-        self.assertEqual(frame.filter(~pl.Series(seen.add(frame, text="body")))["url"].to_list(), ["u3"])
+        self.assertEqual(list(seen.add(frame, text_column="body")), [False, False, True, False, False, True])
+        self.assertEqual(frame.filter(~pl.Series(seen.add(frame, text_column="body")))["url"].to_list(), ["u3"])
         with self.assertRaisesRegex(ValueError, 'did you mean "body"'):
-            seen.add(frame, text="bod")
+            seen.add(frame, text_column="bod")
 
     @needs("pandas", "pyarrow")
     def test_pandas(self) -> None:
@@ -158,10 +164,74 @@ class Frames(FrameCase):
         self.assertEqual(dataset.select(result.kept_rows)["url"], ["u0", "u1", "u3", "u4"])
         # The rows are in the selected order, not in the stored order.
         turned = dataset.select(range(len(TEXTS))[::-1])
-        again = ds.dedup(turned, text="body", id="url", algorithms="exact", no_report=True)
+        again = ds.dedup(turned, text_column="body", id_column="url", algorithms="exact", no_report=True)
         self.assertEqual(turned.select(again.kept_rows)["url"], ["u5", "u4", "u3", "u2"])
         with self.assertRaisesRegex(TypeError, "one split"):
             ds.dedup(datasets.DatasetDict({"train": dataset}))
+
+    @needs("datasets")
+    def test_streaming_datasets(self) -> None:
+        import datasets
+
+        dataset = datasets.Dataset.from_dict(COLUMNS)
+        rows = [dict(row) for row in dataset]
+        stays = ["u0", "u1", "u3", "u4"]
+        streams = {
+            "plain": dataset.to_iterable_dataset(),
+            "mapped": dataset.to_iterable_dataset().map(lambda row: row),
+            "generated": datasets.IterableDataset.from_generator(lambda: iter(rows)),
+            "filtered": dataset.to_iterable_dataset().filter(lambda row: True),
+        }
+        for name, stream in streams.items():
+            with self.subTest(name):
+                result = self.check(stream)
+                kept = result.filter(stream)
+                self.assertIsInstance(kept, datasets.IterableDataset)
+                self.assertEqual([row["url"] for row in kept], stays)
+                # The result can be read again.
+                self.assertEqual([row["body"] for row in kept][0], TEXTS[0])
+                written = self.check(stream, corpus="keep")
+                self.assertEqual(sorted(COLUMNS), sorted(pq_names(written.path / "deduped" / "frame.parquet")))
+                with self.assertRaisesRegex(ValueError, "frame: row .* has the url"):
+                    result.filter(dataset.select(range(len(TEXTS))[::-1]).to_iterable_dataset())
+                with self.assertRaisesRegex(ValueError, "it has more than 6 rows"):
+                    list(result.filter(datasets.concatenate_datasets([dataset, dataset]).to_iterable_dataset()))
+        few = ds.dedup(streams["mapped"], text_column="body", algorithms="exact", no_report=True)
+        with self.assertRaisesRegex(ValueError, "it has 5 rows, and the run had 6"):
+            list(few.filter(streams["plain"].take(5)))
+        nothing = datasets.IterableDataset.from_generator(lambda: iter([]))
+        self.assertEqual(len(ds.dedup(nothing, algorithms="exact", no_report=True).kept_mask), 0)
+        late = [{"text": f"a text {row}", "n": row if row < 1500 else "many"} for row in range(2000)]
+        mixed = datasets.IterableDataset.from_generator(lambda: iter(late))
+        with self.assertRaisesRegex(Exception, "streaming dataset has other types"):
+            ds.dedup(mixed, algorithms="exact", no_report=True, corpus="keep")
+        with self.assertRaisesRegex(TypeError, "one split"):
+            ds.dedup(datasets.IterableDatasetDict({"train": streams["plain"]}))
+
+    @needs("pyarrow")
+    def test_datasets_of_files(self) -> None:
+        import pyarrow as pa
+        import pyarrow.dataset
+        import pyarrow.parquet
+
+        table = pa.table(COLUMNS)
+        for number in range(3):
+            pyarrow.parquet.write_table(table.slice(2 * number, 2), self.folder / f"{number}.parquet")
+        files = pyarrow.dataset.dataset(self.folder)
+        result = self.check(files)
+        with self.assertRaisesRegex(TypeError, r"dataset.to_table\(\)"):
+            result.filter(files)
+        self.assertEqual(result.filter(files.to_table())["url"].to_pylist(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(list(ds.Stream("exact", keys=100).add(files, text_column="body")), [False, False, True, False, False, True])
+        self.assertEqual(ds.estimate(files, text_column="body").record["documents"], len(TEXTS))
+        with self.assertRaisesRegex(ValueError, 'text_column="boddy": the frame has no such column; did you mean "body"'):
+            ds.dedup(files, text_column="boddy")
+
+    def test_lists_of_dictionaries_are_not_frames(self) -> None:
+        rows = [{"id": 1, "text": "a text"}]
+        for call in (lambda: ds.dedup(rows), lambda: ds.Stream("exact", keys=9).add(rows), lambda: ds.contaminated(rows, against=["a text"])):
+            with self.assertRaisesRegex(TypeError, r"a list of dictionaries is not a frame; .*polars.DataFrame\(rows\)"):
+                call()
 
     @needs("polars")
     def test_columns_that_arrow_does_not_know_keep_no_frame_out(self) -> None:
@@ -183,7 +253,7 @@ class Frames(FrameCase):
         self.assertEqual(list(ds.dedup(asked, title_column="title", algorithms="exact", no_report=True).kept_mask), [True, False])
         self.assertEqual(list(ds.dedup(asked, keep="n asc", algorithms="exact", no_report=True).kept_mask), [False, True])
         with self.assertRaisesRegex(ValueError, 'did you mean "text"'):
-            ds.dedup(pl.DataFrame(texts | {"tags": [[], []]}), text="texts")
+            ds.dedup(pl.DataFrame(texts | {"tags": [[], []]}), text_column="texts")
 
     @needs("pandas", "pyarrow")
     def test_columns_that_are_not_read_may_hold_anything(self) -> None:
@@ -280,10 +350,10 @@ class Frames(FrameCase):
             ds.dedup({"text": ["a"]})
         with self.assertRaisesRegex(TypeError, "row 1: expected a string or None, got int"):
             ds.dedup(["a", 2])
-        with self.assertRaisesRegex(ValueError, 'text="boddy": the frame has no such column; did you mean "body"'):
-            ds.dedup(table, text="boddy")
+        with self.assertRaisesRegex(ValueError, 'text_column="boddy": the frame has no such column; did you mean "body"'):
+            ds.dedup(table, text_column="boddy")
         with self.assertRaisesRegex(ValueError, "keep=.*the frame has no such column"):
-            ds.dedup(table, text="body", keep="score desc")
+            ds.dedup(table, text_column="body", keep="score desc")
         for named in [{"text": "body"}, {"id": "url"}]:
             with self.assertRaisesRegex(ValueError, "texts have no columns"):
                 ds.dedup(table["body"], **named)
@@ -298,7 +368,7 @@ class Frames(FrameCase):
             return [line for line in lines if line.startswith("ids are ")]
 
         def says(name: str) -> list[str]:
-            return [f'ids are FILE#ROW; `id="{name}"` uses the column "{name}" instead']
+            return [f'ids are FILE#ROW; `id_column="{name}"` uses the column "{name}" instead']
 
         nulls = pa.nulls(len(TEXTS), pa.string())
         table = pa.table({"text": TEXTS, "url": nulls, "doc_id": IDS, "other": IDS})
@@ -312,7 +382,7 @@ class Frames(FrameCase):
         self.assertIn(says("doc_id")[0], str(ds.open(self.folder / "out")))
         self.assertEqual(suggested(table.drop_columns("doc_id")), [])
         self.assertEqual(suggested(table.rename_columns(["text", "doc_id", "url", "other"])), says("url"))
-        self.assertEqual(suggested(table, id="doc_id"), [])
+        self.assertEqual(suggested(table, id_column="doc_id"), [])
         # Columns of other types, which a run copies, are not inspected.
         dates = table.append_column("uuid", pa.nulls(len(TEXTS), pa.date32())).append_column("day", pa.nulls(len(TEXTS), pa.date32()))
         self.assertEqual(suggested(dates, corpus="keep"), says("doc_id"))

@@ -458,6 +458,7 @@ class Alone(unittest.TestCase):
         self.assertIsNotNone(ds.sign("", "minhash").reason)
         self.assertEqual(ds.similarity("a b c d", "A, b c e!", "jaccard:words2"), 0.5)
         self.assertEqual(ds.similarity("abcd", "bcde", "jaccard:chars2"), 0.5)
+        self.assertEqual((ds.similarity("", ""), ds.similarity("", "a"), ds.similarity("?", "?", "words")), (1, 0, 1))
         with self.assertRaisesRegex(ValueError, "depend on the corpus"):
             ds.sign("a text", "tf_idf")
         with self.assertRaisesRegex(ValueError, 'did you mean "jaccard"'):

@@ -216,9 +216,9 @@ class Spark(Case):
 
     def test_a_frame(self) -> None:
         frame = self.spark.read.parquet("file://" + str(DOCS)).withColumnRenamed("text", "body")
-        found = dupsift.spark.dedup(frame, text="body", id="id", out=self.folder / "out", algorithms="exact,minhash")
+        found = dupsift.spark.dedup(frame, text_column="body", id_column="id", out=self.folder / "out", algorithms="exact,minhash")
         table = frame.orderBy("id").toArrow()
-        expected = ds.dedup(table, text="body", id="id", algorithms="exact,minhash")
+        expected = ds.dedup(table, text_column="body", id_column="id", algorithms="exact,minhash")
         for mine, theirs in [(found.pairs, expected.pairs()), (found.clusters, expected.clusters()), (found.removed, expected.removed())]:
             rows = pa.table(theirs).to_pylist()
             columns = [name for name in mine.columns if name in rows[0]]
@@ -226,9 +226,9 @@ class Spark(Case):
             self.assertEqual(sorted([str(row[name]) for name in columns] for row in mine.collect()), sorted(key))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
         with self.assertRaisesRegex(ValueError, "have no id, or the id of another row"):
-            dupsift.spark.dedup(frame.union(frame.limit(3)), text="body", id="id", out=self.folder / "no")
-        with self.assertRaisesRegex(ValueError, "id='key': the frame has no such column"):
-            dupsift.spark.dedup(frame, text="body", id="key", out=self.folder / "no")
+            dupsift.spark.dedup(frame.union(frame.limit(3)), text_column="body", id_column="id", out=self.folder / "no")
+        with self.assertRaisesRegex(ValueError, "id_column='key': the frame has no such column"):
+            dupsift.spark.dedup(frame, text_column="body", id_column="key", out=self.folder / "no")
 
     def test_what_is_refused(self) -> None:
         page = self.folder / "page.jsonl"

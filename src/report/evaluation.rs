@@ -96,6 +96,16 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
     if truth.rejections.rows > 0 {
         remarks.push(format!("truth: {}; see evaluation/rejected", rejected(&truth.rejections)));
     }
+    let labeled = [
+        (truth.different_rows, "different documents"),
+        (truth.unsure_rows, "unsure"),
+        (truth.unlabeled_rows, "without a label"),
+    ];
+    let labeled = labeled.into_iter().filter(|(count, _)| *count > 0);
+    let labeled: Vec<String> = labeled.map(|(count, what)| format!("{} {what}", thousands(count))).collect();
+    if !labeled.is_empty() {
+        remarks.push(format!("truth: rows that are not labeled as duplicates: {}", labeled.join(", ")));
+    }
     for (count, what) in
         [(truth.self_pairs, "rows with the same document twice"), (truth.repeated_rows, "repeated rows")]
     {

@@ -1,13 +1,13 @@
 //! Tests `--cut`, which finds repeated passages in kept documents and cuts them out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use arrow::array::{ArrayRef, Int64Array, StringArray};
+use arrow::array::{ArrayRef, AsArray, Int64Array, StringArray};
 use std::sync::Arc;
 
 use crate::kit::{
-    Doc, Done, Ran, Table, assert_same_bytes, done, ended, json_lines, numbered, python, record, run, samples,
+    Doc, Done, Numbers, Ran, Table, assert_same_bytes, done, ended, json_lines, numbered, python, record, run, samples,
     write_columns, write_docs,
 };
 use crate::resume::Place;
@@ -343,4 +343,200 @@ fn without_a_copy_of_the_corpus_passages_are_only_reported() {
     assert!(!done.out().join("deduped").exists());
     let page = std::fs::read_to_string(done.out().join("report.html")).unwrap();
     assert!(page.contains("All rights reserved by the owners"), "report.html does not show the passage");
+}
+
+/// Returns the documents that are removed, and the documents that are named as kept in their place.
+fn removals(done: &Done) -> (BTreeSet<String>, BTreeSet<String>) {
+    let removed = Table::read(&done.out().join("removed"));
+    (removed.texts("id").into_iter().collect(), removed.texts("kept_id").into_iter().collect())
+}
+
+/// Checks that documents removed in favor of an emptied document are removed in favor of a kept document.
+#[test]
+fn an_emptied_document_is_not_kept_instead_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines =
+        |from: usize, count: usize| (from..from + count).map(|line| own(line, 90)).collect::<Vec<_>>().join(".\n\n");
+    let near = format!("{} and a few more words", lines(10, 20));
+    let docs = numbered([lines(0, 40), lines(10, 20), lines(10, 20), lines(10, 20), near, lines(100, 5)]);
+    write_docs(&folder.path().join("a.parquet"), &docs, 30);
+    for (what, algorithms) in [
+        ("lines", "exact"),
+        ("runs:60", "exact"),
+        ("paragraphs", "exact,minhash:threshold=0.7"),
+        ("sentences:1", "exact"),
+    ] {
+        let options = [
+            "--algorithms",
+            algorithms,
+            "--cut",
+            what,
+            "--corpus",
+            "annotate,keep",
+            "--max-cut-share",
+            "1",
+            "--remove-if",
+            "pair",
+        ];
+        let done = done(folder.path(), &options);
+        let (removed, kept) = removals(&done);
+        assert!(removed.contains("d1") && removed.contains("d2"), "{what}: {removed:?}");
+        assert!(kept.is_disjoint(&removed), "{what}: {removed:?} in favor of {kept:?}");
+        let table = Table::read(&done.out().join("removed"));
+        let reasons: BTreeMap<String, String> = table.texts("id").into_iter().zip(table.texts("reason")).collect();
+        let emptied = record(&done.out())["cut"]["emptied"].as_u64().unwrap();
+        assert_eq!(reasons.values().filter(|reason| *reason == "emptied").count() as u64, emptied, "{reasons:?}");
+        assert!(reasons.values().any(|reason| reason == "chain"), "{reasons:?}");
+        let Table(marks) = Table::read(&done.out().join("attributes"));
+        let ids = marks.column_by_name("kept_id").unwrap().as_string::<i32>().clone();
+        assert!(ids.iter().flatten().all(|id| !removed.contains(id)), "{ids:?}");
+    }
+}
+
+/// Returns the text with each run of white space replaced by one space.
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Checks that every passage that is reported as a first copy is completely in the text that is written.
+fn first_copies_are_written(done: &Done, docs: &[Doc], length: impl Fn(&str) -> String) -> usize {
+    let written = texts(&done.out().join("deduped"));
+    let passages = Table::read(&done.out().join("passages"));
+    let by_id: BTreeMap<&str, &str> = docs.iter().map(|doc| (doc.id.as_str(), doc.text.as_str())).collect();
+    for (first, start) in passages.texts("first_id").into_iter().zip(passages.numbers("first_start")) {
+        let text: String = by_id[first.as_str()].chars().skip(start as usize).collect();
+        let copy = length(&folded(&text));
+        assert!(folded(&written[&first]).contains(copy.trim()), "{first}: {copy:?} is not in {:?}", written[&first]);
+    }
+    passages.len()
+}
+
+#[test]
+fn the_first_copy_of_a_passage_is_not_cut_as_part_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    // The second document begins with a passage of the first. Its end and the notice after it are a passage of all the others.
+    let (long, notice) = (own(7, 120) + " and this is the end.", "Call us before you visit the park!");
+    let docs = numbered([
+        format!("{} {long}", own(1, 900)),
+        format!("{long} {notice} {}", own(2, 800)),
+        format!("And this is the end. {notice} {}", own(3, 700)).replacen('A', "a", 1),
+        format!("{} and this is the end. {notice}", own(4, 600)),
+        format!("{} and this is the end. {notice}", own(5, 500)),
+    ]);
+    write_docs(&folder.path().join("a.parquet"), &docs, 30);
+    let done = cut(folder.path(), "runs:50", &["--min-chars-left", "0"]);
+    let passages = Table::read(&done.out().join("passages"));
+    assert_eq!(passages.texts("id"), ["d1", "d3", "d4"]);
+    assert_eq!(passages.texts("first_id"), ["d0", "d2", "d2"]);
+    assert_eq!(first_copies_are_written(&done, &docs, |text| text.chars().take(50).collect()), 3);
+    assert!(texts(&done.out().join("deduped"))["d1"].starts_with(notice));
+
+    // Random documents share sentences in many ways.
+    let mut numbers = Numbers(5);
+    let sentence = |number: usize| format!("{}.", own(number, 40));
+    let docs = numbered((0..60).map(|_| (0..12).map(|_| sentence(numbers.below(40))).collect::<Vec<_>>().join(" ")));
+    write_docs(&folder.path().join("a.parquet"), &docs, 7);
+    let two = |text: &str| text.split_inclusive('.').take(2).collect::<String>();
+    let sentences = cut(folder.path(), "sentences:2", &["--min-chars-left", "0"]);
+    assert!(first_copies_are_written(&sentences, &docs, two) > 60);
+    let runs = cut(folder.path(), "runs:60", &["--min-chars-left", "0"]);
+    assert!(first_copies_are_written(&runs, &docs, |text| text.chars().take(60).collect()) > 60);
+    let other = cut(folder.path(), "runs:60", &["--min-chars-left", "0", "--threads", "3"]);
+    let bytes = |done: &Done| std::fs::read(done.out().join("passages/part-00000.parquet")).unwrap();
+    assert!(bytes(&runs) == bytes(&other));
+}
+
+#[test]
+fn documents_that_are_not_compared_do_not_cut_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let sites = ["x", "y", "x", "y", "x"];
+    let docs = numbered((0..5).map(|number| format!("{BOILER}\n\n{}", own(number, 900 - 80 * number))));
+    let line =
+        |(doc, site): (&Doc, &&str)| format!("{{\"id\":{:?},\"site\":\"{site}\",\"text\":{:?}}}\n", doc.id, doc.text);
+    std::fs::write(&path, docs.iter().zip(&sites).map(line).collect::<String>()).unwrap();
+    for what in ["lines", "paragraphs", "sentences:1", "runs:60"] {
+        let of = |more: &[&str]| {
+            let passages = Table::read(&cut(&path, what, more).out().join("passages"));
+            let rows = passages.texts("id").into_iter().zip(passages.texts("first_id")).zip(passages.numbers("copies"));
+            rows.map(|((id, first), copies)| format!("{id} {first} {copies}")).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[]), ["d1 d0 5", "d2 d0 5", "d3 d0 5", "d4 d0 5"], "{what}");
+        assert_eq!(of(&["--scope", "within:site"]), ["d2 d0 3", "d3 d1 2", "d4 d0 3"], "{what}");
+        // The copies of the site that has the first copy are kept; those of the other site are cut.
+        assert_eq!(of(&["--scope", "across:site"]), ["d1 d0 5", "d3 d0 5"], "{what}");
+        assert_eq!(of(&["--scope", "within:site", "--cut-copies", "3"]), ["d2 d0 3", "d4 d0 3"], "{what}");
+    }
+    let first = Table::read(&cut(&path, "lines", &["--scope", "within:site", "--cut-first"]).out().join("passages"));
+    assert_eq!(first.len(), 5);
+    std::fs::write(&path, docs.iter().zip(&["x"; 5]).map(line).collect::<String>()).unwrap();
+    for what in ["lines", "runs:60"] {
+        assert_eq!(Table::read(&cut(&path, what, &["--scope", "across:site"]).out().join("passages")).len(), 0);
+        assert_eq!(Table::read(&cut(&path, what, &["--scope", "within:site"]).out().join("passages")).len(), 4);
+    }
+}
+
+#[test]
+fn lines_with_different_exponents_are_different_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let pairs = [
+        ("A cell has 2⁵ states in this model.", "A cell has 25 states in this model."),
+        ("В клетке 10⁶ бактерий на миллилитр.", "В клетке 106 бактерий на миллилитр."),
+        ("Add 1½ cups of flour to the bowl.", "Add 11⁄2 cups of flour to the bowl."),
+        ("二进制数是一百零一即101₂等于五个单位。", "二进制数是一百零一即1012等于五个单位。"),
+    ];
+    for (one, other) in pairs {
+        let docs = numbered([
+            format!("{}\n{one}", own(1, 400)),
+            format!("{}\n{other}", own(2, 300)),
+            format!("{}\n{one}", own(3, 250)),
+        ]);
+        write_docs(&folder.path().join("a.parquet"), &docs, 30);
+        for what in ["lines", "sentences:1"] {
+            let done = cut(folder.path(), what, &["--min-chars-left", "0", "--cut-min-chars", "10"]);
+            let passages = Table::read(&done.out().join("passages"));
+            let cut = passages.texts("id").into_iter().zip(passages.texts("first_id")).collect::<Vec<_>>();
+            assert_eq!(cut, [("d2".to_owned(), "d0".to_owned())], "{what}: {one}");
+        }
+    }
+}
+
+#[test]
+fn every_line_end_ends_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for end in ["\n", "\r\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
+        let docs =
+            numbered((0..3).map(|number| {
+                format!("{}{end}{BOILER}{end}{} end", own(number, 400 - 50 * number), own(number + 9, 200))
+            }));
+        write_docs(&folder.path().join("a.parquet"), &docs, 30);
+        let done = cut(folder.path(), "lines", &[]);
+        let written = texts(&done.out().join("deduped"));
+        assert_eq!(written["d0"], docs[0].text);
+        for doc in &docs[1..] {
+            assert_eq!(written[&doc.id], doc.text.replacen(&format!("{BOILER}{end}"), "", 1), "{end:?}");
+        }
+    }
+}
+
+#[test]
+fn texts_without_blank_lines_get_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = |separator: &str| {
+        numbered((0..6).map(|number| [&own(number, 400), BOILER, &own(number + 9, 200)].join(separator)))
+    };
+    let hint = |separator: &str, what: &str| {
+        write_docs(&folder.path().join("a.parquet"), &docs(separator), 30);
+        let done = cut(folder.path(), what, &[]);
+        let warnings = record(&done.out())["warnings"].to_string();
+        warnings
+            .contains("6 documents have several lines and no blank line; if each line is a paragraph, use `cut=lines`")
+    };
+    assert!(hint("\n", "paragraphs") && hint("\u{2028}", "paragraphs"));
+    assert!(!hint("\n\n", "paragraphs") && !hint(" ", "paragraphs") && !hint("\n", "lines"));
+    write_docs(&folder.path().join("a.parquet"), &docs("\n"), 30);
+    let out = folder.path().join("out");
+    run(&[&folder.path().join("a.parquet")], &out, &[&EXACT[..], &["--cut", "paragraphs"]].concat())
+        .ends_with(0)
+        .says(&["use `--cut lines`"]);
 }

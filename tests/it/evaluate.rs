@@ -673,3 +673,83 @@ fn the_run_and_what_is_removed_are_measured_by_pairs_and_clusters() {
     }
     assert!(differ);
 }
+
+/// Checks that rows labeled as different, unsure or without a label are not true pairs, in every format and spelling.
+#[test]
+fn pairs_that_are_not_labeled_as_duplicates_are_not_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &numbered((0..8).map(|number| format!("text of {}", number / 2))), 10);
+    let done = done(&docs, &["--algorithms", "exact"]);
+    let at = |name: &str| folder.path().join(name);
+    let pairs = |number: usize| (format!("d{}", 2 * number), format!("d{}", 2 * number + 1));
+    let of = |labels: [&str; 4], line: &dyn Fn(String, String, &str) -> String| {
+        (0..4).map(|number| line(pairs(number).0, pairs(number).1, labels[number])).collect::<String>()
+    };
+    let json = |name: &'static str| {
+        move |a: String, b: String, label: &str| format!("{{\"id_a\":\"{a}\",\"id_b\":\"{b}\",\"{name}\":{label}}}\n")
+    };
+    let csv = |a: String, b: String, label: &str| format!("{a},{b},{label},a note\n");
+    let tsv = |a: String, b: String, label: &str| format!("{a}\t{b}\t{label}\n");
+    std::fs::write(at("a.jsonl"), of(["true", "false", "null", "\"unsure\""], &json("duplicate"))).unwrap();
+    std::fs::write(at("b.jsonl"), of(["1", "0", "\"\"", "\"Unsure\""], &json("label"))).unwrap();
+    std::fs::write(at("c.csv"), format!("id_a,id_b,is_duplicate,note\n{}", of(["yes", "no", "", "unsure"], &csv)))
+        .unwrap();
+    std::fs::write(at("d.tsv"), format!("id_a\tid_b\tlabel\n{}", of(["same", "different", "", "unsure"], &tsv)))
+        .unwrap();
+    let column = |values: Vec<String>| Arc::new(StringArray::from(values)) as ArrayRef;
+    let ids = || {
+        [column((0..4).map(|number| pairs(number).0).collect()), column((0..4).map(|number| pairs(number).1).collect())]
+    };
+    let booleans = Arc::new(arrow::array::BooleanArray::from(vec![Some(true), Some(false), None, None])) as ArrayRef;
+    let floats =
+        Arc::new(arrow::array::Float64Array::from(vec![Some(1.0), Some(0.0), Some(f64::NAN), None])) as ArrayRef;
+    for (name, labels) in [("e.parquet", booleans), ("f.parquet", floats)] {
+        let [a, b] = ids();
+        write_columns(&at(name), &[("duplicate", labels), ("id_a", a), ("id_b", b)], 3);
+    }
+    for name in ["a.jsonl", "b.jsonl", "c.csv", "d.tsv", "e.parquet", "f.parquet"] {
+        let told = evaluate(&done.out(), &[&at(name)], &[]).ends_with(0).stdout;
+        let report = evaluation(&done.out());
+        let truth = &report["truth"];
+        assert_eq!(
+            (&truth["pairs"], &truth["rows"], &truth["different_rows"]),
+            (&1.into(), &4.into(), &1.into()),
+            "{name}"
+        );
+        assert_eq!(truth["unknown_rows"], 0, "{name}");
+        let (unsure, empty) = (truth["unsure_rows"].as_u64().unwrap_or(0), truth["unlabeled_rows"].as_u64().unwrap());
+        assert_eq!(unsure + empty, 2, "{name}");
+        near("precision", &report["algorithms"][0]["pairwise"]["precision"], Some(0.25));
+        near("recall", &report["algorithms"][0]["pairwise"]["recall"], Some(1.0));
+        let line = if name.ends_with("parquet") {
+            "1 different documents, 2 without a label"
+        } else {
+            "1 different documents, 1 unsure, 1 without a label"
+        };
+        assert!(told.contains(&format!("truth: rows that are not labeled as duplicates: {line}")), "{told}");
+        assert_eq!(told.contains("columns of the truth that are not read: note"), name == "c.csv", "{told}");
+    }
+    std::fs::write(at("a.jsonl"), of(["true", "false", "true", "\"maybe\""], &json("duplicate"))).unwrap();
+    let kept = evaluation(&done.out());
+    evaluate(&done.out(), &[&at("a.jsonl")], &[])
+        .ends_with(2)
+        .says(&["a.jsonl`: line 4 has the duplicate \"maybe\"", "expected 1, true, yes"]);
+    assert_eq!(evaluation(&done.out()), kept);
+    std::fs::write(at("a.jsonl"), of(["false", "0", "null", "\"unsure\""], &json("duplicate"))).unwrap();
+    evaluate(&done.out(), &[&at("a.jsonl")], &[])
+        .ends_with(2)
+        .says(&["no row of the truth is labeled as a duplicate", "2 different documents, 1 unsure, 1 without a label"]);
+    // In JSON lines, the label may be missing in some of the first rows, but not in all of them.
+    let late =
+        format!("{}{}", "{\"id_a\":\"d0\",\"id_b\":\"d1\"}\n".repeat(1200), of(["1", "0", "0", "1"], &json("label")));
+    std::fs::write(at("a.jsonl"), &late).unwrap();
+    evaluate(&done.out(), &[&at("a.jsonl")], &[]).ends_with(2).says(&["a.jsonl`: line 1201 is the first with a label"]);
+    std::fs::write(at("a.jsonl"), &late[500 * 26..]).unwrap();
+    evaluate(&done.out(), &[&at("a.jsonl")], &[]).ends_with(0);
+    let truth = &evaluation(&done.out())["truth"];
+    assert_eq!(
+        (&truth["pairs"], &truth["unlabeled_rows"], &truth["different_rows"]),
+        (&2.into(), &700.into(), &2.into())
+    );
+}

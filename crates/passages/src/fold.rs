@@ -103,6 +103,11 @@ impl Folded {
     }
 }
 
+/// Returns whether a character ends a line.
+pub(crate) fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
 /// Returns the number of white-space bytes at a position.
 pub(crate) fn white_at(text: &str, at: usize) -> usize {
     text[at..].chars().take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()

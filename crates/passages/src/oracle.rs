@@ -1,13 +1,15 @@
 //! Computes passages directly from their definition, and compares them with the result of the fast method.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Range;
 
 use dupsift_text::normal::Letters;
 use proptest::prelude::*;
 
 use crate::border::is_border;
 use crate::{
-    Cut, CutAt, Folded, Passage, Repeat, Rule, Scratch, Winnow, cut_out, hashes, passages, runs, templates, units,
+    Cut, CutAt, Folded, Occurrences, Passage, Repeat, Rule, Scratch, Winnow, cut_out, cut_positions, hashes, passages,
+    runs, templates, units,
 };
 
 const LEAST: u32 = 3;
@@ -46,33 +48,65 @@ fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<P
         }
     }
     rows.sort_unstable();
-    let mut found: BTreeMap<u64, Vec<Repeat>> = BTreeMap::new();
-    for group in rows.chunk_by(|a, b| a.0 == b.0) {
-        let each = |number: usize| {
-            let (_, doc, position, _) = group[number];
-            found.entry(doc).or_default().push(Repeat {
-                position,
-                count: 1,
-                first_doc: group[0].1,
-                first_start: group[0].3,
-                copies: group.len() as u32,
-            });
+    let groups: Vec<_> = rows.chunk_by(|a, b| a.0 == b.0).collect();
+    // The positions that are cut from each text.
+    let covered = |repeats: &[Vec<Repeat>]| -> Vec<Vec<Range<u64>>> {
+        texts.iter().zip(repeats).map(|(text, repeats)| cut_positions(text, rule.cut, cut_at, repeats)).collect()
+    };
+    let mut repeats = repeats_of(&groups, rule, texts.len(), &|_, _| true);
+    if rule.overlaps() && !rule.cuts_first {
+        for _ in 0..ROUNDS {
+            let covered = covered(&repeats);
+            let length = u64::from(rule.cut.length());
+            let is_whole = |doc: u64, position: u32| {
+                let (start, end) = (u64::from(position), u64::from(position) + length);
+                covered[doc as usize].iter().all(|range| range.end <= start || range.start >= end)
+            };
+            let next = repeats_of(&groups, rule, texts.len(), &is_whole);
+            let is_exact = next == repeats;
+            repeats = next;
+            if is_exact {
+                break;
+            }
+        }
+    }
+    texts.iter().zip(&repeats).map(|(text, repeats)| passages(text, rule.cut, cut_at, repeats, |_| ())).collect()
+}
+
+/// The number of rounds, as in the engine.
+const ROUNDS: usize = 9;
+
+/// Returns the repeats of each text. `is_whole` returns whether an occurrence may be a first copy.
+fn repeats_of(
+    groups: &[&[(u128, u64, u32, u32)]],
+    rule: Rule,
+    texts: usize,
+    is_whole: &dyn Fn(u64, u32) -> bool,
+) -> Vec<Vec<Repeat>> {
+    let mut found = vec![Vec::new(); texts];
+    for group in groups {
+        let each = |number: usize, first: usize| {
+            let ((_, doc, position, _), (_, first_doc, _, first_start)) = (group[number], group[first]);
+            let copies = group.len() as u32;
+            found[doc as usize].push(Repeat { position, count: 1, first_doc, first_start, copies });
             Ok::<_, ()>(())
         };
-        rule.repeats(group.len(), |number| (group[number].1, group[number].2), each).expect("no error");
+        let at = |number: usize| (group[number].1, group[number].2);
+        let is_whole = |number: usize| is_whole(group[number].1, group[number].2);
+        let all = Occurrences { count: group.len(), at: &at, is_whole: &is_whole, compares: None };
+        rule.repeats(&all, each).expect("no error");
     }
-    let of = |(doc, text): (usize, &String)| {
+    for repeats in &mut found {
+        repeats.sort_unstable_by_key(|repeat| repeat.position);
         let mut joined: Vec<Repeat> = Vec::new();
-        let mut all = found.get(&(doc as u64)).cloned().unwrap_or_default();
-        all.sort_unstable_by_key(|repeat| repeat.position);
-        for repeat in all {
+        for repeat in repeats.drain(..) {
             if joined.last_mut().is_none_or(|last| !last.joins(&repeat)) {
                 joined.push(repeat);
             }
         }
-        passages(text, rule.cut, cut_at, &joined, |_| ())
-    };
-    texts.iter().enumerate().map(of).collect()
+        *repeats = joined;
+    }
+    found
 }
 
 fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
@@ -86,8 +120,8 @@ fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
 type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
 
 /// Returns which characters of the folded texts are in a repeat, and the copies of the runs that begin at these characters. Compares all
-/// substrings.
-fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
+/// substrings. A copy with one of the characters in `cut` is not a first copy.
+fn repeated(folded: &[Vec<char>], length: usize, rule: Rule, cut: &dyn Fn(usize, usize) -> bool) -> Vec<Repeated> {
     let starts = |text: &Vec<char>| if text.len() < length { 0 } else { text.len() + 1 - length };
     let all: Vec<(usize, usize)> =
         folded.iter().enumerate().flat_map(|(doc, text)| (0..starts(text)).map(move |at| (doc, at))).collect();
@@ -95,13 +129,15 @@ fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     let mut out: Vec<_> = folded.iter().map(|text| (vec![false; text.len()], vec![None; text.len()])).collect();
     for &(doc, at) in &all {
         let same: Vec<(usize, usize)> = all.iter().copied().filter(|&other| run(other) == run((doc, at))).collect();
-        let before = |&(other, place): &(usize, usize)| other < doc || (other == doc && place + length <= at);
-        let is_repeat = same.iter().any(before);
-        let is_first =
-            rule.cuts_first && same.iter().any(|&(other, place)| other != same[0].0 || place >= same[0].1 + length);
-        if same.len() as u64 >= rule.copies && (is_repeat || is_first) {
+        if (same.len() as u64) < rule.copies {
+            continue;
+        }
+        let is_whole = |&&(doc, at): &&(usize, usize)| !(at..at + length).any(|at| cut(doc, at));
+        let Some(&first) = same.iter().find(is_whole) else { continue };
+        let is_behind = |(other, place): (usize, usize)| other > first.0 || place >= first.1 + length;
+        if is_behind((doc, at)) && (doc, at) > first || rule.cuts_first && same.iter().any(|&one| is_behind(one)) {
             out[doc].0[at..at + length].fill(true);
-            out[doc].1[at] = Some((same[0].0, same[0].1, same.len()));
+            out[doc].1[at] = Some((first.0, first.1, same.len()));
         }
     }
     out
@@ -114,7 +150,23 @@ type Known = (usize, usize, u32, u64, usize);
 fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
     let folded: Vec<String> = texts.iter().map(|text| Folded::new(text).text).collect();
     let characters: Vec<Vec<char>> = folded.iter().map(|text| text.chars().collect()).collect();
-    let all = repeated(&characters, length, rule);
+    let of_all = |all: &[Repeated]| stretches(&folded, &characters, all, length);
+    let mut all = repeated(&characters, length, rule, &|_, _| false);
+    for _ in 0..if rule.cuts_first { 0 } else { ROUNDS } {
+        let found = of_all(&all);
+        let is_cut = |doc: usize, at: usize| found[doc].iter().any(|one| (one.0..one.1).contains(&at));
+        let next = repeated(&characters, length, rule, &is_cut);
+        let is_exact = next == all;
+        all = next;
+        if is_exact {
+            break;
+        }
+    }
+    of_all(&all)
+}
+
+/// Returns the stretches of each text that are repeated, trimmed to words.
+fn stretches(folded: &[String], characters: &[Vec<char>], all: &[Repeated], length: usize) -> Vec<Vec<Known>> {
     let of = |((covered, begins), (text, characters)): (&Repeated, (&String, &Vec<char>))| {
         let bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let mut out = Vec::new();
@@ -146,7 +198,7 @@ fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
         }
         out
     };
-    all.iter().zip(folded.iter().zip(&characters)).map(of).collect()
+    all.iter().zip(folded.iter().zip(characters)).map(of).collect()
 }
 
 /// Converts the result of the fast method, and checks that the positions in the texts are correct.
@@ -221,25 +273,45 @@ proptest! {
         prop_assert!(fast(&kept, rule, cut_at, window).iter().all(Vec::is_empty), "{:?}", kept);
     }
 
-    /// Checks that following the first copies from any character that is cut leads to a character that is kept.
+    /// Checks that each character that is cut is part of a run that an earlier text, or the same text, still contains after cutting.
     #[test]
-    fn a_cut_leads_to_a_kept_character(texts in texts(), (length, copies, _, window) in rules()) {
+    fn a_cut_run_is_kept_elsewhere(texts in texts(), (length, copies, _, window) in rules(), sentence in any::<bool>()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
-        let found = known(&texts, &fast(&texts, rule, CutAt::Word, window));
+        let cut_at = if sentence { CutAt::Sentence } else { CutAt::Word };
+        let found = known(&texts, &fast(&texts, rule, cut_at, window));
         let folded: Vec<Vec<char>> = texts.iter().map(|text| Folded::new(text).text.chars().collect()).collect();
-        let begins = repeated(&folded, length, rule);
         let is_cut = |doc: usize, at: usize| found[doc].iter().any(|one| (one.0..one.1).contains(&at));
+        let all: Vec<(usize, usize)> = folded.iter().enumerate()
+            .flat_map(|(doc, text)| (0..(text.len() + 1).saturating_sub(length)).map(move |at| (doc, at))).collect();
+        let run = |(doc, at): (usize, usize)| &folded[doc][at..at + length];
+        let is_kept = |(doc, at): (usize, usize)| (at..at + length).all(|at| !is_cut(doc, at));
         for (doc, passages) in found.iter().enumerate() {
             for at in passages.iter().flat_map(|one| one.0..one.1) {
-                let (mut doc, mut at) = (doc, at);
-                while is_cut(doc, at) {
-                    let run = (at.saturating_sub(length - 1)..=at).find_map(|start| Some((start, begins[doc].1[start]?)));
-                    let (start, (first, place, _)) = run.expect("every cut character belongs to a repeat");
-                    prop_assert!((first, place) < (doc, start));
-                    prop_assert_eq!(folded[first][place + at - start], folded[doc][at]);
-                    (doc, at) = (first, place + at - start);
-                }
+                let mut runs = (at.saturating_sub(length - 1)..=at).filter(|start| start + length <= folded[doc].len());
+                prop_assert!(runs.any(|start| {
+                    all.iter().any(|&other| other < (doc, start) && is_kept(other) && run(other) == run((doc, start)))
+                }), "{doc} {at} {found:?}");
             }
+            // The first copy that is reported is one of them.
+            for one in passages {
+                prop_assert!(is_kept((one.3 as usize, one.4)), "{one:?} {found:?}");
+            }
+        }
+    }
+
+    /// Checks the same for groups of sentences.
+    #[test]
+    fn cut_sentences_are_kept_elsewhere(numbers in proptest::collection::vec(proptest::collection::vec(0..4u8, 0..12), 1..5), count in 2..4u32) {
+        let sentence = |number: &u8| format!("This is {number}. ");
+        let texts: Vec<String> = numbers.iter().map(|all| all.iter().map(sentence).collect()).collect();
+        let rule = Rule { cut: Cut::Sentences(count), copies: 2, cuts_first: false };
+        let found = fast(&texts, rule, CutAt::Word, 1);
+        let left = cut(&texts, &found);
+        for one in found.iter().flatten() {
+            let first = &texts[one.first_doc as usize][one.first_start as usize..];
+            let first: Vec<&str> = first.split_inclusive('.').take(count as usize).map(str::trim).collect();
+            let left = Folded::new(&left[one.first_doc as usize]).text;
+            prop_assert!(left.contains(&first.join(" ")), "{first:?} is not in {left:?}");
         }
     }
 
@@ -301,6 +373,25 @@ fn passages_are_cut_at_all_borders() {
     // The boilerplate occurs twice in the only text, and the second occurrence is cut.
     let twice = [format!("a {boiler} b {boiler} c")];
     assert_eq!(cut(&twice, &fast(&twice, rule, CutAt::Word, 8)), [format!("a {boiler} b\nc")]);
+}
+
+/// The second text begins with a passage of the first, and the third text repeats the end of this passage and what follows it.
+#[test]
+fn a_copy_that_is_cut_is_no_first_copy() {
+    let (one, other) = ("This site is run by the owners of the park.", "Call us before you come here!");
+    let texts = [
+        format!("A {one} a."),
+        format!("B {one} {other} b."),
+        format!("C the park. {other} c."),
+        format!("D the park. {other} d."),
+    ];
+    let rule = Rule { cut: Cut::Runs(35), copies: 2, cuts_first: false };
+    let found = fast(&texts, rule, CutAt::Word, 8);
+    let left = cut(&texts, &found);
+    assert_eq!(left[1], format!("B\n{other} b."));
+    // The second text has lost "the park.", so the third text has the first copy of the longer passage.
+    assert_eq!((left[2].as_str(), left[3].as_str()), (texts[2].as_str(), "D\nd."));
+    assert_eq!((found[3][0].first_doc, found[3][0].first_start), (2, 2));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::border::is_border;
 use crate::cut::{Cut, CutAt};
-use crate::fold::{Folded, chars, white_at, white_before};
+use crate::fold::{Folded, chars, is_line_end, white_at, white_before};
 use crate::repeat::Repeat;
 use crate::unit::{Unit, units};
 
@@ -30,6 +30,8 @@ pub struct Passage {
 /// Holds a stretch to cut, before the surrounding white space is added.
 struct Found {
     place: Unit,
+    /// The units or the characters of the folded text.
+    positions: Range<u64>,
     copies: u32,
     first: (u64, u32),
 }
@@ -45,6 +47,17 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
         _ => of_units(text, cut, repeats, &mut first),
     };
     with_white_space(text, &found)
+}
+
+/// Returns the positions that are cut from a text, in order: the numbers of units, or of characters in the folded text. The repeats must be
+/// in order. The text matters only for [`Cut::Runs`].
+pub fn cut_positions(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat]) -> Vec<Range<u64>> {
+    match cut {
+        Cut::Runs(length) => {
+            of_runs(text, length, cut_at, repeats, &mut |_| ()).into_iter().map(|found| found.positions).collect()
+        }
+        _ => stretches(repeats, cut.length().into()).into_iter().map(|(range, _)| range).collect(),
+    }
 }
 
 /// Describes a part of a text that also occurs elsewhere in its entirety.
@@ -156,8 +169,8 @@ fn of_units(text: &str, cut: Cut, repeats: &[Repeat], first: &mut impl FnMut(u64
         for (range, repeats) in stretches(repeats, count.into()) {
             let copies = repeats.iter().map(|repeat| repeat.copies).max().unwrap_or(0);
             repeats.iter().for_each(|repeat| first(repeat.first_doc));
-            let (Some(place), [begin, ..]) = (place(range), repeats) else { continue };
-            found.push(Found { place, copies, first: (begin.first_doc, begin.first_start) });
+            let (Some(place), [begin, ..]) = (place(range.clone()), repeats) else { continue };
+            found.push(Found { place, positions: range, copies, first: (begin.first_doc, begin.first_start) });
         }
         return found;
     }
@@ -165,9 +178,10 @@ fn of_units(text: &str, cut: Cut, repeats: &[Repeat], first: &mut impl FnMut(u64
         first(repeat.first_doc);
         for further in 0..repeat.count {
             let number = u64::from(repeat.position) + u64::from(further);
-            let Some(place) = place(number..number + 1) else { continue };
+            let positions = number..number + 1;
+            let Some(place) = place(positions.clone()) else { continue };
             let begin = (repeat.first_doc, repeat.first_start + further);
-            found.push(Found { place, copies: repeat.copies, first: begin });
+            found.push(Found { place, positions, copies: repeat.copies, first: begin });
         }
     }
     found
@@ -209,16 +223,19 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
             (from <= (begin + u64::from(repeat.count) - 1).min(end - length)).then_some(from - begin)
         };
         let copies = |all: &mut dyn Iterator<Item = &Repeat>| all.map(|repeat| repeat.copies).max().unwrap_or(0);
+        let positions = start..end;
         let begin = overlapping().find_map(|repeat| Some((repeat, inside(repeat)?)));
         found.push(match begin {
             Some((repeat, ahead)) => Found {
                 place,
+                positions,
                 copies: copies(&mut overlapping().filter(|repeat| inside(repeat).is_some())),
                 first: (repeat.first_doc, repeat.first_start + ahead as u32),
             },
             None => {
                 let Some(repeat) = overlapping().next() else { continue };
-                Found { place, copies: copies(&mut overlapping()), first: (repeat.first_doc, repeat.first_start) }
+                let first = (repeat.first_doc, repeat.first_start);
+                Found { place, positions, copies: copies(&mut overlapping()), first }
             }
         });
     }
@@ -252,13 +269,16 @@ fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Ran
 /// Extends each passage to include the surrounding white space: after the passage up to the next line or word, and before the passage only
 /// within the same line. At either end of the text, all white space is included.
 fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
-    let line_end = |at: usize| matches!(text.as_bytes()[at], b'\n' | b'\r');
+    // Returns the position after the last line end in white space.
+    let behind_line = |white: Range<usize>| {
+        text[white.clone()].rmatch_indices(is_line_end).next().map(|(at, end)| white.start + at + end.len())
+    };
     let mut places: Vec<Unit> = Vec::with_capacity(found.len());
     for Found { place, .. } in found {
         let white = place.end + white_at(text, place.end);
         let end = match white == text.len() {
             true => white,
-            false => (place.end..white).rev().find(|&at| line_end(at)).map_or(white, |at| at + 1),
+            false => behind_line(place.end..white).unwrap_or(white),
         };
         places.push(Unit { start: place.start, end });
     }
@@ -271,7 +291,7 @@ fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
         let white = white_before(text, place.start);
         let start = match at_end || white == 0 {
             true => white,
-            false => (white..place.start).rev().find(|&at| line_end(at)).map_or(white, |at| at + 1),
+            false => behind_line(white..place.start).unwrap_or(white),
         };
         place.start = start.max(before);
         next = place.start;

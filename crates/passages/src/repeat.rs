@@ -13,34 +13,85 @@ pub struct Rule {
     pub cuts_first: bool,
 }
 
+/// Describes the occurrences of one unit or run, in order of preference.
+pub struct Occurrences<'o> {
+    /// The number of occurrences.
+    pub count: usize,
+    /// Returns the rank of an occurrence's document in the order of preference, and the occurrence's position in that document.
+    pub at: &'o dyn Fn(usize) -> (u64, u32),
+    /// Returns whether no part of an occurrence is cut as part of another passage, according to what is known so far.
+    pub is_whole: &'o dyn Fn(usize) -> bool,
+    /// Returns whether two documents, given by their ranks, are compared with each other; `None` if all documents are.
+    pub compares: Option<&'o dyn Fn(u64, u64) -> bool>,
+}
+
 impl Rule {
-    /// Calls `each` with the index of each occurrence to cut, for one unit or run that has `count` occurrences, which are in order. `at`
-    /// returns the rank of an occurrence's document in the order of preference, and the occurrence's position in that document.
+    /// Returns whether units may overlap, so that the first copy of one may be cut as part of another.
+    pub fn overlaps(&self) -> bool {
+        match self.cut {
+            Cut::Lines | Cut::Paragraphs => false,
+            Cut::Sentences(count) => count > 1,
+            Cut::Runs(_) => true,
+        }
+    }
+
+    /// Calls `each` with the index of each occurrence to cut, and with the index of the first copy for which it is cut.
     ///
     /// # Errors
     /// Returns any error from `each`.
     pub fn repeats<E>(
         &self,
-        count: usize,
-        at: impl Fn(usize) -> (u64, u32),
-        mut each: impl FnMut(usize) -> Result<(), E>,
+        all: &Occurrences<'_>,
+        mut each: impl FnMut(usize, usize) -> Result<(), E>,
     ) -> Result<(), E> {
-        if (count as u64) < self.copies.max(2) {
+        if (all.count as u64) < self.copies.max(2) {
             return Ok(());
         }
-        let (first_doc, first) = at(0);
+        if !self.cuts_first {
+            return self.after_first(all, each);
+        }
+        let mut is_repeated = false;
+        self.after_first(all, |_, _| Ok::<_, E>(is_repeated = true))?;
+        if is_repeated { (0..all.count).try_for_each(|number| each(number, 0)) } else { Ok(()) }
+    }
+
+    /// Calls `each` with the index of each occurrence that repeats an earlier one, and with the index of that earlier occurrence.
+    fn after_first<E>(
+        &self,
+        all: &Occurrences<'_>,
+        mut each: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<(), E> {
         // Within one document, repeated lines and paragraphs are kept. Repeated sentences and runs are cut if they do not overlap the first
         // copy.
         let distance = (!matches!(self.cut, Cut::Lines | Cut::Paragraphs)).then(|| u64::from(self.cut.length()));
-        let is_repeat = |number: usize| {
-            let (doc, position) = at(number);
-            doc != first_doc || distance.is_some_and(|distance| u64::from(position) >= u64::from(first) + distance)
-        };
-        // Occurrences in the first document come first, and the last of them is farthest from the first copy.
-        if !is_repeat(count - 1) {
-            return Ok(());
+        let compares = |a: u64, b: u64| all.compares.is_none_or(|compares| compares(a, b));
+        // The first copy, and the first copy in a document that is compared with the document of the first copy. The second is needed only
+        // if some documents are not compared with each other.
+        let (mut first, mut second) = (None::<usize>, None::<usize>);
+        for number in 0..all.count {
+            let (doc, position) = (all.at)(number);
+            let repeats = |other: &usize| {
+                let (other, start) = (all.at)(*other);
+                if other == doc {
+                    distance.is_some_and(|distance| u64::from(position) >= u64::from(start) + distance)
+                } else {
+                    compares(other, doc)
+                }
+            };
+            let original = first.filter(repeats).or_else(|| second.filter(repeats));
+            if let Some(original) = original {
+                each(number, original)?;
+            }
+            // Units that do not overlap are whole unless they are cut themselves.
+            let may_be_first = original.is_none() || self.overlaps();
+            if first.is_none() {
+                first = (may_be_first && (all.is_whole)(number)).then_some(number);
+            } else if second.is_none() && all.compares.is_some() {
+                let is_second = may_be_first && first.is_some_and(|first| compares((all.at)(first).0, doc));
+                second = (is_second && (all.is_whole)(number)).then_some(number);
+            }
         }
-        (0..count).filter(|&number| self.cuts_first || is_repeat(number)).try_for_each(&mut each)
+        Ok(())
     }
 }
 
@@ -77,8 +128,18 @@ mod tests {
     use super::*;
 
     fn repeats(rule: Rule, at: &[(u64, u32)]) -> Vec<usize> {
+        of(rule, at, &|_| true, None).into_iter().map(|(repeat, _)| repeat).collect()
+    }
+
+    fn of(
+        rule: Rule,
+        at: &[(u64, u32)],
+        is_whole: &dyn Fn(usize) -> bool,
+        compares: Option<&dyn Fn(u64, u64) -> bool>,
+    ) -> Vec<(usize, usize)> {
         let mut out = Vec::new();
-        let done = rule.repeats(at.len(), |number| at[number], |number| Ok::<_, ()>(out.push(number)));
+        let all = Occurrences { count: at.len(), at: &|number| at[number], is_whole, compares };
+        let done = rule.repeats(&all, |repeat, first| Ok::<_, ()>(out.push((repeat, first))));
         done.expect("no error");
         out
     }
@@ -100,6 +161,32 @@ mod tests {
         assert!(repeats(rule(Cut::Lines, 2, true), &one).is_empty());
         assert!(repeats(rule(Cut::Runs(20), 2, true), &one[..3]).is_empty());
         assert_eq!(repeats(rule(Cut::Lines, 2, false), &[(3, 0), (3, 1), (4, 0), (4, 9)]), [2, 3]);
+    }
+
+    #[test]
+    fn a_copy_that_is_cut_itself_is_not_the_first_copy() {
+        let rule = Rule { cut: Cut::Runs(20), copies: 2, cuts_first: false };
+        let at = [(3, 7), (5, 0), (6, 1), (6, 21)];
+        assert_eq!(of(rule, &at, &|number| number != 0, None), [(2, 1), (3, 1)]);
+        assert_eq!(of(rule, &at, &|number| number > 1, None), [(3, 2)]);
+        assert!(of(rule, &at, &|number| number == 3, None).is_empty());
+    }
+
+    #[test]
+    fn documents_that_are_not_compared_do_not_cut_each_other() {
+        let rule = |cut| Rule { cut, copies: 2, cuts_first: false };
+        // Documents with an even rank are compared only with documents with an odd rank.
+        let compares = |a: u64, b: u64| a % 2 != b % 2;
+        let at = [(2, 0), (4, 0), (5, 0), (6, 0), (7, 0)];
+        // The line of 5 is cut, so 6 has no first copy.
+        assert_eq!(of(rule(Cut::Lines), &at, &|_| true, Some(&compares)), [(2, 0), (4, 0)]);
+        // Runs are cut for every possible first copy until it is known which copies are whole.
+        assert_eq!(of(rule(Cut::Runs(20)), &at, &|_| true, Some(&compares)), [(2, 0), (3, 2), (4, 0)]);
+        assert_eq!(of(rule(Cut::Runs(20)), &at, &|number| number < 2, Some(&compares)), [(2, 0), (4, 0)]);
+        assert!(of(rule(Cut::Lines), &at[..2], &|_| true, Some(&compares)).is_empty());
+        let first = Rule { cuts_first: true, ..rule(Cut::Lines) };
+        assert!(of(first, &at[..2], &|_| true, Some(&compares)).is_empty());
+        assert_eq!(of(first, &at, &|_| true, Some(&compares)).len(), 5);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use dupsift_text::{normal::Letters, piece_end};
 use memchr::memchr2_iter;
 
 use crate::cut::Cut;
-use crate::fold::{white_at, white_before};
+use crate::fold::{is_line_end, white_at, white_before};
 use crate::form;
 
 /// Describes the position of a unit in a text, in bytes. The first and last characters of the unit are not white space.
@@ -24,23 +24,18 @@ pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
             each(Unit { start, end: white_before(text, to) });
         }
     };
-    let bytes = text.as_bytes();
     let mut from = 0;
     match cut {
-        Cut::Lines => {
-            for end in memchr2_iter(b'\n', b'\r', bytes) {
+        Cut::Lines => line_ends(text, &mut |end, next| {
+            take(from, end);
+            from = next;
+        }),
+        Cut::Paragraphs => line_ends(text, &mut |end, _| {
+            if end >= from && is_blank_line(&text[end..]) {
                 take(from, end);
-                from = end + 1;
+                from = end + white_at(text, end);
             }
-        }
-        Cut::Paragraphs => {
-            for end in memchr2_iter(b'\n', b'\r', bytes) {
-                if end >= from && is_blank_line(&text[end..]) {
-                    take(from, end);
-                    from = end + white_at(text, end);
-                }
-            }
-        }
+        }),
         Cut::Sentences(_) => {
             while from < text.len() {
                 let end = piece_end(text, from);
@@ -55,12 +50,28 @@ pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
     }
 }
 
-/// Returns whether the white space at the start of a text contains two line breaks.
+/// Calls `each` with the start and the end of each character that ends a line, in order.
+fn line_ends(text: &str, each: &mut dyn FnMut(usize, usize)) {
+    let bytes = text.as_bytes();
+    // Few texts contain line ends other than LF and CR. The others begin with a byte that is rare in most languages.
+    let has_others = memchr2_iter(0xC2, 0xE2, bytes).any(|at| text[at..].starts_with(is_line_end));
+    if has_others {
+        text.match_indices(is_line_end).for_each(|(at, end)| each(at, at + end.len()));
+    } else {
+        memchr2_iter(b'\n', b'\r', bytes).for_each(|at| each(at, at + 1));
+    }
+}
+
+/// Returns whether the white space at the start of a text contains two line breaks, or U+2029, which separates paragraphs.
 fn is_blank_line(text: &str) -> bool {
     let (mut ends, mut after_return) = (0, false);
     for c in text.chars().take_while(|c| c.is_whitespace()) {
-        // A carriage return followed by a line feed counts as one line break.
-        ends += u32::from(c == '\r' || (c == '\n' && !after_return));
+        ends += match c {
+            '\u{2029}' => 2,
+            // A carriage return followed by a line feed counts as one line break.
+            '\n' if after_return => 0,
+            _ => u32::from(is_line_end(c)),
+        };
         after_return = c == '\r';
     }
     ends >= 2
@@ -128,6 +139,11 @@ mod tests {
     fn units_have_no_white_space_around_them() {
         assert_eq!(of("\n  a b \r\n\r\nc\n \u{3000}\nd", Cut::Lines), ["a b", "c", "d"]);
         assert_eq!(of("a\nb\n \n\n c\r\nd\r\n\r\ne\n", Cut::Paragraphs), ["a\nb", "c\r\nd", "e"]);
+        assert_eq!(of("a\u{85}b\u{2028} c\u{2029}d\n«e»\re", Cut::Lines), ["a", "b", "c", "d", "«e»", "e"]);
+        assert_eq!(
+            of("a\u{85}b\u{2028} \u{85}c\u{2029}d\ne\n\u{2028}f", Cut::Paragraphs),
+            ["a\u{85}b", "c", "d\ne", "f"]
+        );
         assert_eq!(of("One. Two!\n\nThree 中文。四", Cut::Sentences(2)), ["One.", "Two!", "Three 中文。", "四"]);
         for cut in [Cut::Lines, Cut::Paragraphs, Cut::Sentences(1)] {
             assert!(of("", cut).is_empty() && of(" \n\n ", cut).is_empty());

@@ -4,6 +4,7 @@
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
 //! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is collapsed. No step
 //! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
+//! Exponents, indices and fractions next to a digit are separated from it, so that NFKC does not turn 10⁶ into 106 or 1½ into 11⁄2.
 //!
 //! Most pieces contain only ASCII, basic Cyrillic and Han characters, and their punctuation. Such a piece is copied in lowercase
 //! (`text/simd/`); punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is
@@ -198,7 +199,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
 /// the output.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
-    let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
+    let written = NFKC.normalize_to(&separated(&composed(stretch).to_lowercase()), &mut visible);
     debug_assert!(written.is_ok(), "a number takes all");
     visible.0
 }
@@ -277,8 +278,54 @@ fn is_surely_composed(c: char) -> bool {
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
     // The output is written incrementally, because a piece may become eleven times as long and would otherwise be in memory twice.
-    let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
+    let written = NFKC.normalize_to(&separated(&piece.to_lowercase()), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
+}
+
+/// The position of a digit relative to the line, or [`Position::Other`] for a character that NFKC does not turn into a digit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Line,
+    Superscript,
+    Subscript,
+    Fraction,
+    Other,
+}
+
+/// Returns the position of a character. The signs, brackets and letters of exponents and indices count as digits.
+fn position(c: char) -> Position {
+    match c {
+        '0'..='9' | '\u{FF10}'..='\u{FF19}' | '\u{1D7CE}'..='\u{1D7FF}' => Position::Line,
+        '²' | '³' | '¹' | '\u{2070}'..='\u{207F}' => Position::Superscript,
+        '\u{2080}'..='\u{208E}' => Position::Subscript,
+        '¼'..='¾' | '\u{2150}'..='\u{215F}' | '\u{2189}' => Position::Fraction,
+        _ => Position::Other,
+    }
+}
+
+/// Returns the text with a mark between two digits in different positions, which NFKC would otherwise join to a different number: `10^6`
+/// for 10⁶, `10_2` for 10₂ and `1 1⁄2` for 1½. A digit on the line is preceded by a space, which leaves the number of visible bytes
+/// independent of the characters that follow.
+fn separated(text: &str) -> Cow<'_, str> {
+    let is_raised = |c: char| c > '\u{7F}' && !matches!(position(c), Position::Line | Position::Other);
+    if !text.contains(is_raised) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut before) = (String::with_capacity(text.len() + 8), Position::Other);
+    for c in text.chars() {
+        let here = position(c);
+        if before != Position::Other && (before != here || here == Position::Fraction) {
+            match here {
+                Position::Superscript => out.push('^'),
+                Position::Subscript => out.push('_'),
+                Position::Line | Position::Fraction => out.push(' '),
+                Position::Other => {}
+            }
+        }
+        out.push(c);
+        before = here;
+    }
+    Cow::Owned(out)
 }
 
 /// Collapses the white space in the text that is written to it, and lowercases the capitals in the output of NFKC (№ becomes `No`).

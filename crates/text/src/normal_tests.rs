@@ -25,6 +25,7 @@ fn spellings_that_mean_the_same_become_the_same() {
         ("ﬁn", "fin"),
         ("№5 Word™ 20℃ 𝐀𝚺 ℡", "no5 wordtm 20°c aσ tel"),
         ("हिन्दी عَرَبِيّ", "हिन्दी عَرَبِيّ"),
+        ("м² km³ H₂O x₁₂ ½ кг ①② 5①", "м2 km3 h2o x12 1⁄2 кг 12 51"),
         ("漢字 汉字 戶户", "漢字 汉字 戶户"),
         ("\u{F900}", "\u{8C48}"),
         ("", ""),
@@ -32,6 +33,19 @@ fn spellings_that_mean_the_same_become_the_same() {
     ] {
         assert_eq!(normal(raw), expected, "{raw:?}");
     }
+    for (raw, expected) in [
+        ("2⁵ 10⁶ 10⁻⁶ 2ⁿ 10¹⁰⁰", "2^5 10^6 10^−6 2^n 10^100"),
+        ("１０⁶ 𝟏𝟎⁶ 10\u{200B}⁶", "10^6 10^6 10^6"),
+        ("1½ 11⁄2 11½ 1⅔ 2½½ 3½4", "1 1⁄2 11⁄2 11 1⁄2 1 2⁄3 2 1⁄2 1⁄2 3 1⁄2 4"),
+        ("101₂ log₂8 SO₄²⁻", "101_2 log2 8 so4^2−"),
+        ("5²; 5,2²", "5^2; 5,2^2"),
+    ] {
+        assert_eq!(normal(raw), expected, "{raw:?}");
+        assert_eq!(normal_word(raw, Letters::default()), expected, "{raw:?}");
+        assert_eq!(visible_length(raw), expected.replace(' ', "").len(), "{raw:?}");
+    }
+    let of = |raw: &str| super::super::numbers::numbers(&normal(raw)).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(of("10⁶ and 106, 10¹⁰⁰ and 10100, 1½"), ["10", "6", "106", "10", "100", "10100", "1", "1", "2"]);
     assert_ne!(normal("й"), normal("и"));
     assert_eq!(Normal::of("Ёлка ё", Letters { yo_to_e: true, ..Letters::default() }).expect("short").text, "елка е");
     assert_eq!(normal_word(" Ｔｈｅ\u{200B} ", Letters::default()), "the");

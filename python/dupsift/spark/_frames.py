@@ -30,20 +30,20 @@ class Frames:
     """The result itself."""
 
 
-def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text", id: str, **options: Any) -> Frames:
+def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text_column: str = "text", id_column: str, **options: Any) -> Frames:
     """Finds the duplicates among the rows of a DataFrame.
 
-    The rows of a DataFrame have no order, so a column ``id`` with unique values is required: documents are numbered in the order of its
+    The rows of a DataFrame have no order, so a column ``id_column`` with unique values is required: documents are numbered in the order of its
     values. The columns are first written to files next to ``out``. All machines must see this location under the same path. These files are
     deleted when the result is complete.
 
     Raises ValueError for missing columns and for ids that are null or not unique, and otherwise the same exceptions as ``dupsift.spark.run``.
 
-        found = dupsift.spark.dedup(frame, text="body", id="url", out="/shared/dedup")
+        found = dupsift.spark.dedup(frame, text_column="body", id_column="url", out="/shared/dedup")
         clean = frame.join(found.removed, frame.url == found.removed.id, "left_anti")
     """
-    settings = {**options, "text_column": text, "id_column": id}
-    columns, every = columns_of(settings, {"text_column": "text", "id_column": "id"})
+    settings = {**options, "text_column": text_column, "id_column": id_column}
+    columns, every = columns_of(settings)
     there = frame.columns
     for name, keyword in columns:
         if keyword is not None and name not in there:
@@ -61,8 +61,8 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
         os.mkdir(shared)
         os.chmod(shared, 0o1777)
         os.chmod(folder, 0o711)
-        frame.select(*[frame[name] for name in chosen]).orderBy(frame[id]).write.parquet("file://" + files)
-        _unique(frame.sparkSession.read.parquet("file://" + files), id)
+        frame.select(*[frame[name] for name in chosen]).orderBy(frame[id_column]).write.parquet("file://" + files)
+        _unique(frame.sparkSession.read.parquet("file://" + files), id_column)
         result = run(frame.sparkSession, files, out, **settings)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -71,9 +71,9 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
     return Frames(pairs, clusters, removed, result)
 
 
-def _unique(frame: _DataFrame, id: str) -> None:
+def _unique(frame: _DataFrame, id_column: str) -> None:
     from pyspark.sql import functions
 
-    rows, ids = frame.agg(functions.count(functions.lit(1)), functions.count_distinct(frame[id])).first() or (0, 0)
+    rows, ids = frame.agg(functions.count(functions.lit(1)), functions.count_distinct(frame[id_column])).first() or (0, 0)
     if rows != ids:
-        raise ValueError(f"id={id!r}: {rows - ids} of {rows} rows have no id, or the id of another row; expected unique values")
+        raise ValueError(f"id_column={id_column!r}: {rows - ids} of {rows} rows have no id, or the id of another row; expected unique values")

@@ -64,8 +64,8 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
 }
 
 /// Returns the similarity of two texts, from 0 to 1. The measure is `lcs` (2 LCS / (|a| + |b|) on characters), `words` (the same on words)
-/// or `jaccard` (on shingles of five words, or of another size or unit, as in `jaccard:words3` or `jaccard:chars8`). A text without words
-/// is not similar to any other text.
+/// or `jaccard` (on shingles of five words, or of another size or unit, as in `jaccard:words3` or `jaccard:chars8`). Equal texts have
+/// similarity 1; a text without words is not similar to any other text.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown measure, or for texts so long that comparing them would take more than about a second.
@@ -79,7 +79,7 @@ pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
     let similarity = judge
         .similarity(&evidence(a)?, &evidence(b)?)
         .map_err(|_| Error::usage(format!("the texts are too long for {measure}; use shorter texts, or jaccard")))?;
-    Ok(similarity.unwrap_or(0.0))
+    Ok(similarity.unwrap_or(if a == b { 1.0 } else { 0.0 }))
 }
 
 fn pipeline() -> Result<&'static Pipeline> {
@@ -131,7 +131,9 @@ mod tests {
         assert_eq!(similarity("one two three four", "one two three five", "words").unwrap(), 0.75);
         for measure in ["lcs", "words", "jaccard"] {
             assert_eq!(similarity("кот", "", measure).unwrap(), 0.0);
-            assert_eq!(similarity("?!", "?!", measure).unwrap(), 0.0);
+            assert_eq!(similarity("?!", "!?", measure).unwrap(), 0.0);
+            assert_eq!(similarity("?!", "?!", measure).unwrap(), 1.0);
+            assert_eq!(similarity("", "", measure).unwrap(), 1.0);
             assert_eq!(similarity("Кот спит.", "кот спит", measure).unwrap(), 1.0);
             assert_eq!(similarity("кот", "пёс", measure).unwrap(), 0.0);
         }

@@ -246,6 +246,13 @@ pub struct CutReport {
     pub characters_kept: u64,
     /// The number of documents that were removed because too little text remained.
     pub emptied: u64,
+    /// The number of units or runs that are kept because it is not known whether their first copy is. They depend on a long chain of
+    /// passages, each of which overlaps the next.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub undecided: u64,
+    /// With `--cut paragraphs`, the number of kept documents that have several lines and no blank line.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub without_blank_lines: u64,
     /// The passages with the largest product of bytes and copies; passages with the same text are listed only once.
     pub costliest: Vec<CostlyPassage>,
 }

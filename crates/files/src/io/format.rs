@@ -137,7 +137,7 @@ pub trait Format: Debug + Sync {
         Err(self.without_ids())
     }
 
-    /// Calls `each` with the two values of every row in a file of ids; see [`read_ids`](super::read_ids).
+    /// Calls `each` with the values of every row in a file of ids; see [`read_ids`](super::read_ids).
     ///
     /// # Errors
     /// Returns [`Failed`].
@@ -145,7 +145,7 @@ pub trait Format: Debug + Sync {
         &self,
         _file: File,
         _coding: Coding,
-        _names: [&str; 2],
+        _names: IdColumns<'_>,
         _each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         Err(Failed::Bad(self.without_ids()))
@@ -198,8 +198,29 @@ pub trait Format: Debug + Sync {
     }
 }
 
-/// A function that receives the two values of a row, or the reason why the row is unusable. The function returns whether to continue.
-pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejection>) -> Result<bool> + 'e;
+/// Names the columns of a file of ids.
+#[derive(Clone, Copy, Debug)]
+pub struct IdColumns<'n> {
+    /// The columns with the ids.
+    pub ids: [&'n str; 2],
+    /// The columns of which one may hold the label of a row. In a file with fixed columns, only the first of them that exists is read; in
+    /// JSON lines, the first that a row has.
+    pub labels: &'n [&'n str],
+}
+
+/// Holds the values of a row in a file of ids. A value is `None` if it is null or missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdRow<'v> {
+    /// The two ids.
+    pub ids: [Option<&'v str>; 2],
+    /// The label, with the name of its column. Numbers and booleans are written as text, as are other values in JSON lines.
+    pub label: Option<(&'v str, &'v str)>,
+    /// The offset in the unpacked file at which the row begins, if the file consists of lines.
+    pub offset: Option<u64>,
+}
+
+/// A function that receives the values of a row, or the reason why the row is unusable. The function returns whether to continue.
+pub type EachIds<'e> = dyn FnMut(std::result::Result<IdRow<'_>, Rejection>) -> Result<bool> + 'e;
 
 /// The reason why reading ids ended early.
 #[derive(Debug)]

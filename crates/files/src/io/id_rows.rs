@@ -1,13 +1,14 @@
-//! Reads two id columns from a file that is not part of the corpus, such as the ground truth for an evaluation.
+//! Reads two id columns and labels from a file that is not part of the corpus, such as the ground truth for an evaluation.
 //!
 //! Ids are passed on as text, exactly as they are written. The number 7 and the string "7" are the same id, because the types in a ground
 //! truth file often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use super::damaged::damaged;
 use super::find;
-use super::format::{EachIds, Failed};
+use super::format::{EachIds, Failed, IdColumns};
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
+use std::io::Read as _;
 
 /// Returns the column names of a file with fixed columns, or the distinct fields in the first 1,000 rows of JSON lines. Returns `None` if
 /// there are no rows, because a file without rows is valid whatever its column names are.
@@ -20,14 +21,13 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     names.map_err(|why| damaged(&file.path, why))
 }
 
-/// Calls `each` for every row in order until `each` returns `false`. The argument is the two values of the row, or the reason why the row
-/// is unusable. The value of a null or missing field is `None`. If the file is damaged after the readable rows, returns a description of
-/// the damage.
+/// Calls `each` for every row in order until `each` returns `false`. The argument is the values of the row, or the reason why the row is
+/// unusable. If the file is damaged after the readable rows, returns a description of the damage.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if the file cannot be opened, [`Error::BadFile`] if no row is readable or if a column's type cannot hold ids, and
-/// any error from `each`.
-pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<Option<String>> {
+/// Returns [`Error::Io`] if the file cannot be opened, [`Error::BadFile`] if no row is readable or if a column's type cannot hold ids or
+/// labels, and any error from `each`.
+pub fn read_ids(file: &find::FoundFile, names: IdColumns<'_>, each: &mut EachIds<'_>) -> Result<Option<String>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     match file.format.read_ids(opened, file.coding, names, each) {
         Ok(()) => Ok(None),
@@ -35,6 +35,26 @@ pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>
         Err(Failed::Bad(why)) => Err(damaged(&file.path, why)),
         Err(Failed::Passed(error)) => Err(error),
     }
+}
+
+/// Returns the number of the line, counted from 1, that begins at an offset in the unpacked file.
+///
+/// # Errors
+/// Returns [`Error::Io`] if the file cannot be read.
+pub fn line_at(file: &find::FoundFile, offset: u64) -> Result<u64> {
+    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
+    let count = |file: File, coding: super::Coding| -> std::io::Result<u64> {
+        let coding = coding.resolved(&file)?;
+        let (mut text, mut buffer, mut line) = (coding.text(file)?.take(offset), vec![0; 64 << 10], 1);
+        loop {
+            let read = text.read(&mut buffer)?;
+            if read == 0 {
+                return Ok(line);
+            }
+            line += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64;
+        }
+    };
+    count(opened, file.coding).map_err(Error::reading("read", &file.path))
 }
 
 #[cfg(test)]
@@ -52,8 +72,8 @@ mod tests {
     fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<Row>> {
         let file = find::find(&[path.to_string_lossy().into_owned()])?.remove(0);
         let mut rows = Vec::new();
-        read_ids(&file, names, &mut |values| {
-            let values = values.map(|values| values.map(|value| value.map(str::to_owned)));
+        read_ids(&file, IdColumns { ids: names, labels: &[] }, &mut |values| {
+            let values = values.map(|values| values.ids.map(|value| value.map(str::to_owned)));
             rows.push(values.map_err(|why| why.to_string()));
             Ok(true)
         })?;
@@ -146,7 +166,7 @@ mod tests {
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
         let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
         let mut seen = 0;
-        let why = read_ids(&file, ["a", "b"], &mut |row| {
+        let why = read_ids(&file, IdColumns { ids: ["a", "b"], labels: &[] }, &mut |row| {
             seen += u64::from(row.is_ok());
             Ok(true)
         });
@@ -179,7 +199,7 @@ mod tests {
         std::fs::write(&path, "{\"a\": 1}\n{\"a\": 2}\nno json").unwrap();
         let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
         let mut seen = 0;
-        read_ids(&file, ["a", "b"], &mut |_| {
+        read_ids(&file, IdColumns { ids: ["a", "b"], labels: &[] }, &mut |_| {
             seen += 1;
             Ok(seen < 2)
         })

@@ -456,7 +456,14 @@ mod tests {
         let labels = std::thread::spawn(move || {
             let path = std::path::Path::new("a.parquet");
             let (format, _) = crate::io::formats::of(path, crate::io::TextFiles::Skipped).expect("a format");
-            format.read_ids(again, crate::io::Coding::default(), ["a", "b"], &mut |_| Ok(true)).is_err()
+            format
+                .read_ids(
+                    again,
+                    crate::io::Coding::default(),
+                    crate::io::IdColumns { ids: ["a", "b"], labels: &[] },
+                    &mut |_| Ok(true),
+                )
+                .is_err()
         });
         std::thread::sleep(std::time::Duration::from_millis(200));
         assert!(!labels.is_finished(), "labels took no turn");

@@ -23,7 +23,8 @@ use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport,
 use super::finished::{EVALUATION, Finished};
 use super::texts::{Correct, Texts};
 use super::truth::Truth;
-use super::truth_ids::{TruthFiles, resolve};
+use super::truth_files::TruthFiles;
+use super::truth_ids::resolve;
 use dupsift_algorithms::measure::Retrieval;
 use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
@@ -144,6 +145,9 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
             one.label,
             counted_as(one.pairs_not_written, "pair was|pairs were")
         ));
+    }
+    if !truth.report.unread_columns.is_empty() {
+        warnings.push(format!("columns of the truth that are not read: {}", truth.report.unread_columns.join(", ")));
     }
     if truth.report.ambiguous_ids > 0 {
         warnings.push(format!(

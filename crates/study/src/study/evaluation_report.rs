@@ -50,6 +50,18 @@ pub struct TruthReport {
     pub rows: u64,
     /// The number of rows with a null in at least one of the two columns. These rows also count as rejected.
     pub null_rows: u64,
+    /// The columns that are not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread_columns: Vec<String>,
+    /// The number of rows that are labeled as different documents. Their pairs are not true.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub different_rows: u64,
+    /// The number of rows that are skipped because they are labeled as unsure.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsure_rows: u64,
+    /// The number of rows that are skipped because their label is empty.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unlabeled_rows: u64,
     /// The rejected rows, which are listed in `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
@@ -75,7 +87,16 @@ pub struct TruthReport {
     pub pages: u64,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl TruthReport {
+    /// Returns the number of rows that are neither rejected nor labeled as duplicates.
+    pub fn other_rows(&self) -> u64 {
+        self.different_rows + self.unsure_rows + self.unlabeled_rows
+    }
+
     /// Returns whether any label could not be read. Labels of documents that are not in the run do not matter, because the truth may be
     /// for a larger corpus.
     pub fn is_lossy(&self) -> bool {

@@ -32,6 +32,7 @@ mod review;
 mod seek;
 mod texts;
 mod truth;
+mod truth_files;
 mod truth_ids;
 mod verdicts;
 mod windows;
@@ -54,6 +55,7 @@ pub use review::{
     PairSample, RemovalSample, RemovedReview, Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, bin_range,
     sample_range,
 };
+pub use truth_files::{LABELS, Label, TruthFiles};
 
 /// The judge of `compare`, for callers that parse its name.
 pub use dupsift_algorithms::stage::entries::{Entries, Entry};

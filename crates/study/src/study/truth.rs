@@ -65,6 +65,15 @@ impl Truth {
                 counted(truth.report.rows, "row")
             )));
         }
+        if truth.report.rows == truth.report.rejections.rows + truth.report.other_rows() {
+            return Err(Error::usage(format!(
+                "no row of the truth is labeled as a duplicate ({}: {} different documents, {} unsure, {} without a label); expected true pairs",
+                counted(truth.report.rows, "row"),
+                thousands(truth.report.different_rows),
+                thousands(truth.report.unsure_rows),
+                thousands(truth.report.unlabeled_rows)
+            )));
+        }
         if truth.report.form == "pairs" {
             truth.take_pairs(session, &resolved.rows)?;
         } else {
@@ -121,7 +130,7 @@ impl Truth {
         report.pairs = different;
         report.self_pairs = selfs;
         report.repeated_rows = complete - selfs - different;
-        report.unknown_rows = report.rows - report.rejections.rows - complete;
+        report.unknown_rows = report.rows - report.rejections.rows - report.other_rows() - complete;
         Ok(())
     }
 

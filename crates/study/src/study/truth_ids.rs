@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::evaluation_report::TruthReport;
 use super::finished::Finished;
-use dupsift_core::error::{Error, Result, nearest};
+use super::truth_files::{Label, TruthFiles};
+use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::counted;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::number;
 use dupsift_engine::reading::losses::{BadInputReport, CORPUS};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{
-    Coding, FoundFile, Quoting, TableReader, TableWriter, Taking, Want, absolute, column_names, find_all, read_ids,
-};
+use dupsift_files::io::{TableReader, TableWriter, Want, absolute};
 use dupsift_files::tables::{
     REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema,
 };
@@ -38,9 +37,6 @@ const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
 /// The maximum number of unknown ids that are listed.
 const NAMED: usize = 5;
 
-/// The columns of a truth file in each of its two forms.
-const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
-
 /// Holds the rows of the truth, with document numbers instead of ids.
 pub struct Resolved {
     /// The matched rows. If the truth consists of pairs: (position, document), grouped by row. If the truth consists of clusters: (hash of
@@ -48,120 +44,6 @@ pub struct Resolved {
     pub rows: Sorted,
     /// The counts that are known so far, for the record.
     pub report: TruthReport,
-}
-
-/// The two ids in a row, or the reason why the row cannot be used.
-type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
-
-/// Holds the files that contain the truth; all files have the same form.
-pub struct TruthFiles {
-    files: Vec<FoundFile>,
-    columns: [&'static str; 2],
-}
-
-impl TruthFiles {
-    /// Returns the paths of the files.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().map(|file| &*file.path)
-    }
-
-    /// Finds the files and determines their form.
-    ///
-    /// # Errors
-    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both forms, or if its form differs
-    /// from the form of the first file.
-    pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
-        let coding = Coding { quoting: quotes, ..Coding::default() };
-        let found = find_all(truth, Taking { coding, ..Taking::default() });
-        let mut files = found.map_err(|error| error.of("truth"))?.files;
-        // A file that is only assumed to be JSON lines is used only if it has columns.
-        files.retain(|file| !file.is_guess || column_names(file).is_ok());
-        let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
-        for file in &files {
-            // An empty JSON lines file may have either form.
-            let Some(names) = column_names(file)? else { continue };
-            let form = form(&file.path, &names)?;
-            let (other, columns) = *first.get_or_insert((file, form));
-            if columns != form {
-                return Err(Error::wrong(
-                    "truth",
-                    format_args!(
-                        "{} has the columns {}, but {} has the columns {}; expected the same columns in all files",
-                        other.path.display(),
-                        columns.join(", "),
-                        file.path.display(),
-                        form.join(", ")
-                    ),
-                ));
-            }
-        }
-        let Some((_, columns)) = first else {
-            return Err(Error::wrong_value(
-                "truth",
-                truth.join(" "),
-                "it has no rows; expected labeled pairs or clusters",
-            ));
-        };
-        Ok(TruthFiles { files, columns })
-    }
-
-    fn are_pairs(&self) -> bool {
-        self.columns == FORMS[0]
-    }
-
-    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row among all rows, its file, its row
-    /// number in that file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows
-    /// before the damage are still read.
-    fn read(
-        &self,
-        mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
-    ) -> Result<Vec<(&FoundFile, String)>> {
-        let (mut row, mut more, mut damaged) = (0, true, Vec::new());
-        for file in &self.files {
-            let first = row;
-            if more {
-                let why = read_ids(file, self.columns, &mut |values| {
-                    let values = values.and_then(|[a, b]| match (a, b) {
-                        (Some(a), Some(b)) => Ok([a, b]),
-                        _ => Err(RejectReason::NullId.into()),
-                    });
-                    more = each(row, (file, row - first), values)?;
-                    row += 1;
-                    Ok(more)
-                })?;
-                damaged.extend(why.map(|why| (file, why)));
-            }
-        }
-        Ok(damaged)
-    }
-}
-
-fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
-    let has = |name: &&str| names.iter().any(|there| there == name);
-    if FORMS.iter().flatten().all(has) {
-        return Err(Error::wrong_value(
-            "truth",
-            path.display(),
-            "it has columns for both pairs (id_a, id_b) and clusters (id, cluster); expected only one kind",
-        ));
-    }
-    FORMS.into_iter().find(|form| form.iter().all(has)).ok_or_else(|| {
-        let there = if names.is_empty() { "none".into() } else { names.join(", ") };
-        let strange =
-            || names.iter().map(String::as_str).filter(|name| !FORMS.iter().flatten().any(|known| known == name));
-        let hint =
-            FORMS.iter().flatten().filter(|name| !has(name)).find_map(|name| {
-                nearest(name, strange()).map(|likely| format!("; should {likely:?} be named {name}?"))
-            });
-        Error::wrong_value(
-            "truth",
-            path.display(),
-            format_args!(
-                "expected the columns id_a, id_b (pairs) or id, cluster (clusters); available: {there}{}",
-                hint.unwrap_or_default()
-            ),
-        )
-    })
 }
 
 /// Holds the id counts of one thread.
@@ -198,7 +80,8 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     let ids = session.engine.shuffle("ids", width, HASH, session.documents())?;
     let mut report = TruthReport {
         form: if pairs { "pairs" } else { "clusters" }.into(),
-        files: truth.files.iter().map(|file| absolute(&file.path).display().to_string()).collect(),
+        files: truth.paths().map(|path| absolute(path).display().to_string()).collect(),
+        unread_columns: truth.unread_columns().to_vec(),
         ..TruthReport::default()
     };
     push_corpus(session, finished, &ids, width)?;
@@ -210,7 +93,18 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
         session.engine.go_on()?;
         report.rows += 1;
         let [first, second] = match values {
-            Ok(values) => values,
+            Ok((values, label)) => {
+                match label {
+                    Label::Duplicate => {}
+                    Label::Different => report.different_rows += 1,
+                    Label::Unsure => report.unsure_rows += 1,
+                    Label::Empty => report.unlabeled_rows += 1,
+                }
+                if label != Label::Duplicate {
+                    return Ok(true);
+                }
+                values
+            }
             Err(Rejection { reason, detail }) => {
                 report.null_rows += u64::from(reason == RejectReason::NullId);
                 report.rejections.add(reason, 1);
@@ -387,7 +281,7 @@ fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>
     _ = truth.read(|row, _, values| {
         let here = |place: &&[u8; PLACE_BYTES]| number(&place[..8]) == row;
         for place in places.iter().skip(names.len()).take_while(here) {
-            names.push(values.as_ref().map_or("", |values| values[usize::from(place[8])]).to_string());
+            names.push(values.as_ref().map_or("", |(values, _)| values[usize::from(place[8])]).to_string());
         }
         Ok(names.len() < places.len())
     })?;
@@ -397,27 +291,6 @@ fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_form_follows_from_the_columns() {
-        let of = |names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
-            form(Path::new("t.parquet"), &names).map_err(|error| error.to_string())
-        };
-        assert_eq!(of(&["label", "id_b", "id_a"]).unwrap(), ["id_a", "id_b"]);
-        assert_eq!(of(&["cluster", "id"]).unwrap(), ["id", "cluster"]);
-        let message = of(&["ida", "idb"]).unwrap_err();
-        assert!(message.contains("available: ida, idb") && message.contains("id_a"), "{message}");
-        assert!(of(&[]).unwrap_err().contains("available: none"));
-        assert!(message.ends_with("should \"ida\" be named id_a?"), "{message}");
-        let message = of(&["id", "label"]).unwrap_err();
-        assert!(message.ends_with("available: id, label"), "{message}");
-        assert!(of(&["id_a", "cluster"]).is_err());
-        // A file with the two id columns of pairs contains pairs even if it has an `id` column.
-        assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
-        let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
-        assert!(message.contains("it has columns for both pairs"), "{message}");
-    }
 
     #[test]
     fn the_first_places_are_named_whatever_the_order() {

@@ -6,6 +6,8 @@
 //! rows      Writes a row for each unit or run that may recur: hash, place in the order, position (one pass over the kept documents; for
 //!           runs, only over those with recurring anchors).
 //! repeats   Sorts the rows by hash; rows equal to an earlier one become repeats, sorted by document.
+//! covered   Finds first copies that are cut as part of other passages, and repeats the previous step without them, until all first copies
+//!           are kept (for runs, one pass over the documents with repeats each time).
 //! places    Turns repeats into places that are cut (one pass over the documents with repeats).
 //! ```
 //!
@@ -32,8 +34,10 @@ use crate::reading::ids::Ids;
 use crate::session::Session;
 use dupsift_algorithms::stage::passes::{Pass, Size};
 use dupsift_core::error::Result;
+use dupsift_core::number::counted_as;
 use dupsift_passages::{Cut, Rule};
 use order::Order;
+use places::Covered;
 
 /// Returns the passes that a run over a corpus of this size makes to find the passages to cut. A dry run prints these passes as part of its
 /// plan.
@@ -46,14 +50,14 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
         does: format!("find passages that recur in kept documents: {cut}"),
         reads,
         writes: rows,
-        stages: vec!["order kept documents", "read units", "find repeats"],
+        stages: vec!["order kept documents", "read units", "find repeats", "read first copies"],
         count: 3,
         ..Pass::default()
     };
     let passages = match cut {
         Cut::Runs(length) => Pass {
             writes: rows + recurring::expected_bytes(length, size.text_bytes),
-            stages: vec!["order kept documents", "read anchors", "read runs", "find repeats"],
+            stages: vec!["order kept documents", "read anchors", "read runs", "find repeats", "read first copies"],
             count: 4,
             ..passages
         },
@@ -89,6 +93,8 @@ pub fn cut(
         cut: rule.cut.to_string(),
         characters_kept: order.characters(),
         emptied: emptied.count(),
+        undecided: repeats.counts.undecided,
+        without_blank_lines: repeats.counts.without_blank_lines,
         ..CutReport::default()
     };
     cuts.each(|_, cuts| {
@@ -105,10 +111,50 @@ pub fn cut(
     Ok(Some((cuts, report)))
 }
 
+/// Returns warnings about the passages that were not found.
+pub fn warnings(report: &CutReport) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.passages == 0 && report.without_blank_lines > 0 {
+        warnings.push(format!(
+            "no repeated paragraph was found, but {documents_have} several lines and no blank line; if each line is a paragraph, use `cut=lines`",
+            documents_have = counted_as(report.without_blank_lines, "document has|documents have")
+        ));
+    }
+    if report.undecided > 0 {
+        warnings.push(format!(
+            "{passages_were} kept, because they overlap a long chain of other repeated passages; another run over deduped/ finds them",
+            passages_were = counted_as(report.undecided, "repeat was|repeats were")
+        ));
+    }
+    warnings
+}
+
+/// The maximum number of times that repeats are determined again. It is odd; see [`repeats`].
+const ROUNDS: usize = 9;
+
+/// Returns the repeats of passages of which an earlier copy is kept.
+///
+/// Units that overlap, such as runs, depend on each other: a copy is kept only if no part of it is cut, and a part is cut only if an
+/// earlier copy of it is kept. If every copy may be a first copy, too many repeats are found. If only copies of which no part is cut by
+/// these repeats may be first copies, too few are found, but each of them has a copy that is kept. Each further round is alternately an
+/// upper and a lower bound, and at least as close as the bound before the last. If both bounds are equal, the repeats are exactly those
+/// that would be found by processing one document after the other. Otherwise, the lower bound of the last round is used.
 fn repeats(session: &Session<'_>, order: &Order, rule: Rule, text_bytes: u64) -> Result<repeats::Repeats> {
-    let rows = match recurring::find(session, order, rule.cut, text_bytes)? {
-        Some(anchors) => rows::of_runs(session, order, &anchors, text_bytes)?,
+    let (rows, without_blank_lines) = match recurring::find(session, order, rule.cut, text_bytes)? {
+        Some(anchors) => (rows::of_runs(session, order, &anchors, text_bytes)?, 0),
         None => rows::of_units(session, order, rule.cut, text_bytes)?,
     };
-    repeats::find(session, order, rule, rows)
+    let (mut found, mut count) = repeats::find(session, order, rule, &rows, None)?;
+    for _ in 0..if rule.overlaps() && !rule.cuts_first { ROUNDS } else { 0 } {
+        let covered = Covered::new(session, rule.cut, &found)?;
+        let (next, of_next) = repeats::find(session, order, rule, &rows, Some(&covered))?;
+        let undecided = count.abs_diff(of_next);
+        (found, count) = (next, of_next);
+        found.counts.undecided = undecided;
+        if undecided == 0 {
+            break;
+        }
+    }
+    found.counts.without_blank_lines = without_blank_lines;
+    Ok(found)
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::engine::numbers::Numbers;
 use crate::job::read::intake::Taken;
 use crate::job::write::removals::{self, Decided};
+use crate::reading::scopes::Noted;
 use crate::session::Session;
 use dupsift_core::error::Result;
+use dupsift_core::hash::mix64;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
 
@@ -18,6 +20,10 @@ pub struct Order {
     places: Numbers,
     count: u64,
     characters: u64,
+    /// The scopes, if only documents with the same scope are compared.
+    within: Option<Noted>,
+    /// The scopes, if only documents with different scopes are compared.
+    across: Option<Noted>,
 }
 
 impl Order {
@@ -44,7 +50,10 @@ impl Order {
         documents.docs(0..count as usize).iter().enumerate().for_each(|(at, doc)| slots.set(doc, at as u64));
         let characters = kept.iter().map(|doc| u64::from(taken.columns.keep.length(doc as u64))).sum();
         running.end(all, count, 0);
-        Ok(Order { kept: Arc::new(kept), documents, places, count, characters })
+        let (recipe, scopes) = (&session.options.recipe, session.scopes.noted());
+        let within = scopes.clone().filter(|_| recipe.within.is_some());
+        let across = scopes.filter(|_| recipe.across.is_some());
+        Ok(Order { kept: Arc::new(kept), documents, places, count, characters, within, across })
     }
 
     /// Returns the position of a kept document in the order.
@@ -55,6 +64,25 @@ impl Order {
     /// Returns the document at a position in the order.
     pub fn document(&self, place: u64) -> u64 {
         self.documents.get(place)
+    }
+
+    /// Returns a number to combine with the hashes in a document, so that units in documents that are never compared have different
+    /// hashes. The number is 0 if all documents are compared.
+    pub fn salt(&self, doc: u64) -> u128 {
+        let salt = |scope: u64| u128::from(mix64(scope)) << 64 | u128::from(mix64(!scope));
+        self.within.as_ref().map_or(0, |within| salt(within.of(doc)))
+    }
+
+    /// Returns whether some documents are compared only with documents in other scopes; [`Order::compares`] decides which.
+    pub fn is_across(&self) -> bool {
+        self.across.is_some()
+    }
+
+    /// Returns whether two documents, given by their positions in the order, are compared with each other. Documents whose hashes are never
+    /// equal are not considered.
+    pub fn compares(&self, a: u64, b: u64) -> bool {
+        let scope = |place: u64| self.across.as_ref().map(|across| across.of(self.document(place)));
+        self.across.is_none() || scope(a) != scope(b)
     }
 
     /// Returns the number of kept documents.

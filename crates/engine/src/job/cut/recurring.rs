@@ -103,8 +103,9 @@ impl Anchors {
     }
 
     /// Returns whether a document may have recurring runs.
-    pub fn may_recur(&self, doc: u64) -> bool {
-        let recurs = |hash| self.recurring.has(hash);
+    pub fn may_recur(&self, order: &Order, doc: u64) -> bool {
+        let salt = order.salt(doc) as u64;
+        let recurs = |hash| self.recurring.has(hash ^ salt);
         self.saved(doc).is_some_and(|(bytes, anchors)| self.recurring.winnow.may_recur(bytes, anchors, recurs))
     }
 
@@ -137,7 +138,8 @@ pub fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> 
                 let _long = session.engine.long_document(text.len())?;
                 folded.fold(text);
                 recurring.winnow.anchors(&folded.text, ring, anchors);
-                anchors.iter().for_each(|anchor| recurring.add(anchor.hash));
+                let salt = order.salt(batch.doc(row)) as u64;
+                anchors.iter().for_each(|anchor| recurring.add(anchor.hash ^ salt));
                 *count += anchors.len() as u64;
                 if !anchors.is_empty() {
                     places.push((batch.doc(row), bytes.len() as u64));

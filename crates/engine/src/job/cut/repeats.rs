@@ -1,14 +1,16 @@
 //! Finds the repeats in each document, that is, the rows that repeat an earlier row.
 
 use super::order::Order;
+use super::places::Covered;
 use super::rows::HASH;
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::threads::Engine;
 use crate::job::pair::classes::number;
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_passages::{Repeat, Rule};
+use dupsift_passages::{Occurrences, Repeat, Rule};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
+use serde::{Deserialize, Serialize};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -60,8 +62,19 @@ impl From<&Saved> for Repeat {
     }
 }
 
+/// Counts what is reported about the search for repeats.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct RepeatCounts {
+    /// See [`CutReport::undecided`](crate::job::run_report::CutReport).
+    pub undecided: u64,
+    /// See [`CutReport::without_blank_lines`](crate::job::run_report::CutReport).
+    pub without_blank_lines: u64,
+}
+
 /// Holds the repeats of each document.
 pub struct Repeats {
+    /// The counts for the record.
+    pub counts: RepeatCounts,
     /// The offset of each document's repeats, plus one; 0 for a document without repeats.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
@@ -69,12 +82,13 @@ pub struct Repeats {
 
 impl Checkpoint for Repeats {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.plain(&self.counts)?;
         to.heap(&self.heap).and_then(|()| to.cells(&self.begins))
     }
 
     fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Repeats> {
-        let heap = from.heap()?;
-        Ok(Repeats { begins: from.cells()?, heap })
+        let (counts, heap) = (from.plain()?, from.heap()?);
+        Ok(Repeats { counts, begins: from.cells()?, heap })
     }
 }
 
@@ -94,11 +108,17 @@ impl Repeats {
     }
 }
 
-/// Returns the repeats found in the rows.
+/// Returns the repeats found in the rows, and their number. Copies of which `covered` includes a part are not first copies.
 ///
 /// # Errors
 /// Returns an error if the disk is full or the run is interrupted.
-pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> Result<Repeats> {
+pub fn find(
+    session: &Session<'_>,
+    order: &Order,
+    rule: Rule,
+    rows: &Sorted,
+    covered: Option<&Covered>,
+) -> Result<(Repeats, u64)> {
     let engine = session.engine;
     let running = engine.clock.stage("find repeats");
     let by_document = engine.ordered(session.documents(), "repeats", size_of::<Row>(), 8, 8, rows.rows() / 2)?;
@@ -111,30 +131,38 @@ pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> R
             for group in records.groups().filter(|group| group.len() > 1) {
                 let record = |at: usize| &records.record(group.start + at)[HASH..];
                 let at = |at: usize| (number(&record(at)[..6]), number(&record(at)[6..10]) as u32);
-                let first = order.document(at(0).0);
-                let first_start = number(&record(0)[10..]) as u32;
+                let is_whole = |one: usize| {
+                    let (place, position) = at(one);
+                    covered.is_none_or(|covered| covered.is_whole(order.document(place), position, rule.cut.length()))
+                };
+                let compares = |a, b| order.compares(a, b);
+                let occurrences = Occurrences {
+                    count: group.len(),
+                    at: &at,
+                    is_whole: &is_whole,
+                    compares: order.is_across().then_some(&compares),
+                };
                 let copies = u32::try_from(group.len()).unwrap_or(u32::MAX);
-                rule.repeats(group.len(), at, |one| {
+                rule.repeats(&occurrences, |one, first| {
                     let (place, position) = at(one);
                     let row = Row {
                         doc: order.document(place).into(),
                         position: position.into(),
-                        first_doc: first.into(),
-                        first_start: first_start.into(),
+                        first_doc: order.document(at(first).0).into(),
+                        first_start: (number(&record(first)[10..]) as u32).into(),
                         copies: copies.into(),
                     };
                     writer.push(row.as_bytes())
                 })?;
             }
-            rows.remove(partition)
+            Ok(())
         },
         |mut writer| writer.flush(),
     )?;
-    let (count, spilled) = (rows.rows(), rows.spilled_bytes());
-    drop(rows);
     let by_document = by_document.finish()?;
-    running.end(count, by_document.rows(), spilled + by_document.spilled_bytes());
-    of_documents(session, &by_document)
+    let found = by_document.rows();
+    running.end(rows.rows(), found, rows.spilled_bytes() + by_document.spilled_bytes());
+    Ok((of_documents(session, &by_document)?, found))
 }
 
 /// Collects the repeats of each document and merges consecutive runs.
@@ -172,5 +200,5 @@ fn of_documents(session: &Session<'_>, rows: &Sorted) -> Result<Repeats> {
         },
         Ok,
     )?;
-    Ok(Repeats { begins, heap: heap.freeze()? })
+    Ok(Repeats { counts: RepeatCounts::default(), begins, heap: heap.freeze()? })
 }

@@ -8,7 +8,7 @@ use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
-use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs};
+use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs, units};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// The number of bytes in a row: the hash, the document's position in the order, the position in the document, and the character position
@@ -51,43 +51,55 @@ impl Characters<'_> {
     }
 }
 
-/// Returns the rows for lines, paragraphs or sentences.
+/// Returns the rows for lines, paragraphs or sentences, and, for paragraphs, the number of documents that have several lines and no blank
+/// line.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
-pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Sorted> {
+pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<(Sorted, u64)> {
     let name = "read units";
     let running = session.engine.clock.stage(name);
     let shuffle = session.engine.shuffle("units", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
     let (letters, least) = (session.options.recipe.text.letters(), session.options.cut.least_chars());
-    session.read(
+    let without_blank_lines = session.read(
         name,
         &order.want(session),
-        || Ok((shuffle.writer(), Scratch::default())),
-        |(writer, scratch), batch| {
+        || Ok((shuffle.writer(), Scratch::default(), 0)),
+        |(writer, scratch, without_blank_lines), batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 let _long = session.engine.long_document(text.len())?;
-                let place = order.place(doc);
+                let (place, salt) = (order.place(doc), order.salt(doc));
                 let mut characters = Characters { text, byte: 0, count: 0 };
                 let mut done = Ok(());
                 hashes(text, cut, letters, least, scratch, &mut |number, start, hash| {
                     if done.is_ok() {
-                        done = push(writer, hash, place, number, characters.before(start));
+                        done = push(writer, hash ^ salt, place, number, characters.before(start));
                     }
                 });
                 done?;
+                *without_blank_lines += u64::from(cut == Cut::Paragraphs && has_lines_only(text));
                 if text.len() > KEPT_BYTES {
                     *scratch = Scratch::default();
                 }
             }
             Ok(())
         },
-        |(mut writer, _)| writer.flush(),
+        |(mut writer, _, without_blank_lines)| writer.flush().map(|()| without_blank_lines),
     )?;
     let rows = shuffle.finish()?;
     running.end(order.count(), rows.rows(), rows.spilled_bytes());
-    Ok(rows)
+    Ok((rows, without_blank_lines.iter().sum()))
+}
+
+/// Returns whether a text has several lines and no blank line.
+fn has_lines_only(text: &str) -> bool {
+    let count = |cut| {
+        let mut count = 0;
+        units(text, cut, &mut |_| count += 1);
+        count
+    };
+    count(Cut::Paragraphs) == 1 && count(Cut::Lines) > 1
 }
 
 /// Returns the rows for runs whose anchors all recur.
@@ -102,7 +114,7 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
     let winnow = recurring.winnow;
     // Most documents have no recurring runs and need not be read a second time.
     let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
-    let may_recur = |doc: &u64| known.may_recur(*doc);
+    let may_recur = |doc: &u64| known.may_recur(order, *doc);
     (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));
     let filter = Some(RowFilter::Where(Arc::new(move |doc| wanted.get(doc as usize))));
     let want = Want { rows: filter, ..order.want(session) };
@@ -116,8 +128,8 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
                 let _long = session.engine.long_document(text.len())?;
                 folded.fold(text);
                 known.of(doc, anchors);
-                let stretches = winnow.stretches(&folded.text, anchors, |hash| recurring.has(hash));
-                let place = order.place(doc);
+                let (place, salt) = (order.place(doc), order.salt(doc));
+                let stretches = winnow.stretches(&folded.text, anchors, |hash| recurring.has(hash ^ salt as u64));
                 let mut of_folded = Characters { text: &folded.text, byte: 0, count: 0 };
                 let mut of_text = Characters { text, byte: 0, count: 0 };
                 // Stretches and their runs are in ascending order.
@@ -125,7 +137,7 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
                     let first = of_folded.before(stretch.start);
                     runs(&folded.text, stretch, winnow.length(), |run| {
                         let start = of_text.before(folded.original(run.start));
-                        push(writer, run.hash, place, first + run.number, start)
+                        push(writer, run.hash ^ salt, place, first + run.number, start)
                     })?;
                 }
                 if text.len() > KEPT_BYTES {

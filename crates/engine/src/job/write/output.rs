@@ -114,6 +114,7 @@ pub fn write(
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
     report.stored_texts = stored;
+    report.warnings.extend(cut.iter().flat_map(cut::warnings));
     report.cut = cut;
     report.sources =
         removals::by_source(session, taken.columns.sources.as_ref(), decided.as_ref(), copies, cuts.as_ref())?;

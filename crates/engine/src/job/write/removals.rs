@@ -74,6 +74,8 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     writer.push(row.as_bytes())
 }
 
+/// The code for a document that forms no pair with the document kept instead, but with another document that is removed itself.
+const CHAIN_CODE: u16 = 0;
 /// The code for a document that is removed because too little text remains.
 const EMPTIED_CODE: u16 = u16::MAX;
 /// The code for a preferred document, which `--keep none` also removes.
@@ -91,7 +93,8 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
 }
 
 /// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document that
-/// contains the first copy of the removed document's largest passage.
+/// contains the first copy of the removed document's largest passage. That document also takes the place of the removed document where
+/// it was kept instead of others.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -104,7 +107,14 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
     let mut writer = all.writer();
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
-        (0..records.len()).try_for_each(|at| writer.push(records.record(at)))?;
+        for at in 0..records.len() {
+            let row: &Row = records.row(at);
+            let (doc, kept) = (row.doc.get(), row.kept.get());
+            match emptied.has(kept).then(|| cuts.largest_from(kept)).flatten() {
+                Some(first) if doc != kept => push_coded(&mut writer, (doc, first), CHAIN_CODE)?,
+                _ => writer.push(records.record(at))?,
+            }
+        }
     }
     for doc in emptied.documents() {
         push_coded(&mut writer, (doc, cuts.largest_from(doc).unwrap_or(doc)), EMPTIED_CODE)?;
@@ -154,7 +164,7 @@ pub fn decided_again(
         let code = match reason {
             EMPTIED => EMPTIED_CODE,
             REPRESENTATIVE => REPRESENTATIVE_CODE,
-            "chain" => 0,
+            "chain" => CHAIN_CODE,
             _ => 1,
         };
         push_coded(&mut writer, (doc, kept), code)?;

@@ -1,9 +1,9 @@
 //! Implements the Arrow IPC format, which stores columns in batches. Both the file format (including `.feather`) and the stream format are
 //! supported.
 
-use super::broken_ids;
+use super::{broken_ids, label_of, labels_of};
 use crate::io::coding::Coding;
-use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
+use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Stretch, Unusable};
 use crate::io::ipc::{self, Layout, batches};
 use crate::io::nested;
 use crate::io::repacking::Repacking;
@@ -151,11 +151,14 @@ impl Format for Arrow {
         &self,
         file: File,
         _: Coding,
-        names: [&str; 2],
+        names: IdColumns<'_>,
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let layout = Layout::of(&file)?;
-        let places = places(&layout, names.into_iter());
+        let IdColumns { ids: names, labels } = names;
+        let shown = layout.shown();
+        let label = labels.iter().copied().find(|name| shown.iter().any(|column| column.name == *name));
+        let places = places(&layout, names.into_iter().chain(label));
         let (mut goes_on, strings) = (true, strings(&layout));
         let mut texts = [String::new(), String::new()];
         batches(file, &layout, (0, u64::MAX), places, &Failed::Damaged, &mut |batch| {
@@ -164,6 +167,7 @@ impl Format for Arrow {
                     .map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
+            let labels = labels_of(&columns[0], label)?;
             let broken = broken_ids(&columns, names);
             for row in 0..batch.num_rows() {
                 if !goes_on {
@@ -177,7 +181,8 @@ impl Format for Arrow {
                 for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
                     *value = column.id(row).map(|id| spelled(id, text));
                 }
-                goes_on = each(Ok(values)).map_err(Failed::Passed)?;
+                let row = IdRow { ids: values, label: label_of(labels.as_ref(), row), offset: None };
+                goes_on = each(Ok(row)).map_err(Failed::Passed)?;
             }
             Ok(())
         })?;

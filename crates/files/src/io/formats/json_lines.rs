@@ -4,7 +4,7 @@ use crate::io::before_damage::scan_trusted;
 use crate::io::coding::{Coding, Text};
 use crate::io::copying::Copying;
 use crate::io::edits;
-use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Unusable};
 use crate::io::json_paths::Kind;
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::io::repacking::Repacking;
@@ -190,17 +190,17 @@ impl Format for JsonLines {
         &self,
         file: File,
         coding: Coding,
-        names: [&str; 2],
+        names: IdColumns<'_>,
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        while let Some((_, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
+        while let Some((offset, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let values = match line {
                 Line::Bytes(line) => ids_of(line, names),
                 Line::TooLong(bytes) => Err(Rejection::new(RejectReason::TooLong, format!("{bytes} bytes"))),
             };
-            let values = values.as_ref().map(|[a, b]| [a.as_deref(), b.as_deref()]).map_err(Clone::clone);
+            let values = values.as_ref().map(|values| lent(values, offset)).map_err(Clone::clone);
             if !each(values).map_err(Failed::Passed)? {
                 return Ok(());
             }
@@ -209,8 +209,17 @@ impl Format for JsonLines {
     }
 }
 
-/// Returns the two ids in a line. An id is `None` if the field is null or missing.
-fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>; 2], Rejection> {
+/// The two ids and the label of a row; see [`IdRow`].
+type OwnedIds<'n> = ([Option<String>; 2], Option<(&'n str, String)>);
+
+/// Returns the values of a row that begins at an offset.
+fn lent<'v>((ids, label): &'v OwnedIds<'v>, offset: u64) -> IdRow<'v> {
+    let label = label.as_ref().map(|(name, label)| (*name, label.as_str()));
+    IdRow { ids: ids.each_ref().map(Option::as_deref), label, offset: Some(offset) }
+}
+
+/// Returns the two ids and the label in a line.
+fn ids_of<'n>(line: &[u8], names: IdColumns<'n>) -> std::result::Result<OwnedIds<'n>, Rejection> {
     if std::str::from_utf8(line).is_err() {
         return Err(RejectReason::NotUtf8.into());
     }
@@ -225,7 +234,10 @@ fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>;
         Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
         Some(_) => Err(Rejection::new(RejectReason::WrongType, format!("{name:?} is neither a string nor an integer"))),
     };
-    Ok([text(names[0])?, text(names[1])?])
+    let label = names.labels.iter().find_map(|name| Some((*name, row.get(*name).filter(|value| !value.is_null())?)));
+    let label = label.map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    let [a, b] = names.ids;
+    Ok(([text(a)?, text(b)?], label))
 }
 
 /// Returns the lines of a file as UTF-8. Lines of more than `limit` bytes are reported as too long.

@@ -10,7 +10,7 @@ mod whole_file;
 
 use super::format::Format;
 use super::packing::Packing;
-use crate::tables::{Documents, Rejection};
+use crate::tables::{Documents, Rejection, TextColumn};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -85,6 +85,24 @@ pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
 fn broken_ids(columns: &[Documents; 2], names: [&str; 2]) -> BTreeMap<usize, Rejection> {
     let broken = columns.iter().zip(names).rev().flat_map(|(column, name)| column.lost_of(name).collect::<Vec<_>>());
     broken.collect()
+}
+
+/// Returns the column with the labels of a file of ids, with its name. `rows` has all columns that were read.
+fn labels_of<'n>(
+    rows: &Documents,
+    name: Option<&'n str>,
+) -> std::result::Result<Option<(&'n str, TextColumn)>, String> {
+    let Some(name) = name else { return Ok(None) };
+    match rows.spelled_column(name).map_err(|error| error.to_string())? {
+        Some(column) => Ok(Some((name, column))),
+        None => Err(format!("column {name:?} contains neither strings, numbers nor booleans; expected labels")),
+    }
+}
+
+/// Returns the label of a row.
+fn label_of<'n>(labels: Option<&'n (&'n str, TextColumn)>, row: usize) -> Option<(&'n str, &'n str)> {
+    let (name, column) = labels?;
+    column.get(row).text().ok().map(|text| (*name, text))
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Implements the Parquet format, which stores columns in row groups.
 
-use super::broken_ids;
+use super::{broken_ids, label_of, labels_of};
 use crate::io::bounded::{Bounded, check_pages};
 use crate::io::coding::Coding;
 use crate::io::copy_parquet;
 use crate::io::copying::{Copying, Fits};
-use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Stretch, Unusable, Within};
+use crate::io::format::{
+    EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Shared, Starts, Stretch, Unusable, Within,
+};
 use crate::io::nested;
 use crate::io::page_headers::{self, Page};
 use crate::io::page_memory::{Column, stretches};
@@ -221,18 +223,20 @@ impl Format for Parquet {
         &self,
         file: File,
         _: Coding,
-        names: [&str; 2],
+        names: IdColumns<'_>,
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let turn = turn(&file, u64::MAX)?;
         let metadata = load(&file)?;
-        let columns = Columns { others: names.map(str::to_owned).to_vec(), ..Columns::default() };
-        let footer = Footer::new(&metadata, &columns)?;
         let has = |name: &str| metadata.file_metadata().schema().get_fields().iter().any(|field| field.name() == name);
+        let IdColumns { ids: names, labels } = names;
+        let label = labels.iter().copied().find(|name| has(name));
+        let others = names.into_iter().chain(label).map(str::to_owned).collect();
+        let footer = Footer::new(&metadata, &Columns { others, ..Columns::default() })?;
         if let Some(name) = names.into_iter().find(|name| has(name) && footer.place(name).is_none()) {
             return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
         }
-        // Only the two id columns remain in memory.
+        // Only these columns remain in memory.
         drop((metadata, turn));
         let mut reader = guarded(|| {
             let file = Bounded::new(file)?;
@@ -250,6 +254,7 @@ impl Format for Parquet {
                     .map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
+            let labels = labels_of(&columns[0], label)?;
             let broken = broken_ids(&columns, names);
             for row in 0..batch.num_rows() {
                 if let Some(why) = broken.get(&row) {
@@ -267,7 +272,8 @@ impl Format for Parquet {
                         *value = Some(text.as_str());
                     }
                 }
-                if !each(Ok(values)).map_err(Failed::Passed)? {
+                let row = IdRow { ids: values, label: label_of(labels.as_ref(), row), offset: None };
+                if !each(Ok(row)).map_err(Failed::Passed)? {
                     return Ok(());
                 }
             }

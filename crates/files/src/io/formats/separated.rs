@@ -5,7 +5,7 @@ use crate::io::coding::Coding;
 use crate::io::copy_lines::{self, Records};
 use crate::io::copying::Copying;
 use crate::io::edits;
-use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Unusable};
 use crate::io::lines::{Line, MAX_LINE_BYTES};
 use crate::io::quotes::{Dialect, Separator, fields};
 use crate::io::repacking::Repacking;
@@ -26,7 +26,7 @@ pub(super) struct Separated {
 }
 
 /// A function that receives a record, or `None` if the record is not UTF-8. The function returns whether to continue.
-type EachRecord<'e> = dyn FnMut(Option<&str>) -> std::result::Result<bool, Failed> + 'e;
+type EachRecord<'e> = dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
 /// Values separated by commas.
 pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
@@ -57,12 +57,12 @@ impl Separated {
         let text = coding.text(file).map_err(failed)?;
         let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, names).taking_turns();
         lines.step().map_err(failed)?;
-        while let Some((_, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
+        while let Some((offset, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let record = match line {
                 Line::Bytes(line) => std::str::from_utf8(line).ok(),
                 Line::TooLong(_) => None,
             };
-            if !each(record)? {
+            if !each(offset, record)? {
                 return Ok(());
             }
         }
@@ -144,7 +144,7 @@ impl Format for Separated {
     fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
         let all = self.names(&file, coding)?;
         let mut longest = 0;
-        let read = self.each_record(file, coding, &all, &mut |record| {
+        let read = self.each_record(file, coding, &all, &mut |_, record| {
             let record = record.unwrap_or_default();
             if record.len() as u64 > small.max(longest) {
                 let (mut at, mut bytes) = (0, 0);
@@ -190,27 +190,36 @@ impl Format for Separated {
         &self,
         file: File,
         coding: Coding,
-        names: [&str; 2],
+        names: IdColumns<'_>,
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let all = self.names(&file, coding)?;
         let count = all.all.len();
-        let places = names.map(|name| all.all.iter().position(|known| known == name));
-        self.each_record(file, coding, &all, &mut |record| {
+        let place = |name: &str| all.all.iter().position(|known| known == name);
+        let places = names.ids.map(place);
+        let label = names.labels.iter().find_map(|name| Some((*name, place(name)?)));
+        self.each_record(file, coding, &all, &mut |offset, record| {
             let wrong = |why: Option<String>| {
                 let why = why.map_or_else(String::new, |why| format!(": {why}"));
                 Rejection::new(RejectReason::BrokenRecord, format!("expected {count} fields in UTF-8{why}"))
             };
             let Some(record) = record else { return each(Err(wrong(None))).map_err(Failed::Passed) };
-            let (mut values, mut at) = ([None, None], 0);
+            let (mut values, mut labeled, mut at) = ([None, None], None, 0);
             let read = fields(record, self.dialect(coding), &mut |field| {
                 for (value, _) in values.iter_mut().zip(places).filter(|(_, place)| *place == Some(at)) {
                     *value = field.text();
                 }
+                if let Some((name, _)) = label.filter(|(_, place)| *place == at) {
+                    labeled = field.text().map(|text| (name, text));
+                }
                 at += 1;
             });
             let row = match read {
-                Ok(()) if at == count => Ok(values.each_ref().map(Option::as_deref)),
+                Ok(()) if at == count => Ok(IdRow {
+                    ids: values.each_ref().map(Option::as_deref),
+                    label: labeled.as_ref().map(|(name, text)| (*name, &**text)),
+                    offset: Some(offset),
+                }),
                 Ok(()) => Err(wrong(None)),
                 Err(why) => Err(wrong(Some(why.to_string()))),
             };
