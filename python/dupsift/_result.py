@@ -133,7 +133,8 @@ class Result(Pairs):
 
     @cached_property
     def kept_mask(self) -> Column:
-        """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept.
+        """One boolean per row of the corpus: whether it is kept. Rows whose text is null are kept, because they are not duplicates; rows
+        whose text is blank are not kept.
 
         Raises ValueError after a run with ``sample``.
         """

@@ -285,7 +285,7 @@ impl Values {
     }
 }
 
-/// Returns a mask over the rows in the corpus of a run. A value is true if the row is not in the removal list.
+/// Returns a mask over the rows in the corpus of a run. A value is true if the row is not in the removal list and its text is not blank.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished run, if the run read only a sample of the corpus, or if the list is
@@ -318,5 +318,6 @@ pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
             }
         }
     }
+    finished.blank_rows(|row| kept[row as usize] = false).map_err(|error| raised(py, error))?;
     Ok(Column::of_flags(kept))
 }

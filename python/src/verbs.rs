@@ -236,6 +236,7 @@ pub fn survivors(
         let Survivors { rows, removed } = study::survivors(&finished, &options, &asked, progress, cancel)?;
         let mut kept = vec![true; rows as usize];
         removed.iter().for_each(|(doc, _)| kept[*doc as usize] = false);
+        finished.blank_rows(|row| kept[row as usize] = false)?;
         let (docs, kept_docs): (Vec<u64>, Vec<u64>) = removed.into_iter().unzip();
         Ok((Column::of_flags(kept), Column::of_rows(docs), Column::of_rows(kept_docs)))
     })

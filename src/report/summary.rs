@@ -251,6 +251,7 @@ fn losses(report: &RunReport) -> Vec<String> {
     if report.documents.rejections.reasons.contains_key(RejectReason::NotUtf8.text()) {
         lines.push("help: `encoding=auto` detects the encoding of each file".to_owned());
     }
+    lines.extend(report.documents.remarks());
     if let Some(column) = &report.ids.likely_column {
         lines.push(format!("ids are FILE#ROW; `id-column={column}` uses the column {column:?} instead"));
     }

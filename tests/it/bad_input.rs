@@ -12,8 +12,8 @@ use arrow::array::{
 use arrow::datatypes::Int32Type;
 
 use crate::kit::{
-    ALL, Doc, Table, doc_pairs, done, ended, json_lines, labels, members, numbered, pairs, record, run, signing_labels,
-    write_columns, write_docs,
+    ALL, Doc, Table, doc_pairs, done, ended, json_lines, labels, made_docs, members, numbered, pairs, record,
+    removed_ids, run, signing_labels, write_columns, write_docs,
 };
 
 fn texts(texts: &[&str]) -> ArrayRef {
@@ -202,21 +202,125 @@ fn tiny_documents_merge_with_their_equals_alone_and_are_counted_by_reason() {
     let blank = ["", " ", "\n\n", "\u{3000}"].map(String::from);
     let all: Vec<String> = letters.chain(signs).chain(blank).flat_map(|text| [text.clone(), text]).collect();
     write_docs(&file, &numbered(all.clone()), 1000);
-    let done = done(&file, &["--algorithms", ALL]);
+    let done = ended(&file, &["--algorithms", ALL], 3);
     for label in labels(&done.out()) {
         for (a, b) in doc_pairs(&done.out(), &label) {
             assert_eq!(all[a], all[b], "{label} merged what is not equal");
         }
     }
-    // Blank documents are not even exact copies, because there is nothing to compare.
+    // Blank documents are rejected, because there is nothing to compare.
     let blank = all.iter().filter(|text| text.trim().is_empty()).count();
+    let documents = record(&done.out())["documents"].clone();
+    assert_eq!(documents["rejected_reasons"], serde_json::json!({ "empty text": blank }));
+    assert_eq!(documents["without_words"], 20, "{documents}");
     assert_eq!(doc_pairs(&done.out(), "exact").len(), (all.len() - blank) / 2);
     for one in record(&done.out())["algorithms"].as_array().unwrap() {
         let reasons: BTreeMap<String, u64> = serde_json::from_value(one["unsigned"].clone()).unwrap();
         let unsigned: u64 = reasons.values().sum();
-        assert_eq!(one["signed"].as_u64().unwrap() + unsigned, all.len() as u64, "{}", one["label"]);
-        assert!(unsigned >= blank as u64 && reasons.keys().all(|reason| !reason.is_empty()), "{reasons:?}");
+        assert_eq!(one["signed"].as_u64().unwrap() + unsigned, (all.len() - blank) as u64, "{}", one["label"]);
+        assert!(reasons.keys().all(|reason| !reason.is_empty()), "{reasons:?}");
     }
+}
+
+#[test]
+fn blank_texts_are_rejected_in_every_format_and_by_the_same_guard_as_nulls() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let texts: Vec<String> = (0..200)
+        .map(|n| {
+            ["", " \t ", "\u{a0}\n"].get(n % 4).map_or_else(|| format!("Text number {n}."), |blank| blank.to_string())
+        })
+        .collect();
+    let docs = numbered(texts.clone());
+    write_docs(&at("a.parquet"), &docs, 64);
+    std::fs::write(at("b.jsonl"), json_lines(&docs)).unwrap();
+    let csv: String = docs.iter().map(|doc| format!("{},\"{}\"\n", doc.id, doc.text)).collect();
+    std::fs::write(at("c.csv"), format!("id,text\n{csv}")).unwrap();
+    let pages: String = texts.iter().map(|text| serde_json::json!({ "html": text }).to_string() + "\n").collect();
+    std::fs::write(at("d.jsonl"), pages).unwrap();
+    std::fs::write(at("good.jsonl"), json_lines(&made_docs(200))).unwrap();
+    for (name, more) in
+        [("a.parquet", &[][..]), ("b.jsonl", &[]), ("c.csv", &[]), ("d.jsonl", &["--html-column", "html"])]
+    {
+        let out = at(&format!("out-{name}"));
+        run(&[&at(name)], &out, &[more, &["--algorithms", "exact"]].concat()).ends_with(3);
+        let documents = record(&out)["documents"].clone();
+        assert_eq!(documents["rejected_reasons"]["empty text"], 150, "{name}: {documents}");
+        assert_eq!(documents["rejected_broken"], 150, "{name}: {documents}");
+        assert_eq!(record(&out)["guards"][0]["name"], "max-rejected-share", "{name}");
+    }
+    // A result with too many of them does not replace an earlier result.
+    let out = at("out");
+    run(&[&at("good.jsonl")], &out, &["--algorithms", "exact"]).ends_with(0);
+    let ran = run(&[&at("b.jsonl")], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(4);
+    assert!(ran.stdout.contains("held back:") && ran.stdout.contains("150 empty text"), "{}", ran.stdout);
+    // They are rejected in the other inputs too.
+    let (good, bad, reference) = (at("good.jsonl"), at("b.jsonl"), at("reference"));
+    let against = ["--reference", bad.to_str().unwrap(), "--algorithms", "exact"];
+    let ran = run(&[&good], &reference, &against);
+    assert!(ran.code == 3 && ran.stdout.contains("150 empty text"), "{} {}", ran.code, ran.stdout);
+}
+
+#[test]
+fn a_text_is_never_lost_because_of_its_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let words = ["The ferry leaves at noon.", "The ferry leaves at noon.", "Other words are here."];
+    for (name, ids) in [
+        ("float", ["0.0", "1.0", "2.0"]),
+        ("big", ["18446744073709551616", "18446744073709551617", "18446744073709551618"]),
+        ("mixed", ["true", "{\"a\":1}", "[7]"]),
+        ("twice", ["1,\"id\":2", "3", "4"]),
+    ] {
+        let lines: String =
+            ids.iter().zip(words).map(|(id, text)| format!("{{\"id\":{id},\"text\":\"{text}\"}}\n")).collect();
+        let input = at(&format!("{name}.jsonl"));
+        std::fs::write(&input, lines).unwrap();
+        for named in [&[][..], &["--id-column", "id"]] {
+            let out = at(&format!("out-{name}-{}", named.len()));
+            let ran = run(&[&input], &out, &[named, &["--algorithms", "exact"]].concat()).ends_with(0);
+            let count = if name == "twice" { "1 row has an id" } else { "3 rows have ids" };
+            assert!(ran.stdout.contains(&format!("{count} that cannot be used")), "{}", ran.stdout);
+            let first = if name == "twice" { "3".to_owned() } else { format!("{name}.jsonl#1") };
+            assert_eq!(Table::read(&out.join("removed")).texts("id"), [first]);
+        }
+    }
+    let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.0, 1.0, 2.0]));
+    write_columns(&at("a.parquet"), &[("id", floats), ("text", texts(&words))], 10);
+    for named in [&[][..], &["--id-column", "id"]] {
+        let out = at(&format!("out-parquet-{}", named.len()));
+        let ran = run(&[&at("a.parquet")], &out, &[named, &["--algorithms", "exact"]].concat()).ends_with(0);
+        assert!(ran.stdout.contains("column \"id\" is Float64"), "{}", ran.stdout);
+        assert_eq!(Table::read(&out.join("removed")).texts("id"), ["a.parquet#1"]);
+    }
+}
+
+#[test]
+fn lone_surrogates_and_numbers_that_json_lacks_are_read_and_copied_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let lines = [
+        r#"{"id":"a","text":"cut \ud83d The ferry leaves at noon.","score":NaN}"#,
+        r#"{"id":"b","text":"cut \ud83d The ferry leaves at noon.","score":1}"#,
+        r#"{"id":"c\udc00","text":"Other words are here.","score":-Infinity,"more":[{"deep":Infinity}]}"#,
+    ];
+    std::fs::write(at("a.jsonl"), lines.join("\n") + "\n").unwrap();
+    let more = ["--algorithms", "exact", "--corpus", "keep", "--keep", "score desc"];
+    let out = at("out");
+    run(&[&at("a.jsonl")], &out, &more).ends_with(0);
+    // NaN counts as null, and nulls come last.
+    assert_eq!(removed_ids(&out), ["a"]);
+    let kept = std::fs::read_to_string(out.join("deduped/a.jsonl")).unwrap();
+    assert_eq!(kept.lines().collect::<Vec<_>>(), lines[1..]);
+    // Labels and columns that are added to the copy.
+    std::fs::write(at("truth.jsonl"), "{\"id_a\":\"a\",\"id_b\":\"b\",\"weight\":NaN}\n").unwrap();
+    let mut command = crate::kit::program();
+    command.arg("evaluate").arg(&out).arg("--truth").arg(at("truth.jsonl"));
+    let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    assert!(said.contains("1.000"), "{said}");
+    run(&[&at("a.jsonl")], &at("added"), &[&more[..4], &["--add", "copies"]].concat()).ends_with(0);
+    let added = std::fs::read_to_string(at("added/deduped/a.jsonl")).unwrap();
+    assert!(added.starts_with(&lines[0][..lines[0].len() - 1]), "{added}");
 }
 
 #[test]

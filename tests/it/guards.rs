@@ -116,8 +116,8 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
         .says(&[" of text, but the previous run had ", "more than the factor of 10 allowed by `--max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
-    // Rows with empty text are read but add nothing to the amount of text.
-    let lines = |row| if row < 50 { format!("{{\"text\":\"one {row}\"}}\n") } else { "{\"text\":\"\"}\n".to_owned() };
+    // Rows with little text count as rows but add nearly nothing to the amount of text.
+    let lines = |row| if row < 50 { format!("{{\"text\":\"one {row}\"}}\n") } else { "{\"text\":\".\"}\n".to_owned() };
     std::fs::remove_file(place.at("corpus/a.parquet")).unwrap();
     std::fs::write(place.at("corpus/a.jsonl"), (0..1000).map(lines).collect::<String>()).unwrap();
     place.run("empty", &against).ends_with(4).says(&[" of text, but the previous run had "]);

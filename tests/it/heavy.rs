@@ -123,7 +123,7 @@ fn pages_of_common_words_meet_where_these_could_make_a_pair() {
 fn small_corpora_and_short_texts_meet() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("short.parquet");
-    let texts = ["one two three four", "one two three five", "alpha", "alpha, alpha", "alpha beta", "gamma", ""];
+    let texts = ["one two three four", "one two three five", "alpha", "alpha, alpha", "alpha beta", "gamma", "!"];
     write_docs(&input, &numbered(texts.map(String::from)), 10);
     for threshold in [0.3, 0.6, 0.9] {
         let of = |join: &str| {

@@ -20,6 +20,7 @@ mod consumers;
 mod contained;
 mod containment;
 mod contaminated;
+mod conversations;
 mod corpus;
 mod cost;
 mod cut;

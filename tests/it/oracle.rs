@@ -22,7 +22,8 @@ struct Made {
 fn made() -> Made {
     let mut docs = made_docs(DOCUMENTS);
     // Includes short texts, and a text without words.
-    for (at, text) in ["да", "нет да", "Да! Нет...", "?!", "网页", "", "a b c d e f", "f e d c b a."].iter().enumerate()
+    for (at, text) in
+        ["да", "нет да", "Да! Нет...", "?!", "网页", "!", "a b c d e f", "f e d c b a."].iter().enumerate()
     {
         docs[50 * at].text = text.to_string();
     }

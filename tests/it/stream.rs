@@ -38,13 +38,13 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     let write = |name: &str, texts: Vec<String>| write_docs(&path(name), &numbered(texts), 100);
     let first: Vec<String> = texts(0, 1000).into_iter().chain(texts(10, 20)).chain([" ".into()]).collect();
     write("first.parquet", first);
-    stream(&path("first.parquet"), &path("first"), &[]).ends_with(0);
+    stream(&path("first.parquet"), &path("first"), &[]).ends_with(3).says(&["1 row rejected: 1 empty text"]);
     let came: Vec<Option<bool>> =
         (0..1000).map(|_| Some(false)).chain((0..10).map(|_| Some(true))).chain([None]).collect();
     assert_eq!(flags(&path("first")), came);
     let report = record(&path("first"));
     assert_eq!((report["duplicates"].as_u64(), report["keys"].as_u64()), (Some(10), Some(1010)));
-    assert_eq!(report["unsigned"]["empty text"].as_u64(), Some(1), "{report}");
+    assert_eq!(report["rejected_reasons"]["empty text"].as_u64(), Some(1), "{report}");
 
     // In the next run, half of the texts are known.
     write("second.parquet", texts(500, 1500));
@@ -178,26 +178,26 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     assert!(!path("out").exists());
 }
 
-/// Checks that a text too short for a signature is identified by its bytes, and that a text that consists only of white space has no key.
+/// Checks that a text too short for a signature is identified by its bytes, and that a text that consists only of white space is rejected.
 #[test]
 fn copies_of_texts_without_a_signature_came_before() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let texts = ["да", " ", "да", "нет", "Да", "нет", " "];
     write_docs(&path("a.parquet"), &numbered(texts), 100);
-    stream(&path("a.parquet"), &path("out"), &["--algorithms", "tf"]).ends_with(0);
+    stream(&path("a.parquet"), &path("out"), &["--algorithms", "tf"]).ends_with(3);
     let came = [Some(false), None, Some(true), Some(false), Some(false), Some(true), None];
     assert_eq!(flags(&path("out")), came);
     let report = record(&path("out"));
     assert_eq!((report["signed"].as_u64(), report["keys"].as_u64()), (Some(5), Some(5)), "{report}");
-    assert_eq!(report["unsigned"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 2);
+    assert_eq!(report["rejected_reasons"], serde_json::json!({ "empty text": 2 }), "{report}");
     // These texts can be removed from the filter again.
     let filter = path("out").join("filter.bloom");
     write_docs(&path("old.parquet"), &numbered(["нет", "нет"]), 100);
     let more =
         ["--algorithms", "tf", "--filter", filter.to_str().unwrap(), "--forget", path("old.parquet").to_str().unwrap()]
             .map(String::from);
-    stream(&path("a.parquet"), &path("next"), &more.each_ref().map(String::as_str)).ends_with(0);
+    stream(&path("a.parquet"), &path("next"), &more.each_ref().map(String::as_str)).ends_with(3);
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 

@@ -18,3 +18,4 @@ pub mod remote;
 pub mod row;
 pub mod safe_fs;
 pub mod shown;
+pub mod unread;

@@ -16,11 +16,17 @@ use super::pool;
 use super::tokenizer::starts::StartsWriter;
 use super::word::{Counted, Cut, Token, Word};
 use dupsift_core::hash::{combine, hash128};
+use dupsift_core::unread::{Unread, split};
 
 /// The analysis of a document; see [`Pipeline::analyse`]. Only one thread uses an analysis at a time.
 pub struct Analysis<'a> {
     pipeline: &'a Pipeline,
+    /// The raw text with the mark of unread parts; see [`dupsift_core::unread`].
+    marked: &'a str,
     raw: &'a str,
+    unread: Option<Unread>,
+    /// Whether the document counts as having no words, so that only copies of the complete document are found.
+    is_wordless: bool,
     /// The starts of Han words, as found in an earlier pass.
     known: Option<&'a [u8]>,
     hash: OnceCell<u128>,
@@ -64,9 +70,13 @@ impl Pipeline {
 
 impl<'a> Analysis<'a> {
     pub(super) fn new(pipeline: &'a Pipeline, raw: &'a str, known: Option<&'a [u8]>) -> Analysis<'a> {
+        let (marked, (raw, unread)) = (raw, split(raw));
         Analysis {
             pipeline,
+            marked,
             raw,
+            unread,
+            is_wordless: false,
             known,
             hash: OnceCell::new(),
             normal: OnceCell::new(),
@@ -137,14 +147,39 @@ impl<'a> Analysis<'a> {
         self.times
     }
 
-    /// Returns the raw text.
+    /// Returns the parts of the document that could not be read, such as pictures.
+    pub fn unread(&self) -> Option<Unread> {
+        self.unread
+    }
+
+    /// Makes a document with unread parts count as having no words, so that it is compared only with copies: similar texts say nothing about
+    /// pictures. All other documents stay the same.
+    pub fn comparable(&mut self) {
+        self.is_wordless = self.unread.is_some();
+    }
+
+    /// Returns whether the document contains nothing but white space, and therefore has no copies. The same holds for a document with parts
+    /// that are not known.
+    pub fn has_no_copies(&self) -> bool {
+        match self.unread {
+            None => self.raw.trim_start().is_empty(),
+            Some(unread) => unread == Unread::Unknown,
+        }
+    }
+
+    /// Returns the raw text with the mark of its unread parts; see [`dupsift_core::unread`]. Copies have equal marked texts.
+    pub fn marked(&self) -> &'a str {
+        self.marked
+    }
+
+    /// Returns the raw text, without the mark of unread parts.
     pub fn raw(&self) -> &'a str {
         self.raw
     }
 
-    /// Returns the `hash128` of the raw text; exact copies have equal hashes.
+    /// Returns the `hash128` of the raw text and the mark of its unread parts; exact copies have equal hashes.
     pub fn raw_hash(&self) -> u128 {
-        *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
+        *self.hash.get_or_init(|| hash128(self.marked.as_bytes()))
     }
 
     /// Returns a hash of the text, the fields that were read with it, and the scope. Documents that no algorithm in the run can distinguish
@@ -173,6 +208,9 @@ impl<'a> Analysis<'a> {
     /// Returns the field as a separate document; `None` if the field has no value.
     pub fn field(&self, field: Field) -> Option<&Analysis<'a>> {
         let FieldValue::Text(raw) = self.values[field as usize] else { return None };
+        if self.is_wordless {
+            return None;
+        }
         Some(self.fields[field as usize].get_or_init(|| {
             let mut document = Analysis::new(self.pipeline, raw, None);
             document.known_words = self.known_words;
@@ -210,6 +248,9 @@ impl<'a> Analysis<'a> {
     where
         'a: 'l,
     {
+        if self.is_wordless {
+            return None;
+        }
         let mut end = 0;
         for line in self.raw.split_inclusive(['\n', '\r']) {
             end += line.len();
@@ -377,7 +418,8 @@ impl<'a> Analysis<'a> {
     }
 
     fn normal(&self) -> &Normal {
-        self.normal.get_or_init(|| self.pipeline.normalise(self.raw).unwrap_or_default())
+        let raw = if self.is_wordless { "" } else { self.raw };
+        self.normal.get_or_init(|| self.pipeline.normalise(raw).unwrap_or_default())
     }
 
     fn cut(&self) -> &Cut {

@@ -16,6 +16,7 @@ use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Digest;
 use dupsift_core::row::Reason;
+use dupsift_core::unread::Unread;
 use dupsift_text::Analysis;
 
 /// Implements the `exact` algorithm.
@@ -81,15 +82,17 @@ impl KeySigner for ExactSigner {
         match self.form {
             Form::Canonical if document.words().is_empty() => Err("no words"),
             Form::Canonical => Ok(self.digest.of(document.canonical().as_bytes()).into()),
+            Form::Url if document.unread().is_some() => Err("unread parts"),
             Form::Url => {
                 let key = address::key(document.raw()).ok_or("no web address")?;
                 Ok(self.digest.of(key.as_bytes()).into())
             }
-            Form::Raw if document.raw().trim_start().is_empty() => Err("empty text"),
+            Form::Raw if document.unread() == Some(Unread::Unknown) => Err("unread parts"),
+            Form::Raw if document.has_no_copies() => Err("empty text"),
             // The run also needs this hash for every document, so the hash is computed only once.
             Form::Raw => Ok(match self.digest {
                 Digest::Xxh128 => document.raw_hash(),
-                digest => digest.of(document.raw().as_bytes()),
+                digest => digest.of(document.marked().as_bytes()),
             }
             .into()),
         }

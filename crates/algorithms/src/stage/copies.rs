@@ -16,9 +16,10 @@ pub const ROW: usize = 24;
 /// The number of leading bytes in a row that identify its group; they hold the hash.
 pub const GROUP: usize = 16;
 
-/// Returns the row of one document. Texts without visible characters are never copies of each other.
+/// Returns the row of one document. Texts without visible characters are never copies of each other, nor are documents with parts that are
+/// not known.
 pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
-    if document.raw().trim_start().is_empty() {
+    if document.has_no_copies() {
         return None;
     }
     let mut row = [0; ROW];

@@ -55,6 +55,7 @@ impl<'v, C: Copies> View<'v, C> {
         };
         let corpus = self.stats.map(|stats| stats as &dyn Frequencies);
         document.stands(fields, corpus, self.times(doc), scope);
+        document.comparable();
         document
     }
 

@@ -50,9 +50,10 @@ impl Given {
         Given { values, choices }
     }
 
-    /// Returns the total size of all answers and choices in bytes.
+    /// Returns the memory that all answers and choices take in bytes. A list may have any number of empty choices.
     pub fn bytes(&self) -> u64 {
-        self.values.iter().chain(&self.choices).map(|text| text.len() as u64).sum()
+        let bytes = |text: &String| (text.len() + size_of::<String>()) as u64;
+        self.values.iter().chain(&self.choices).map(bytes).sum()
     }
 
     /// Returns the answers as text.

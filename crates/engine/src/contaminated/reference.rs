@@ -29,6 +29,9 @@ const SHARE: u64 = 4;
 /// The number of bytes that a name or other string takes in addition to its characters.
 const A_TEXT: u64 = 64;
 
+/// The number of bytes that a byte of a JSON list may take in memory: an empty string has three bytes with its separator.
+const LIST_IN_MEMORY: usize = size_of::<String>() / 3;
+
 /// Holds the opened files of an evaluation set.
 pub struct Against {
     options: RunOptions,
@@ -247,7 +250,13 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                         continue;
                     }
                 };
-                let _long = session.engine.long_document(text.len())?;
+                // A list of many short values takes several times its bytes in memory.
+                let of_list = |column: &Option<TextColumn>| match column.as_ref().map(|column| column.get(row)) {
+                    Some(Cell::Text(text)) => text.len() * LIST_IN_MEMORY,
+                    _ => 0,
+                };
+                let lists = choices.iter().chain([&answers]).map(of_list).sum::<usize>();
+                let _long = session.engine.long_document(text.len() + lists)?;
                 let doc = batch.doc(row);
                 let choices = match &choices[..] {
                     [list] => value(list, row).and_then(|list| of_json(&list)).unwrap_or_default(),

@@ -107,6 +107,7 @@ pub fn report(
     report.warnings = notes(session, losses.bad);
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
+    report.warnings.extend(ids_named.warning());
     report.warnings.extend(taken.columns.keep.warnings().iter().cloned());
     report.warnings.extend(address_note(options));
     report.warnings.extend(warnings(&report));
@@ -142,6 +143,8 @@ fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> Document
         used: taken.used,
         rejections: taken.rejected.report(),
         extra_copies: copies.extra_copies(),
+        with_unread_parts: taken.with_unread_parts,
+        without_words: taken.without_words,
         text_bytes: taken.text_bytes,
         unpacked_bytes: session.source.unpacked_bytes(),
     }

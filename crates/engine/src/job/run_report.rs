@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::StageReport;
+use crate::reading::input_notes;
 pub use crate::reading::{BadInputReport, OtherInputReport};
 use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
 use dupsift_algorithms::stage::group::Compared;
@@ -325,12 +326,26 @@ pub struct DocumentsReport {
     pub rejections: RejectionsReport,
     /// The number of extra copies: exact copies, not counting the first document of each set.
     pub extra_copies: u64,
+    /// The number of rows with parts that cannot be read, such as pictures in a conversation. Such rows are compared only with exact copies.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub with_unread_parts: u64,
+    /// The number of rows with text that contains no letter or digit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub without_words: u64,
     /// The number of bytes of text that were read.
     pub text_bytes: u64,
     /// The total size, in bytes, of the lines decompressed from the input files. The total equals the uncompressed size of the files if
     /// each file was read once, to its end.
     #[serde(default)]
     pub unpacked_bytes: u64,
+}
+
+impl DocumentsReport {
+    /// Returns a sentence for each kind of text that can be compared only in part.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let unread = input_notes::unread_parts(self.with_unread_parts);
+        unread.into_iter().chain(input_notes::without_words(self.without_words))
+    }
 }
 
 /// Records the ids of the corpus.

@@ -3,6 +3,7 @@
 use super::RejectionsReport;
 use crate::session::Session;
 use dupsift_core::encoding::Encoding;
+use dupsift_core::number::counted_as;
 use dupsift_files::io::Source;
 use dupsift_files::tables::RejectReason;
 
@@ -24,6 +25,21 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
 /// Returns the notes on an input whose rows have been read.
 pub fn of_reading(session: &Session<'_>, rejections: &RejectionsReport) -> Vec<String> {
     notes(session.source).into_iter().chain(other_encoding(session, rejections)).collect()
+}
+
+/// Returns a warning about rows with parts that cannot be read.
+pub(crate) fn unread_parts(rows: u64) -> Option<String> {
+    (rows > 0).then(|| {
+        let rows_have = counted_as(rows, "row has|rows have");
+        format!(
+            "{rows_have} parts that cannot be read, such as pictures; such rows are compared only with exact copies"
+        )
+    })
+}
+
+/// Returns a note about rows whose text contains no words.
+pub(crate) fn without_words(rows: u64) -> Option<String> {
+    (rows > 0).then(|| format!("{} no letters or digits", counted_as(rows, "text contains|texts contain")))
 }
 
 /// Suggests an option if rows of line-based files or text files are not UTF-8.

@@ -180,11 +180,18 @@ pub fn each_page(
 ) -> Result<()> {
     let content_types = batch.text_column(&session.options.content_type_column)?;
     let urls = batch.text_column(&session.options.url_column)?;
+    // A web archive may have responses without a body, which are skipped because of their kind.
+    let may_be_empty = !batch.is_empty() && {
+        let format = session.source.locate(batch.doc(0)).0.format;
+        !format.names_columns() && !format.is_whole()
+    };
+    let empty = Rejection::from(RejectReason::EmptyText);
     for row in 0..batch.len() {
         session.engine.go_on()?;
         match batch.page(row) {
             Err(why) => each(row, Seen::Bad(why))?,
             Ok(None) => each(row, Seen::Null)?,
+            Ok(Some(bytes)) if !may_be_empty && bytes.trim_ascii_start().is_empty() => each(row, Seen::Bad(&empty))?,
             Ok(Some(bytes)) => {
                 let _long = session.engine.long_document(bytes.len())?;
                 let begun = Instant::now();

@@ -30,7 +30,7 @@ pub(super) fn keys_of(
                 keys[row.position as usize] = both(combine(3, row.position.into()), row.key);
             }
         }
-        Some(reason) if document.raw().trim_start().is_empty() => return Err(reason),
+        Some(reason) if document.has_no_copies() => return Err(reason),
         Some(_) => keys[0] = both(2, document.copy_hash()),
     }
     Ok(())

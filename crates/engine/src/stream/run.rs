@@ -252,6 +252,8 @@ fn attempt(
     (report.signed, report.rejections) = (read.signed, read.rejected.report());
     report.warnings.extend(input_notes::other_encoding(session, &report.rejections));
     report.warnings.extend(read.lost.warnings());
+    report.warnings.extend(read.ids_seen.warning());
+    report.warnings.extend(input_notes::unread_parts(read.with_unread_parts));
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = sizing.false_positives(&filter, held.keys);
@@ -285,6 +287,7 @@ impl Keys {
 /// Holds the results of the pass, except for the keys.
 struct Read {
     signed: u64,
+    with_unread_parts: u64,
     unsigned: BTreeMap<&'static str, u64>,
     rejected: Rejected,
     ids_seen: IdsSeen,
@@ -306,8 +309,8 @@ fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, R
     let counts = session.read(
         name,
         &want,
-        || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), 0u64, Seen::default())),
-        |((scratch, own), rejected, unsigned, signed, (ids_seen, lost)), batch| {
+        || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), [0u64; 2], Seen::default())),
+        |((scratch, own), rejected, unsigned, [signed, with_unread_parts], (ids_seen, lost)), batch| {
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let doc = batch.doc(row);
@@ -321,6 +324,7 @@ fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, R
                 scratch.clear();
                 let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
+                *with_unread_parts += u64::from(document.unread().is_some());
                 bound.signer.sign(&document, scratch);
                 match keys_of(&document, scratch, own) {
                     Ok(()) => {
@@ -337,9 +341,17 @@ fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, R
         |(_, mut rejected, unsigned, signed, seen)| rejected.flush().map(|()| (unsigned, signed, seen)),
     )?;
     let (ids_seen, lost) = Seen::default();
-    let mut read = Read { signed: 0, unsigned: BTreeMap::new(), rejected: rejecter.finish()?, ids_seen, lost };
-    for (unsigned, signed, (ids_seen, lost)) in counts {
+    let mut read = Read {
+        signed: 0,
+        with_unread_parts: 0,
+        unsigned: BTreeMap::new(),
+        rejected: rejecter.finish()?,
+        ids_seen,
+        lost,
+    };
+    for (unsigned, [signed, with_unread_parts], (ids_seen, lost)) in counts {
         read.signed += signed;
+        read.with_unread_parts += with_unread_parts;
         unsigned.into_iter().for_each(|(reason, count)| *read.unsigned.entry(reason).or_insert(0) += count);
         read.ids_seen.merge(&ids_seen);
         read.lost.merge(&lost);

@@ -75,7 +75,8 @@ impl Seen {
     /// Adds a document, and returns whether a similar document was seen before. Returns `None` if the document has no key, for example
     /// because it consists only of white space.
     pub fn add(&mut self, text: &str) -> Option<bool> {
-        let document = self.pipeline.analyse(text);
+        let mut document = self.pipeline.analyse(text);
+        document.comparable();
         self.signatures.clear();
         self.bound.signer.sign(&document, &mut self.signatures);
         keys_of(&document, &self.signatures, &mut self.own).ok()?;

@@ -1,6 +1,7 @@
 //! Replaces the text of some rows in a copied file. All other values are preserved.
 
 use super::coding::Coding;
+use super::mended::{self, Instead, mended};
 use super::quotes::{Dialect, Field, Quoting, fields};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -44,9 +45,14 @@ impl Edits<'_> {
     pub(super) fn json(&self, row: u64, line: &[u8]) -> Result<Vec<u8>, String> {
         let line = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let begin = line.find('{').ok_or(CHANGED)?;
-        let place = json_text(&line[begin..], self.column).ok_or(CHANGED)?;
+        let place = json_text(&line[begin..], self.column).or_else(|| {
+            let same_length = mended(&line[begin..], Instead::SameLength)?;
+            json_text(&same_length, self.column)
+        });
+        let place = place.ok_or(CHANGED)?;
         let place = place.start + begin..place.end + begin;
-        let text: String = serde_json::from_str(&line[place.clone()]).map_err(|_| CHANGED)?;
+        let text: String =
+            mended::read(line[place.clone()].as_bytes(), |text| serde_json::from_slice(text)).map_err(|_| CHANGED)?;
         let edited = (self.edit)(row, &text).ok_or(CHANGED)?;
         let edited = serde_json::to_string(&edited).map_err(|error| error.to_string())?;
         Ok([&line[..place.start], &edited, &line[place.end..]].concat().into_bytes())
@@ -127,8 +133,11 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
 
 /// Returns the field names of an object; `None` if the string is not an object.
 pub(super) fn object_fields(object: &str) -> Option<Vec<String>> {
-    let fields: Fields<'_> = serde_json::from_str(object).ok()?;
-    Some(fields.0.into_iter().map(|(name, _)| name).collect())
+    let names = |object: &[u8]| {
+        let fields: Fields<'_> = serde_json::from_slice(object)?;
+        Ok::<_, serde_json::Error>(fields.0.into_iter().map(|(name, _)| name).collect())
+    };
+    mended::read(object.as_bytes(), names).ok()
 }
 
 /// The fields of an object, each with its raw text.

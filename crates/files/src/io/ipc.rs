@@ -374,21 +374,16 @@ fn as_bytes(data_type: &DataType) -> DataType {
         DataType::LargeUtf8 => DataType::LargeBinary,
         DataType::Utf8View => DataType::BinaryView,
         DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(as_bytes(values))),
-        DataType::List(item) if is_texts(data_type) => DataType::List(item_of_bytes(item)),
-        DataType::LargeList(item) if is_texts(data_type) => DataType::LargeList(item_of_bytes(item)),
+        DataType::List(item) => DataType::List(field_of_bytes(item)),
+        DataType::LargeList(item) => DataType::LargeList(field_of_bytes(item)),
+        DataType::FixedSizeList(item, length) => DataType::FixedSizeList(field_of_bytes(item), *length),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|field| field_of_bytes(field)).collect()),
         other => other.clone(),
     }
 }
 
-fn item_of_bytes(item: &Field) -> Arc<Field> {
-    let field = |field: &Field| field.clone().with_data_type(as_bytes(field.data_type()));
-    match item.data_type() {
-        DataType::Struct(fields) => {
-            let fields = fields.iter().map(|inner| field(inner)).collect();
-            Arc::new(item.clone().with_data_type(DataType::Struct(fields)))
-        }
-        _ => Arc::new(field(item)),
-    }
+fn field_of_bytes(field: &Field) -> Arc<Field> {
+    Arc::new(field.clone().with_data_type(as_bytes(field.data_type())))
 }
 
 /// Returns whether a column contains strings, including dictionaries of strings.

@@ -3,6 +3,7 @@
 //! A field that is literally named `meta.id` takes precedence over the nested field.
 
 use super::json_walk::{self, By, Plain, skip_list};
+use super::mended;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
@@ -35,17 +36,18 @@ pub(super) enum Kind {
 
 /// Returns the distinct field names of a line in order, up to a maximum number; `None` if the line is not an object.
 pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
-    let mut json = serde_json::Deserializer::from_slice(line);
-    let names = json.deserialize_map(Names).ok()?;
-    json.end().ok()?;
-    Some(names.into_iter().collect())
+    let names = |line: &[u8]| {
+        let mut json = serde_json::Deserializer::from_slice(line);
+        let names = json.deserialize_map(Names)?;
+        json.end().map(|()| names)
+    };
+    Some(mended::read(line, names).ok()?.into_iter().collect())
 }
 
 /// Returns the total size, in bytes, of the values of the fields `names` as written in the line; 0 if the line is not a row.
 pub(super) fn bytes_of(line: &[u8], names: &[String]) -> u64 {
-    let Ok(line) = std::str::from_utf8(line) else { return 0 };
-    let mut json = serde_json::Deserializer::from_str(line);
-    json.deserialize_map(BytesOf(names)).unwrap_or(0)
+    let bytes = |line: &[u8]| serde_json::Deserializer::from_slice(line).deserialize_map(BytesOf(names));
+    if std::str::from_utf8(line).is_ok() { mended::read(line, bytes).unwrap_or(0) } else { 0 }
 }
 
 struct BytesOf<'n>(&'n [String]);
@@ -93,11 +95,13 @@ impl<'de> Visitor<'de> for Names {
 /// Returns the fields of a line, including nested fields, sorted by name; `None` if the line is not an object. All requested fields are
 /// included. Other fields are shown only in messages, so the number of these fields and the length of their paths are limited.
 pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
-    let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
-    let mut json = serde_json::Deserializer::from_slice(line);
-    json.deserialize_map(&mut walk).ok()?;
-    json.end().ok()?;
-    let mut found = walk.found;
+    let found = |line: &[u8]| {
+        let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
+        let mut json = serde_json::Deserializer::from_slice(line);
+        json.deserialize_map(&mut walk)?;
+        json.end().map(|()| walk.found)
+    };
+    let mut found = mended::read(line, found).ok()?;
     found.sort_unstable_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
     found.dedup_by(|later, first| later.name == first.name);
     Some(found)

@@ -6,8 +6,10 @@
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
 use super::json_walk::{By, Plain, Walk, skip_list};
+use super::mended::{Instead, mended};
+use super::messages::Conversation;
 use super::schema::Columns;
-use crate::tables::lists::{self, TEXT_FIELDS};
+use crate::tables::lists;
 use crate::tables::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -29,10 +31,33 @@ pub(super) struct Row<'l> {
 pub(super) enum JsonId<'l> {
     #[default]
     None,
+    /// A value that cannot be an id, or two values. The row is read and counts as a row without an id.
+    Unusable,
     Text(Cow<'l, str>),
     Int(i64),
     /// An integer above the largest signed 64-bit integer.
     UInt(u64),
+}
+
+impl Row<'_> {
+    /// Returns the row without references to its line.
+    fn into_owned(self) -> Row<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        Row { text: self.text.map(owned), id: self.id.into_owned(), others: self.others, bad: self.bad }
+    }
+}
+
+impl JsonId<'_> {
+    /// Returns the id without references to its line.
+    pub(super) fn into_owned(self) -> JsonId<'static> {
+        match self {
+            JsonId::None => JsonId::None,
+            JsonId::Unusable => JsonId::Unusable,
+            JsonId::Text(text) => JsonId::Text(text.into_owned().into()),
+            JsonId::Int(number) => JsonId::Int(number),
+            JsonId::UInt(number) => JsonId::UInt(number),
+        }
+    }
 }
 
 /// Returns the row that a line represents, or the reason why the line is invalid. `takes` determines how much of each field in
@@ -41,7 +66,11 @@ pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Re
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
     let mut json = serde_json::Deserializer::from_str(line);
-    RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
+    let read = RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row));
+    read.or_else(|error| match mended(line, Instead::Null) {
+        Some(line) => parse(line.as_bytes(), columns, takes).map(Row::into_owned),
+        None => Err(said(error)),
+    })
 }
 
 /// Truncates the parser's message, because it may quote an entire document.
@@ -85,6 +114,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             takes: self.takes,
             row: Row { others: vec![JsonValue::Null; others.len()], ..Row::default() },
             depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
+            id_again: false,
             there: 0,
         };
         filled.fields(map, "", 1)?;
@@ -100,6 +130,8 @@ struct Filled<'c, 'l> {
     /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains a dot
     /// takes precedence over a nested field. Empty if no name contains a dot; in that case, no object is searched.
     depths: Vec<usize>,
+    /// Whether the id that is about to be read follows another id at the same depth.
+    id_again: bool,
     /// One bit each for the text, the id and the other fields; a bit is set if the field was present. Used only if no name contains a dot.
     there: u128,
 }
@@ -117,7 +149,7 @@ impl<'de> Filled<'_, 'de> {
                     Read::Plain(other) => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
                     Read::Strange(what) => {
                         let detail = format!(
-                            "the field {:?} is a list that contains {what}; expected strings, or objects with \"content\" or \"text\"",
+                            "the field {:?} is a list that contains {what}; expected strings, or messages with \"content\", \"text\" or \"value\"",
                             columns.text
                         );
                         self.row.bad = Some(Rejection::new(RejectReason::WrongType, detail));
@@ -139,7 +171,12 @@ impl<'de> Filled<'_, 'de> {
                         Scalar::Int(number) => self.row.id = JsonId::Int(number),
                         Scalar::UInt(number) => self.row.id = JsonId::UInt(number),
                         Scalar::Null => self.row.id = JsonId::None,
-                        other => self.row.bad = Some(wrong_type(&columns.id, &other, "a string or integer")),
+                        Scalar::Bool | Scalar::Fraction | Scalar::List | Scalar::Object => {
+                            self.row.id = JsonId::Unusable;
+                        }
+                    }
+                    if std::mem::take(&mut self.id_again) {
+                        self.row.id = JsonId::Unusable;
                     }
                 }
                 Field::Other(at) if self.wins(2 + at, depth) => {
@@ -186,7 +223,9 @@ impl<'de> Filled<'_, 'de> {
                 (true, is_second)
             }
         };
-        if is_second {
+        // A text is never lost because of its id.
+        self.id_again |= is_second && at == 1;
+        if is_second && (at != 1 || self.columns.parts.contains(&self.columns.id)) {
             let name = [&self.columns.text, &self.columns.id].into_iter().chain(&self.columns.others).nth(at);
             let detail = format!("the field {:?} occurs twice", name.map_or("", String::as_str));
             self.row.bad = Some(Rejection::new(RejectReason::BrokenRecord, detail));
@@ -338,7 +377,7 @@ enum Read<'l> {
     Strange(&'static str),
 }
 
-/// Reads a [`Scalar`], or the text of a list whose items are strings or objects with one of the [`TEXT_FIELDS`].
+/// Reads a [`Scalar`], or the text of a list of strings and messages; see [`super::messages`].
 struct ReadText;
 
 impl<'de> Walk<'de> for ReadText {
@@ -348,115 +387,14 @@ impl<'de> Walk<'de> for ReadText {
         ReadScalar.plain(value).map(Read::Plain)
     }
     fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Read<'de>, A::Error> {
-        let (mut text, mut strange) = (String::new(), None);
-        while let Some(item) = list.next_element_seed(By(Item { text: &mut text }))? {
+        let (mut conversation, mut strange) = (Conversation::default(), None);
+        while let Some(item) = list.next_element_seed(By(conversation.item()))? {
             strange = strange.or(item);
         }
-        Ok(strange.map_or(Read::Joined(text), Read::Strange))
+        Ok(strange.map_or_else(|| Read::Joined(conversation.into_text()), Read::Strange))
     }
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Read<'de>, A::Error> {
         ReadScalar.object(object).map(Read::Plain)
-    }
-}
-
-/// Appends a list item to the text; returns the kind of the item if the item is not text.
-struct Item<'t> {
-    text: &'t mut String,
-}
-
-impl Item<'_> {
-    fn push(self, part: &str) {
-        if !part.is_empty() && !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.push_str(part);
-    }
-}
-
-impl<'de> Walk<'de> for Item<'_> {
-    type Value = Option<&'static str>;
-
-    fn plain<E>(self, value: Plain<'de, '_>) -> Result<Option<&'static str>, E> {
-        match value {
-            Plain::Null => return Ok(None),
-            Plain::Borrowed(part) => self.push(part),
-            Plain::Unescaped(part) => self.push(part),
-            Plain::Bool(_) => return Ok(Some("true or false")),
-            Plain::Int(_) | Plain::UInt(_) | Plain::Float(_) => return Ok(Some("a number")),
-        }
-        Ok(None)
-    }
-    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<Option<&'static str>, A::Error> {
-        skip_list(list).map(|()| Some("a list"))
-    }
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<&'static str>, A::Error> {
-        // Uses the first field in `TEXT_FIELDS` that is present, regardless of the order of fields in the object.
-        let mut found: Option<(usize, String, Option<&'static str>)> = None;
-        while let Some(name) = object.next_key::<Cow<'_, str>>()? {
-            let place = TEXT_FIELDS.iter().position(|field| *field == name);
-            match place.filter(|place| found.as_ref().is_none_or(|found| *place <= found.0)) {
-                Some(place) => {
-                    let mut text = String::new();
-                    let strange = object.next_value_seed(By(Content { text: &mut text }))?;
-                    found = Some((place, text, strange));
-                }
-                None => _ = object.next_value::<IgnoredAny>()?,
-            }
-        }
-        Ok(match found {
-            Some((_, _, Some(strange))) => Some(strange),
-            Some((_, text, None)) => {
-                self.push(&text);
-                None
-            }
-            None => Some("an object without text"),
-        })
-    }
-}
-
-/// The content of a message: a string, or a list of parts. Parts without text, such as images, are ignored.
-struct Content<'t> {
-    text: &'t mut String,
-}
-
-impl<'de> Walk<'de> for Content<'_> {
-    type Value = Option<&'static str>;
-
-    fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<Option<&'static str>, E> {
-        Item { text: self.text }.plain(value)
-    }
-    fn list<A: SeqAccess<'de>>(self, mut list: A) -> Result<Option<&'static str>, A::Error> {
-        while list.next_element_seed(By(Part { text: &mut *self.text }))?.is_some() {}
-        Ok(None)
-    }
-    fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<&'static str>, A::Error> {
-        ReadScalar.object(object).map(|_| Some("a message whose content is an object"))
-    }
-}
-
-/// A part of a message's content.
-struct Part<'t> {
-    text: &'t mut String,
-}
-
-impl<'de> Walk<'de> for Part<'_> {
-    type Value = ();
-
-    fn plain<E: serde::de::Error>(self, value: Plain<'de, '_>) -> Result<(), E> {
-        Item { text: self.text }.plain(value).map(|_| ())
-    }
-    fn list<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
-        skip_list(list)
-    }
-    fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
-        while let Some(name) = object.next_key::<Cow<'_, str>>()? {
-            if name == "text" {
-                object.next_value_seed(By(Item { text: &mut *self.text }))?;
-            } else {
-                object.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -524,13 +462,10 @@ mod tests {
         };
         assert!(why(br#"{"text":5}"#).contains("is an integer; expected a string"));
         assert!(why(br#"{"text":["a",true]}"#).contains("is a list that contains true or false"));
-        assert!(why(br#"{"text":"a","id":1.5}"#).contains("not an integer; expected a string or integer"));
-        assert!(why(br#"{"text":"a","id":{"a":1}}"#).contains("an object"));
         assert!(why(b"{\"text\":\"a\xFF\"}").contains("not UTF-8: byte 10"));
         assert!(why(b"{\"other\":\"a\xFF\"}").contains("not UTF-8"));
         assert!(why(br#"{"text":"a""#).contains("not JSON: EOF"));
         assert!(why(br#"{"text":"a"} x"#).contains("trailing characters"));
-        assert!(why(br#"{"text":"\ud800"}"#).contains("not JSON"));
         assert!(why(b"[1,2]").contains("expected an object with the field \"text\""));
         let long = format!("\"{}\"", "x".repeat(100_000));
         assert!(why(long.as_bytes()).len() < 300);
@@ -564,6 +499,33 @@ mod tests {
             assert_eq!(parsed(line).text.as_deref(), Some("a"), "{line}");
         }
         assert!(parse(br#"{"doc":{"text":"a"}"#, &columns).is_err());
+    }
+
+    #[test]
+    fn a_text_is_never_lost_because_of_its_id() {
+        let ids =
+            ["1.0", "-0.5", "18446744073709551616", "true", "{\"a\":1}", "[1]", "NaN", "1,\"id\":2", "2,\"id\":null"];
+        for id in ids {
+            let row = parse(format!("{{\"text\":\"a\",\"id\":{id}}}").as_bytes(), &columns()).expect("JSON");
+            assert_eq!((row.text.as_deref(), row.bad), (Some("a"), None), "{id}");
+            assert_eq!(row.id, if id == "NaN" { JsonId::None } else { JsonId::Unusable }, "{id}");
+        }
+        let nested = Columns { id: "meta.id".into(), ..columns() };
+        let line = br#"{"text":"a","meta":{"id":1,"id":2}}"#;
+        let row = parse(line, &nested).expect("JSON");
+        assert_eq!((row.id, row.bad), (JsonId::Unusable, None));
+        // A second text is a different matter.
+        assert!(parse(br#"{"text":"a","text":"b"}"#, &columns()).expect("JSON").bad.is_some());
+    }
+
+    #[test]
+    fn lone_surrogates_and_numbers_beyond_json_are_read() {
+        let line = br#"{"id":"a\udc00","text":"cut \ud83d","score":-Infinity,"title":"\ud800","more":[NaN]}"#;
+        let row = parse(line, &columns()).expect("mended");
+        assert_eq!((row.text.as_deref(), row.id), (Some("cut \u{FFFD}"), JsonId::Text("a\u{FFFD}".into())));
+        assert_eq!((row.others, row.bad), (vec![JsonValue::Text("\u{FFFD}".into()), JsonValue::Null], None));
+        let why = parse(br#"{"text":"\ud83d""#, &columns()).expect_err("no JSON").to_string();
+        assert!(why.contains("not JSON"), "{why}");
     }
 
     #[test]

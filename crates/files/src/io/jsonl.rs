@@ -178,7 +178,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         }
     }
     scan.id = scan.id.or_else(|| match json_row::parse(line, columns, &[]).ok()?.id {
-        JsonId::None => None,
+        JsonId::None | JsonId::Unusable => None,
         JsonId::Text(_) => Some(IdKind::Text),
         JsonId::Int(_) => Some(IdKind::Int64),
         JsonId::UInt(_) => Some(IdKind::UInt64),
@@ -285,9 +285,10 @@ impl<'b> Batch<'b> {
         if let Some(why) = row.bad {
             self.bad.insert(self.docs.len(), why);
             row.text = None;
-            self.seen.unreadable += u64::from(row.id == JsonId::None);
-        } else if row.id == JsonId::None {
+            self.seen.unreadable += u64::from(matches!(row.id, JsonId::None | JsonId::Unusable));
+        } else if matches!(row.id, JsonId::None | JsonId::Unusable) {
             self.seen.nulls += 1;
+            self.seen.unusable += u64::from(row.id == JsonId::Unusable);
         }
         self.docs.push(doc);
         self.bytes += 8;
@@ -300,12 +301,7 @@ impl<'b> Batch<'b> {
         }
         if self.want.id {
             self.bytes += if let JsonId::Text(text) = &row.id { text.len() } else { 0 };
-            self.ids.push(match row.id {
-                JsonId::Text(text) => JsonId::Text(text.into_owned().into()),
-                JsonId::None => JsonId::None,
-                JsonId::Int(number) => JsonId::Int(number),
-                JsonId::UInt(number) => JsonId::UInt(number),
-            });
+            self.ids.push(row.id.into_owned());
         }
         row.others.resize(self.others.len(), JsonValue::Null);
         let wanted =
@@ -347,7 +343,7 @@ impl<'b> Batch<'b> {
 fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
     for id in ids {
         match id {
-            JsonId::None => false,
+            JsonId::None | JsonId::Unusable => false,
             JsonId::Text(_) => seen.kinds.insert(IdKind::Text),
             JsonId::Int(_) => seen.kinds.insert(IdKind::Int64),
             JsonId::UInt(number) => {
@@ -356,7 +352,7 @@ fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
             }
         };
     }
-    if ids.iter().all(|id| matches!(id, JsonId::None | JsonId::Int(_))) {
+    if ids.iter().all(|id| matches!(id, JsonId::None | JsonId::Unusable | JsonId::Int(_))) {
         let mut column = Int64Builder::with_capacity(ids.len());
         ids.iter().for_each(|id| column.append_option(if let JsonId::Int(number) = id { Some(*number) } else { None }));
         return Arc::new(column.finish());
@@ -364,7 +360,7 @@ fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
     let mut column = StringViewBuilder::with_capacity(ids.len());
     for id in ids {
         match id {
-            JsonId::None => column.append_null(),
+            JsonId::None | JsonId::Unusable => column.append_null(),
             JsonId::Text(text) => column.append_value(text),
             JsonId::Int(number) => column.append_value(number.to_string()),
             JsonId::UInt(number) => column.append_value(number.to_string()),

@@ -38,6 +38,8 @@ mod lines;
 mod lock;
 mod made_folders;
 mod members;
+mod mended;
+pub(crate) mod messages;
 mod mounts;
 mod names;
 mod nested;

@@ -1,5 +1,7 @@
 //! Creates the message for a JSON lines file in which no line is an object, with the likely fix.
 
+use super::mended;
+
 /// The number of characters of a parser message that are shown.
 const SHOWN: usize = 120;
 
@@ -16,7 +18,7 @@ pub(super) fn is_text(line: &[u8]) -> bool {
 
 /// Returns whether the line opens an array and does not close it.
 pub(super) fn is_open_array(line: &[u8]) -> bool {
-    let array = serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(line.trim_ascii());
+    let array = mended::read(line.trim_ascii(), |line| serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(line));
     line.trim_ascii().starts_with(b"[") && array.is_err_and(|error| error.is_eof())
 }
 
@@ -39,7 +41,7 @@ fn kind(line: &[u8]) -> (String, &'static str) {
             "; jq -c \".[]\" FILE writes each item of an array on its own line",
         ),
         Some(b'{') => {
-            let error = serde_json::from_slice::<serde::de::IgnoredAny>(line).err();
+            let error = mended::read(line, |line| serde_json::from_slice::<serde::de::IgnoredAny>(line)).err();
             if error.as_ref().is_some_and(serde_json::Error::is_eof) {
                 return (
                     "an object that continues on the next line".to_owned(),
@@ -49,7 +51,7 @@ fn kind(line: &[u8]) -> (String, &'static str) {
             let error = error.map_or_else(|| "names that are not strings".to_owned(), |error| error.to_string());
             (error.chars().take(SHOWN).collect(), "")
         }
-        _ => match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+        _ => match mended::read(line, |line| serde_json::from_slice::<serde::de::IgnoredAny>(line)) {
             Ok(_) => ("it is not an object".to_owned(), ""),
             Err(error) => (error.to_string().chars().take(SHOWN).collect(), ""),
         },

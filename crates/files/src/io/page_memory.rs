@@ -14,6 +14,10 @@ use std::sync::Arc;
 /// The total size, in bytes, up to which small pages are read together.
 const TOGETHER: u64 = 8 << 20;
 
+/// The number of bytes that an item of a list takes in memory in addition to its characters: levels, offsets, and a bit for nulls. Items are
+/// decoded into lists that grow by half their size.
+const A_LIST_ITEM: u64 = 24;
+
 /// A column in a row group.
 pub(super) struct Column {
     name: String,
@@ -38,10 +42,14 @@ impl Column {
         }
     }
 
-    /// Returns the size of a chunk in bytes, unpacked plus packed.
+    /// Returns the size of a chunk in bytes, unpacked plus packed. The number of items in lists is included, because millions of nulls or
+    /// empty strings may take only a few bytes in the file.
     pub fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0).max(chunk.uncompressed_size());
-        (unencoded.max(0) as u64).saturating_add(chunk.compressed_size().max(0) as u64)
+        let values = if chunk.column_descr().max_rep_level() > 0 { chunk.num_values().max(0) as u64 } else { 0 };
+        (unencoded.max(0) as u64)
+            .saturating_add(chunk.compressed_size().max(0) as u64)
+            .saturating_add(values.saturating_mul(A_LIST_ITEM))
     }
 
     fn packed(&self, page: &Page) -> u64 {
@@ -153,6 +161,28 @@ fn cuts(columns: &[Column], rows: Range<u64>) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::testkit::{batch, write_parquet};
+    use ::parquet::file::properties::WriterProperties;
+    use arrow::array::{
+        ArrayRef,
+        builder::{ListBuilder, StringBuilder},
+    };
+
+    #[test]
+    fn items_of_lists_take_memory_even_if_they_are_empty() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        for item in [None, Some("")] {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            lists.append_value(std::iter::repeat_n(item, 500_000));
+            let lists: ArrayRef = Arc::new(lists.finish());
+            write_parquet(&path, &batch(vec![("text", lists)]), WriterProperties::default());
+            let file = std::fs::File::open(&path).expect("the file");
+            assert!(file.metadata().expect("its size").len() < 10_000);
+            let metadata = crate::io::parquet::load(&file).expect("a footer");
+            assert!(Column::bytes_of(metadata.row_group(0).column(0)) > 500_000 * 20, "{item:?}");
+        }
+    }
 
     fn page(rows: u32, unpacked: u32, packed: u32) -> Page {
         Page { rows, values: rows, unpacked, packed, ..Page::default() }

@@ -6,7 +6,8 @@
 
 use super::format::Piece;
 use super::schema::{Columns, Shown};
-use crate::tables::lists::TEXT_FIELDS;
+use crate::io::messages;
+use crate::tables::lists::is_texts;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
 use ::parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType};
@@ -167,7 +168,7 @@ fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Describ
         field.get_fields().iter().for_each(|child| describe_below(&path, child, described));
         return;
     }
-    let is_texts = texts_below(field).is_some();
+    let is_texts = !texts_below(field).is_empty();
     let (data_type, says) = match data_type(field) {
         Some(Ok(data_type)) => (Some(data_type.clone()), data_type.to_string()),
         Some(Err(_)) => (None, "of an unknown type".to_owned()),
@@ -189,36 +190,69 @@ fn is_repeated(field: &TypePtr) -> bool {
 }
 
 /// Returns the fields from the root to the plain column with this name or path. A column whose own name contains a dot takes precedence. If
-/// `or_texts` is set, a list that contains text is also accepted; in that case, the fields lead to the strings of the list.
-fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr>> {
+/// `or_texts` is set, a list that contains text is also accepted; in that case, there is one path for each leaf of the list that is read.
+/// Returns nothing if there is no such column.
+fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Vec<Vec<TypePtr>> {
     if let Some(field) = fields.iter().find(|field| field.name() == name) {
-        let plain = data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
-        return plain.or_else(|| texts_below(field).filter(|_| or_texts));
+        return match data_type(field) {
+            Some(Ok(_)) => vec![vec![field.clone()]],
+            _ if or_texts => texts_below(field),
+            _ => Vec::new(),
+        };
     }
-    fields.iter().filter(|field| is_struct(field)).find_map(|field| {
-        let rest = name.strip_prefix(field.name())?.strip_prefix('.')?;
-        let mut path = resolve(field.get_fields(), rest, or_texts)?;
-        path.insert(0, field.clone());
-        Some(path)
-    })
+    let below = fields.iter().filter(|field| is_struct(field)).map(|field| {
+        let rest = name.strip_prefix(field.name()).and_then(|rest| rest.strip_prefix('.'));
+        let mut paths = rest.map_or_else(Vec::new, |rest| resolve(field.get_fields(), rest, or_texts));
+        paths.iter_mut().for_each(|path| path.insert(0, field.clone()));
+        paths
+    });
+    below.into_iter().find(|paths| !paths.is_empty()).unwrap_or_default()
 }
 
-/// Returns the fields that lead from a list of strings, or of structs with a text field, to these strings; `None` for any other field.
-fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
+/// Returns the fields that lead to each leaf that is read from a list of strings or of messages; nothing for any other field.
+fn texts_below(list: &TypePtr) -> Vec<Vec<TypePtr>> {
     let info = list.get_basic_info();
     let is_list = info.logical_type_ref() == Some(&LogicalType::List) || info.converted_type() == ConvertedType::LIST;
     if !list.is_group() || !is_list || is_repeated(list) {
-        return None;
+        return Vec::new();
     }
-    let [repeated] = list.get_fields() else { return None };
-    let [item] = repeated.is_group().then(|| repeated.get_fields())? else { return None };
-    let is_text = |field: &TypePtr| matches!(data_type(field), Some(Ok(DataType::Utf8 | DataType::Binary)));
-    let mut path = vec![list.clone(), repeated.clone(), item.clone()];
-    if is_struct(item) {
-        let field = |name: &&str| item.get_fields().iter().find(|field| field.name() == *name);
-        path.push(TEXT_FIELDS.iter().find_map(field)?.clone());
+    let [repeated] = list.get_fields() else { return Vec::new() };
+    let items = if repeated.is_group() { repeated.get_fields() } else { &[] };
+    let [item] = items else { return Vec::new() };
+    let is_read = |field: &&TypePtr| item.is_primitive() || messages::is_read(field.name());
+    let fields = if item.is_primitive() { std::slice::from_ref(item) } else { item.get_fields() };
+    if !item.is_primitive() && !is_struct(item) {
+        return Vec::new();
     }
-    path.last().is_some_and(is_text).then_some(path)
+    let mut paths = Vec::new();
+    for field in fields.iter().filter(is_read) {
+        let mut path = vec![list.clone(), repeated.clone(), item.clone()];
+        path.extend((!item.is_primitive()).then(|| field.clone()));
+        leaves_below(path, &mut paths);
+    }
+    // The types of the leaves that are read determine whether the items are text.
+    let is_texts = !paths.is_empty()
+        && guarded(|| {
+            let schema = schema_of("schema", kept(std::slice::from_ref(list), &borrowed(&paths))?)?;
+            Ok(is_texts(parquet_to_arrow_schema(&schema, None)?.field(0).data_type()))
+        })
+        .unwrap_or(false);
+    if is_texts { paths } else { Vec::new() }
+}
+
+/// Adds the paths of all leaves below the last field of a path.
+fn leaves_below(path: Vec<TypePtr>, paths: &mut Vec<Vec<TypePtr>>) {
+    let Some(last) = path.last() else { return };
+    if last.is_primitive() {
+        return paths.push(path);
+    }
+    for field in last.get_fields() {
+        leaves_below(path.iter().chain([field]).cloned().collect(), paths);
+    }
+}
+
+fn borrowed(paths: &[Vec<TypePtr>]) -> Vec<&[TypePtr]> {
+    paths.iter().map(Vec::as_slice).collect()
 }
 
 /// Returns the Arrow type of a plain column; `None` for a nested or repeated column.
@@ -253,8 +287,18 @@ pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: 
 fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let schema = metadata.file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
-    let leaf =
-        resolve(fields, text, true).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lacks a column")?;
+    let paths = resolve(fields, text, true);
+    let mut leaves = paths.iter().filter_map(|path| leaf_of(schema, path));
+    let mut pieces = pieces_of_leaf(metadata, text, leaves.next().ok_or("the footer lacks a column")?, file_bytes)?;
+    for leaf in leaves {
+        for (piece, other) in pieces.iter_mut().zip(pieces_of_leaf(metadata, text, leaf, file_bytes)?) {
+            piece.bytes = piece.bytes.saturating_add(other.bytes);
+        }
+    }
+    Ok(pieces)
+}
+
+fn pieces_of_leaf(metadata: &ParquetMetaData, text: &str, leaf: usize, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let mut pieces = Vec::with_capacity(metadata.num_row_groups());
     for (at, group) in metadata.row_groups().iter().enumerate() {
         let wrong = |what: &str| format!("row group {at} in the footer {what}");
@@ -288,13 +332,15 @@ pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
     /// The name and path of each column, in the order of the reduced footer.
     pub columns: Vec<(String, Vec<String>)>,
+    /// The name of the column that contains each leaf of the reduced footer. A column of messages has several leaves.
+    pub leaves: Vec<String>,
     /// The names of string columns. These columns are read as bytes; the caller checks each value.
     pub strings: Vec<String>,
     /// The names of columns whose lists are returned as JSON.
     pub lists: Vec<String>,
 }
 
-/// A requested column: its name, the fields that lead to it, and its position among the file's columns.
+/// A leaf of a requested column: the name of the column, the fields that lead to the leaf, and its position among the file's leaves.
 struct Chosen {
     name: String,
     path: Vec<TypePtr>,
@@ -323,11 +369,14 @@ impl Footer {
         let mut chosen: Vec<Chosen> = columns
             .names()
             .into_iter()
-            .filter_map(|name| {
+            .flat_map(|name| {
                 let is_text = name == columns.text && columns.parts.is_empty() && !columns.html;
-                let path = resolve(fields, name, is_text || columns.lists.iter().any(|list| list == name))?;
-                let leaf = leaf_of(schema, &path)?;
-                Some(Chosen { name: name.to_owned(), path, leaf })
+                let paths = resolve(fields, name, is_text || columns.lists.iter().any(|list| list == name));
+                let chosen = |path: Vec<TypePtr>| {
+                    let leaf = leaf_of(schema, &path)?;
+                    Some(Chosen { name: name.to_owned(), path, leaf })
+                };
+                paths.into_iter().filter_map(chosen).collect::<Vec<_>>()
             })
             .collect();
         chosen.sort_unstable_by_key(|chosen| chosen.leaf);
@@ -337,9 +386,14 @@ impl Footer {
         Ok(Footer { lists: columns.lists.clone(), ..footer })
     }
 
-    /// Returns the position of a column among the requested columns.
-    pub fn place(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|(known, _)| known == name)
+    /// Returns the positions of a column's leaves in the reduced footer.
+    pub fn places(&self, name: &str) -> impl Iterator<Item = usize> {
+        self.leaves.iter().enumerate().filter(move |(_, known)| *known == name).map(|(at, _)| at)
+    }
+
+    /// Returns whether the file has a column.
+    pub fn has(&self, name: &str) -> bool {
+        self.places(name).next().is_some()
     }
 
     fn cut(metadata: &ParquetMetaData, chosen: &[Chosen]) -> Result<Footer, ParquetError> {
@@ -367,10 +421,17 @@ impl Footer {
             let column = &chosen.path[..list.map_or(chosen.path.len(), |list| list + 1)];
             column.iter().map(|field| field.name().to_owned()).collect()
         };
-        let columns = chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect();
-        let is_string = |chosen: &&Chosen| chosen.path.last().is_some_and(is_string);
-        let strings = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
-        Ok(Footer { metadata, columns, strings, lists: Vec::new() })
+        let mut columns: Vec<_> = chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect();
+        columns.dedup();
+        // Lists are converted to text, whatever their leaves contain.
+        let is_string = |chosen: &&Chosen| {
+            let is_list = chosen.path.iter().any(|field| field.is_group() && !is_struct(field));
+            is_list || chosen.path.last().is_some_and(is_string)
+        };
+        let mut strings: Vec<_> = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
+        strings.dedup();
+        let leaves = chosen.iter().map(|chosen| chosen.name.clone()).collect();
+        Ok(Footer { metadata, columns, leaves, strings, lists: Vec::new() })
     }
 }
 

@@ -95,7 +95,7 @@ fn reader(
     plan: &Plan<'_>,
     names: &[&str],
 ) -> std::result::Result<ParquetRecordBatchReader, String> {
-    let places = names.iter().filter_map(|name| footer.place(name));
+    let places = names.iter().flat_map(|name| footer.places(name));
     let file = Bounded::new(file).map_err(|error| error.to_string())?;
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
         .with_projection(ProjectionMask::leaves(footer.metadata.parquet_schema(), places))
@@ -116,7 +116,7 @@ fn reader(
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
     let of_group = |group: usize| -> u64 {
-        let places = names.iter().filter_map(|name| footer.place(name));
+        let places = names.iter().flat_map(|name| footer.places(name));
         places.map(|place| metadata.row_group(group).column(place).uncompressed_size().max(0) as u64).sum()
     };
     let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
@@ -126,7 +126,7 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     }
     // A dictionary value is at most as large as its chunk, and every row may refer to it.
     let longest = |group: usize| -> u64 {
-        let places = names.iter().filter_map(|name| footer.place(name));
+        let places = names.iter().flat_map(|name| footer.places(name));
         let chunks = places.map(|place| metadata.row_group(group).column(place));
         let chunks = chunks.filter(|chunk| chunk.column_type() == PhysicalType::BYTE_ARRAY);
         chunks.map(|chunk| spread_bytes(chunk, plan.batch_bytes as u64)).fold(0, u64::saturating_add)
@@ -174,7 +174,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
 
 /// Returns the first column that cannot be read even on its own; called only if the file is damaged.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
-    plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
+    plan.names.iter().copied().filter(|name| footer.has(name)).find(|name| {
         let Ok(file) = file.try_clone() else { return false };
         let Ok(mut reader) = reader(file, footer, plan, &[name]) else { return true };
         loop {

@@ -30,7 +30,7 @@ pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
     let groups = footer.metadata.metadata().row_groups().iter().enumerate();
     let mut longest = 0;
     for (at, group) in groups {
-        let asked = footer.columns.iter().map(|(name, _)| name.as_str()).zip(group.columns());
+        let asked = footer.leaves.iter().map(String::as_str).zip(group.columns());
         let asked: Vec<_> = asked.filter(|(_, chunk)| chunk.column_type() == Type::BYTE_ARRAY).collect();
         let sum = |bytes: &mut dyn Iterator<Item = u64>| bytes.fold(0, u64::saturating_add);
         if sum(&mut asked.iter().map(|(_, chunk)| Column::bytes_of(chunk))) <= small {
@@ -44,7 +44,8 @@ pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
         if sum(&mut columns.iter().map(Column::largest)) <= small {
             continue;
         }
-        let names: Vec<&str> = asked.iter().map(|(name, _)| *name).collect();
+        let mut names: Vec<&str> = asked.iter().map(|(name, _)| *name).collect();
+        names.dedup();
         let rows = 0..u64::try_from(group.num_rows()).unwrap_or(0);
         let mut skip = 0;
         for stretch in stretches(vec![columns], rows, 0) {

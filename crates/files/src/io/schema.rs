@@ -161,10 +161,9 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         Some(column) => {
             let why =
                 format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
-            if columns.id_required {
-                return Err(why + &likely(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id));
-            }
-            (None, Some(why))
+            // A text is never lost because of its id.
+            let likely = || likely(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id);
+            (None, Some(if columns.id_required { why + &likely() } else { why }))
         }
         None if columns.id_required => {
             return Err(missing(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id));
@@ -311,8 +310,12 @@ mod tests {
         assert!(why.starts_with("column \"uid\" is Int64; expected strings"), "{why}");
         let why = check(&columns("raw_content", "id", true), &there).expect_err("no id");
         assert!(why.ends_with("try `id-column=uid`"), "{why}");
-        let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
-        assert!(why.contains("expected strings, binary or integers"), "{why}");
+        let has = check(&columns("raw_content", "n", true), &there).expect("the text is read");
+        let note = has.id_note.expect("a note");
+        assert!(
+            note.contains("expected strings, binary or integers") && note.ends_with("try `id-column=uid`"),
+            "{note}"
+        );
         // A misspelled custom name takes precedence over the usual names.
         let there = [shown("text", Some(DataType::Utf8)), shown("summary", Some(DataType::Utf8))];
         let why = check(&columns("sumary", "id", false), &there).expect_err("no such column");

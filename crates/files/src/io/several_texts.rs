@@ -202,7 +202,7 @@ mod tests {
         let expected = |row: usize| match row % 4 {
             0 => Some(format!("{row} one\ntwo")),
             1 => Some(format!("{row} alone")),
-            2 => Some(String::new()),
+            2 => Some("empty text".to_owned()),
             _ => None,
         };
         let expected: Vec<_> = (0..3000).map(expected).collect();
@@ -233,7 +233,10 @@ mod tests {
         write_arrow(&arrow, &rows);
         for path in [&parquet, &arrow] {
             let read = texts(path, "messages").unwrap();
-            assert_eq!((read[0].as_deref(), read[2].as_deref(), &read[3]), (Some("Hi\nHello"), Some(""), &None));
+            assert_eq!(
+                (read[0].as_deref(), read[2].as_deref(), &read[3]),
+                (Some("Hi\nHello"), Some("empty text"), &None)
+            );
             assert!(read[1].as_ref().is_some_and(|why| why.contains("UTF-8")), "{:?}", read[1]);
         }
         std::fs::write(folder.path().join("b.jsonl"), "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}\n")

@@ -6,6 +6,7 @@
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
+use super::lists;
 use super::put::{put, replaced};
 use super::read_as;
 use super::reason::{RejectReason, Rejection};
@@ -126,10 +127,15 @@ impl Documents {
             let is_text = text == Some(name);
             let Some(column) = rows.column_by_name(name).filter(|_| !(html && is_text)) else { continue };
             let Some(values) = read_as::bytes(column).map_err(unread(column))? else { continue };
+            let unchecked = values.clone();
             let (values, wrong) = checked_strings(values);
             rows = replaced(rows, name, Arc::new(values))?;
             if is_text {
-                bad = wrong.into_iter().map(|NotText { row, byte }| (row, not_utf8(byte))).collect();
+                let why = |NotText { row, byte }| match unchecked.value(row) {
+                    lists::TOO_LONG => (row, too_long(MAX_TEXT_BYTES + 1)),
+                    _ => (row, not_utf8(byte)),
+                };
+                bad = wrong.into_iter().map(why).collect();
             } else if !wrong.is_empty() {
                 not_text.push((name.to_owned(), wrong));
             }
@@ -254,12 +260,15 @@ impl Documents {
         self.docs.as_ref().map_or(self.first_doc + row as u64, |docs| docs[row])
     }
 
-    /// Returns the text of a row; [`Cell::Null`] if the text column was not requested.
+    /// Returns the text of a row; [`Cell::Null`] if the text column was not requested. A blank text makes its row unusable.
     pub fn text(&self, row: usize) -> Cell<'_> {
         if let Some(why) = self.bad.get(&row) {
             return Cell::Bad(why.clone());
         }
-        self.text.as_ref().map_or(Cell::Null, |text| cell(text, row))
+        match self.text.as_ref().map_or(Cell::Null, |text| cell(text, row)) {
+            Cell::Text(text) if is_blank(text) => Cell::Bad(RejectReason::EmptyText.into()),
+            cell => cell,
+        }
     }
 
     /// Returns a column by its name in the file.
@@ -413,6 +422,12 @@ fn utf8(bytes: &[u8]) -> Cell<'_> {
         Ok(text) => checked(text),
         Err(error) => Cell::Bad(not_utf8(error.valid_up_to())),
     }
+}
+
+/// Returns whether a text is empty or consists only of white space.
+fn is_blank(text: &str) -> bool {
+    // In nearly all texts, the first byte decides.
+    text.as_bytes().first().is_none_or(|first| !first.is_ascii_graphic()) && text.trim_start().is_empty()
 }
 
 /// Returns the rejection for text whose first invalid byte is at this offset.

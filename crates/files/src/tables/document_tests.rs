@@ -10,6 +10,21 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 }
 
 #[test]
+fn a_blank_text_is_rejected_in_every_type_of_column() {
+    let texts = [Some(""), Some(" \t\n"), Some("\u{a0}\u{3000}"), None, Some(" a"), Some("\u{301}"), Some("!")];
+    let columns: [ArrayRef; 2] = [
+        Arc::new(StringArray::from(texts.to_vec())),
+        Arc::new(texts.iter().map(|text| text.map(str::as_bytes)).collect::<BinaryArray>()),
+    ];
+    for column in columns {
+        let documents = Documents::of_columns((0..7).collect(), vec![("text", column)], Some("text"), None).unwrap();
+        let reasons: Vec<_> = (0..7).map(|row| documents.text(row).text().map_err(|why| why.reason)).collect();
+        let (empty, null) = (Err(RejectReason::EmptyText), Err(RejectReason::NullText));
+        assert_eq!(reasons, [empty, empty, empty, null, Ok(" a"), Ok("\u{301}"), Ok("!")]);
+    }
+}
+
+#[test]
 fn numbers_and_truth_values_are_spelled() {
     let numbers: DictionaryArray<Int8Type> =
         DictionaryArray::new(Int8Array::from(vec![Some(1), None, Some(0)]), Arc::new(Int64Array::from(vec![7, -2])));

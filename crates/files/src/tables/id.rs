@@ -145,6 +145,9 @@ pub struct IdsSeen {
     pub max_unsigned: u64,
     /// The number of rows that have a null id or belong to a file without an id column.
     pub nulls: u64,
+    /// The number of rows in `nulls` whose id is of a kind that cannot be an id, or that have two ids.
+    #[serde(default)]
+    pub unusable: u64,
     /// The number of rejected rows with an unreadable id. Only a table with a row for every input row includes these rows.
     #[serde(default)]
     pub unreadable: u64,
@@ -156,6 +159,7 @@ impl IdsSeen {
         self.kinds.extend(&other.kinds);
         self.max_unsigned = self.max_unsigned.max(other.max_unsigned);
         self.nulls += other.nulls;
+        self.unusable += other.unusable;
         self.unreadable += other.unreadable;
     }
 
@@ -165,6 +169,14 @@ impl IdsSeen {
     pub fn of_every_row(mut self) -> IdsSeen {
         self.nulls += std::mem::take(&mut self.unreadable);
         self
+    }
+
+    /// Returns a warning if rows have ids that cannot be used.
+    pub fn warning(&self) -> Option<String> {
+        (self.unusable > 0).then(|| {
+            let rows_have = counted_as(self.unusable, "row has an id|rows have ids");
+            format!("{rows_have} that cannot be used (expected one string or integer per row); documents without an id are named FILE#ROW")
+        })
     }
 
     /// Returns the type that can hold all these ids, and, if the type differs from the input's type, an explanation for run.json.
@@ -221,7 +233,7 @@ mod tests {
     use super::*;
 
     fn seen(kinds: &[IdKind], max_unsigned: u64, nulls: u64) -> IdsSeen {
-        IdsSeen { kinds: kinds.iter().copied().collect(), max_unsigned, nulls, unreadable: 0 }
+        IdsSeen { kinds: kinds.iter().copied().collect(), max_unsigned, nulls, unusable: 0, unreadable: 0 }
     }
 
     #[test]

@@ -52,7 +52,9 @@ pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
 pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageFound, PassageRow, passage_schema, passages_found};
 pub use reason::{RejectReason, Rejection};
-pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
+pub use rejected::{
+    REJECTED_COLUMNS, REJECTED_FOR_COLUMNS, RejectedBuilder, rejected_for, rejected_of, rejected_rows, rejected_schema,
+};
 pub use removal::{
     EMPTIED, REASONS, REMOVAL_COLUMNS, REPRESENTATIVE, RemovalBuilder, RemovalFound, RemovalRow, removal_schema,
     removals_found,

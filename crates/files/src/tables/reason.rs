@@ -36,11 +36,13 @@ pub enum RejectReason {
     NoBody,
     /// A labeled pair lacks one of its two ids.
     NullId,
+    /// The text is empty or consists only of white space.
+    EmptyText,
 }
 
 impl RejectReason {
     /// All reasons, in the order of their codes.
-    pub const ALL: [RejectReason; 15] = [
+    pub const ALL: [RejectReason; 16] = [
         RejectReason::NullText,
         RejectReason::NotUtf8,
         RejectReason::NotJson,
@@ -56,6 +58,7 @@ impl RejectReason {
         RejectReason::SkippedPage,
         RejectReason::NoBody,
         RejectReason::NullId,
+        RejectReason::EmptyText,
     ];
 
     /// Returns the wording used in `rejected/`, in run.json and in the summary.
@@ -76,6 +79,7 @@ impl RejectReason {
             RejectReason::SkippedPage => "skipped page type",
             RejectReason::NoBody => "no body",
             RejectReason::NullId => "null id",
+            RejectReason::EmptyText => "empty text",
         }
     }
 

@@ -13,6 +13,7 @@ use super::{is_full, table};
 use arrow::array::AsArray;
 use arrow::array::builder::{Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch, StringArray};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::Int64Type;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
@@ -111,6 +112,18 @@ pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
     table("rejected", &rejected_schema(), columns)
 }
 
+/// The columns that [`rejected_for`] reads.
+pub const REJECTED_FOR_COLUMNS: [&str; 4] = ["input", "file", "row", "reason"];
+
+/// Returns the rows of one input in a batch of [`REJECTED_FOR_COLUMNS`] that were rejected for this reason, each as the name of its file and
+/// its row number in that file. Returns `None` if a column has a different type.
+pub fn rejected_for(batch: &RecordBatch, of: &str, reason: RejectReason) -> Option<Vec<(String, u64)>> {
+    let reasons = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
+    let chosen = reasons.iter().map(|one| Some(one == Some(reason.text()))).collect();
+    let rows = rejected_rows(&filter_record_batch(batch, &chosen).ok()?, of)?;
+    Some(rows.into_iter().filter_map(|(file, row)| Some((file, row?))).collect())
+}
+
 /// The columns that [`rejected_rows`] reads.
 pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
 
@@ -141,6 +154,9 @@ mod tests {
         assert_eq!((reasons.value(0), details.is_null(0)), ("null text", true));
         assert_eq!((reasons.value(1), details.value(1)), ("unusable file", "0 bytes"));
         assert!(builder.is_empty());
+        let rows = |reason| rejected_for(&batch, "corpus", reason).expect("its own columns");
+        assert_eq!(rows(RejectReason::NullText), [("a.jsonl".to_owned(), 7)]);
+        assert!(rows(RejectReason::EmptyText).is_empty() && rows(RejectReason::UnusableFile).is_empty());
         let read = rejected_rows(&batch, "corpus").expect("its own columns");
         assert_eq!(read, [("a.jsonl".to_owned(), Some(7)), ("b.parquet".to_owned(), None)]);
         assert_eq!(rejected_rows(&batch, "reference"), Some(Vec::new()));

@@ -4,7 +4,7 @@
 //! same result. Tables are read one batch at a time, in order.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -24,12 +24,13 @@ use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
+use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::sample::{Sample, taking_part};
 use dupsift_engine::session::Session;
 use dupsift_files::io::{DASH, FRAME, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use dupsift_files::tables::{
-    CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REMOVAL_COLUMNS, RemovalFound, WEIGHED_COLUMNS,
-    clustered, pairs_found, pairs_weighed, removals_found,
+    CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REJECTED_FOR_COLUMNS, REMOVAL_COLUMNS,
+    RejectReason, RemovalFound, WEIGHED_COLUMNS, clustered, pairs_found, pairs_weighed, rejected_for, removals_found,
 };
 use dupsift_incremental::{Again, place_of};
 use dupsift_index::IndexReport;
@@ -233,6 +234,31 @@ impl Finished {
         let rows = self.report.inputs.iter().map(|file| file.rows).sum();
         let limit = self.report.options.get("limit").and_then(Json::as_u64);
         limit.map_or(rows, |limit| limit.min(rows))
+    }
+
+    /// Calls `each` with the rows of the corpus whose text is blank. Rows are counted from the first row of the corpus.
+    ///
+    /// # Errors
+    /// Returns an error if `rejected/` is damaged.
+    pub fn blank_rows(&self, mut each: impl FnMut(u64)) -> Result<()> {
+        let reason = RejectReason::EmptyText;
+        if !self.report.documents.rejections.reasons.contains_key(reason.text()) {
+            return Ok(());
+        }
+        let mut first = 0;
+        let mut firsts: HashMap<&str, u64> = HashMap::new();
+        for file in &self.report.inputs {
+            firsts.insert(&file.file, first);
+            first += file.rows;
+        }
+        let path = self.dir.join("rejected/part-00000.parquet");
+        let found = rows(path, &REJECTED_FOR_COLUMNS, move |batch| rejected_for(batch, CORPUS, reason))?;
+        for row in found {
+            let (file, row) = row?;
+            let row = firsts.get(&*file).and_then(|first| first.checked_add(row));
+            row.filter(|row| *row < self.rows()).into_iter().for_each(&mut each);
+        }
+        Ok(())
     }
 
     /// Checks that the tables contain only documents from the run's own corpus.

@@ -55,6 +55,12 @@ pub struct Took {
     pub used: u64,
     /// The total size of the text in bytes.
     pub text_bytes: u64,
+    /// The number of documents with parts that cannot be read, such as pictures in a conversation.
+    #[serde(default)]
+    pub with_unread_parts: u64,
+    /// The number of documents without a letter or digit.
+    #[serde(default)]
+    pub without_words: u64,
     /// The document counts by script and length.
     pub parts: Parts,
     /// The number of values that became null in columns other than the text column.
@@ -66,6 +72,8 @@ impl Merge for Took {
         self.ids_seen.merge(&other.ids_seen);
         self.used += other.used;
         self.text_bytes += other.text_bytes;
+        self.with_unread_parts += other.with_unread_parts;
+        self.without_words += other.without_words;
         self.parts.merge(&other.parts);
         self.lost.merge(&other.lost);
     }
@@ -89,6 +97,10 @@ pub struct Taken {
     pub used: u64,
     /// The total size of the text in bytes.
     pub text_bytes: u64,
+    /// The number of documents with parts that cannot be read, such as pictures in a conversation.
+    pub with_unread_parts: u64,
+    /// The number of documents without a letter or digit.
+    pub without_words: u64,
     /// The document counts by script and length.
     pub parts: Parts,
     /// The number of bytes spilled to disk.
@@ -202,6 +214,9 @@ impl<'j> Intake<'j> {
             recorder.contents.push(content_hashes::row(batch, row, Ok(document.raw_hash())));
             recorder.took.used += 1;
             recorder.took.text_bytes += document.raw().len() as u64;
+            recorder.took.with_unread_parts += u64::from(document.unread().is_some());
+            let has_words = document.unread().is_some() || document.raw().contains(char::is_alphanumeric);
+            recorder.took.without_words += u64::from(!has_words);
             let shape = shape(document.raw());
             recorder.took.parts.add(shape, length);
             self.columns.shape(doc, shape);
@@ -297,6 +312,8 @@ impl<'j> Intake<'j> {
             lost: took.lost,
             used: took.used,
             text_bytes: took.text_bytes,
+            with_unread_parts: took.with_unread_parts,
+            without_words: took.without_words,
             parts: took.parts,
             contents: self.session.contents.sums(),
         };

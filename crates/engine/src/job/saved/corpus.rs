@@ -43,6 +43,7 @@ impl Checkpoint for Taken {
     fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.ids_seen)?;
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes, &self.lost))?;
+        to.plain(&(self.with_unread_parts, self.without_words))?;
         to.plain(&self.parts)?;
         to.plain(&self.contents)?;
         self.columns.save(to)?;
@@ -52,6 +53,7 @@ impl Checkpoint for Taken {
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Taken> {
         let ids_seen = from.plain()?;
         let (duplicate_ids, used, text_bytes, lost) = from.plain()?;
+        let (with_unread_parts, without_words) = from.plain()?;
         let (parts, contents) = (from.plain()?, from.plain()?);
         Ok(Taken {
             ids_seen,
@@ -59,6 +61,8 @@ impl Checkpoint for Taken {
             lost,
             used,
             text_bytes,
+            with_unread_parts,
+            without_words,
             parts,
             columns: DocumentColumns::restore(from)?,
             rejected: Rejected::restore(engine, documents, from)?,

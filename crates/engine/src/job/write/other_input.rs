@@ -38,7 +38,7 @@ pub fn lost(
         bad_inputs: inputs.bad.iter().map(BadInputReport::from).collect(),
         rows: session.documents(),
         used,
-        warnings: input_notes::of_reading(session, &rejections),
+        warnings: input_notes::of_reading(session, &rejections).into_iter().chain(ids_seen.warning()).collect(),
         rejections,
     };
     Ok(OtherInput::new(report, guard::reading(&counts, session.options.max_rejected_share), table))

@@ -7,6 +7,7 @@ use crate::io::edits;
 use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Unusable};
 use crate::io::json_paths::Kind;
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use crate::io::mended;
 use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
@@ -59,7 +60,7 @@ impl Format for JsonLines {
         let scan = |coding| jsonl::scan(file.try_clone()?, coding, columns, repacking);
         let lines =
             |coding: Coding, text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
-        let is_row = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        let is_row = |line: &[u8]| mended::read(line, |line| serde_json::from_slice::<IgnoredAny>(line)).is_ok();
         let resolved = coding.resolved(&file).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), Err)?;
@@ -223,8 +224,8 @@ fn ids_of<'n>(line: &[u8], names: IdColumns<'n>) -> std::result::Result<OwnedIds
     if std::str::from_utf8(line).is_err() {
         return Err(RejectReason::NotUtf8.into());
     }
-    let row: Value =
-        serde_json::from_slice(line).map_err(|error| Rejection::new(RejectReason::NotJson, error.to_string()))?;
+    let row: Value = mended::read(line, |line| serde_json::from_slice(line))
+        .map_err(|error: serde_json::Error| Rejection::new(RejectReason::NotJson, error.to_string()))?;
     if !row.is_object() {
         return Err(Rejection::new(RejectReason::NotJson, "no object"));
     }

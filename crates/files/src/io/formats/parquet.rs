@@ -110,7 +110,7 @@ impl Format for Parquet {
     fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
         let Ok(footer) = footer(&file, piece.path, piece.columns, piece.shared) else { return Starts::default() };
         let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
-        let leaf = footer.place(&piece.columns.text);
+        let leaf = footer.places(&piece.columns.text).next();
         leaf.map_or_else(Starts::default, |leaf| {
             starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared).unwrap_or_default()).into()
         })
@@ -122,11 +122,11 @@ impl Format for Parquet {
         let groups = footer.metadata.metadata().row_groups().iter().enumerate();
         let groups = groups.skip(group(reading.part.from)).take(group(reading.part.to - reading.part.from));
         let columns = groups.map(|(at, group)| {
-            let places = names.iter().filter_map(|name| footer.place(name));
+            let places = names.iter().flat_map(|name| footer.places(name));
             let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
             let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
             let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
-            let text = footer.place(&reading.columns.text);
+            let text = footer.places(&reading.columns.text).next();
             let column = |(leaf, chunk)| {
                 let pages = if all <= small { Arc::default() } else { pages_of(leaf)? };
                 Ok(Column::new(chunk, pages, text == Some(leaf)))
@@ -153,7 +153,7 @@ impl Format for Parquet {
             batch_rows: MAX_BATCH_ROWS,
         };
         for group in plan.row_groups.clone() {
-            for leaf in names.iter().filter_map(|name| footer.place(name)) {
+            for leaf in names.iter().flat_map(|name| footer.places(name)) {
                 check(&file, &footer, (group, leaf), reading).map_err(|why| reading.bad(&*why))?;
             }
         }
@@ -233,7 +233,7 @@ impl Format for Parquet {
         let label = labels.iter().copied().find(|name| has(name));
         let others = names.into_iter().chain(label).map(str::to_owned).collect();
         let footer = Footer::new(&metadata, &Columns { others, ..Columns::default() })?;
-        if let Some(name) = names.into_iter().find(|name| has(name) && footer.place(name).is_none()) {
+        if let Some(name) = names.into_iter().find(|name| has(name) && !footer.has(name)) {
             return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
         }
         // Only these columns remain in memory.
@@ -326,7 +326,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     };
     let pages: Known = match read() {
         Some(Ok(pages)) => Ok(pages.unwrap_or_default().into()),
-        Some(Err(why)) => Err(format!("column {:?}: {why}", footer.columns[leaf].0).into()),
+        Some(Err(why)) => Err(format!("column {:?}: {why}", footer.leaves[leaf]).into()),
         None => Ok(Arc::default()),
     };
     let mut known = lock();
@@ -352,7 +352,7 @@ fn check(
     }
     let Ok(file) = file.try_clone() else { return Ok(()) };
     let looked = page_headers::look(file, chunk).map(|_| ());
-    looked.map_err(|why| format!("column {:?}: {why}", footer.columns[leaf].0).into())
+    looked.map_err(|why| format!("column {:?}: {why}", footer.leaves[leaf]).into())
 }
 
 /// Returns the names of the columns to read, in batch order.
