@@ -318,5 +318,6 @@ pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
             }
         }
     }
+    finished.check_not_replaced().map_err(|error| raised(py, error))?;
     Ok(Column::of_flags(kept))
 }

@@ -7,7 +7,6 @@
 //! A resumed run builds this index again, so a folder that a killed run left behind is never used. The folder is removed by the next run
 //! that writes the same output, or by `clean`. A lock on the folder shows that a running process is using it.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +16,7 @@ use super::place::{Cleared, Place, size_below};
 use super::unfinished::Unfinished;
 use super::work_files::LOCK;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing;
 
 /// The part of the folder's name that follows the output's name.
 const REFERENCE: &str = "dupsift-reference-";
@@ -71,10 +71,10 @@ impl ReferenceFolder {
 /// that a running process uses or that other users can access.
 pub(super) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
     let (prefix, mut cleared) = (prefix(place), Vec::new());
-    let Ok(entries) = fs::read_dir(parent) else { return Ok(cleared) };
-    for entry in entries.filter_map(std::result::Result::ok) {
-        let path = entry.path();
-        let is_named = entry.file_name().to_string_lossy().starts_with(&prefix);
+    let Ok(names) = listing::names(parent) else { return Ok(cleared) };
+    for name in names {
+        let path = parent.join(&name);
+        let is_named = name.to_string_lossy().starts_with(&prefix);
         if !is_named || !path.join(LOCK).is_file() || Lock::holder(&path, false).is_some() {
             continue;
         }
@@ -88,7 +88,7 @@ pub(super) fn clear_away(place: &Place, parent: &Path) -> Result<Vec<Cleared>> {
             continue;
         }
         let (files, bytes) = size_below(&path);
-        fs::remove_dir_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
+        listing::remove_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
         cleared.push(Cleared::Removed { path, files, bytes });
     }
     Ok(cleared)
@@ -100,8 +100,7 @@ fn foreign(folder: &Path) -> Option<PathBuf> {
         let hidden = [INDEX, OUTPUT].iter().any(|known| name.starts_with(&format!(".{known}.dupsift-")));
         hidden || [LOCK, INDEX, OUTPUT].contains(&name)
     };
-    let names = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok).map(|entry| entry.file_name());
-    names.filter(|name| !is_ours(&name.to_string_lossy())).map(PathBuf::from).min()
+    listing::names(folder).ok()?.into_iter().filter(|name| !is_ours(&name.to_string_lossy())).map(PathBuf::from).min()
 }
 
 fn prefix(place: &Place) -> String {
@@ -112,6 +111,7 @@ fn prefix(place: &Place) -> String {
 mod tests {
     use super::super::work_folder::{WorkFolder, clean};
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_reference_of_a_killed_run_is_removed_and_one_in_use_is_not() {
