@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 
 use dupsift::Job;
 use dupsift::index::{BATCHES, Batch, Generations, Index, Manifest, ROWS, State, read_rows};
-use dupsift::shuffle::run::Run;
 use libfuzzer_sys::fuzz_target;
 
 use edits::edited;
@@ -74,15 +73,16 @@ fn read(dir: &Path) {
             let path = index.folder(BATCHES, &batch.folder).join(&part.file.name);
             assert!(is_inside(dir, &path), "{}", path.display());
             let rows: Vec<u64> = (0..part.rows.min(100)).collect();
-            let _ = read_rows(&path, Some(&rows), None, &mut |_| Ok(()));
-            let _ = read_rows(&path, Some(&rows), Some(&["id"]), &mut |_| Ok(()));
+            let _ = read_rows(&path, part.sums.list, Some(&rows), None, &mut |_| Ok(()));
+            let _ = read_rows(&path, part.sums.list, Some(&rows), Some(&["id"]), &mut |_| Ok(()));
         }
     }
     for rows in &manifest.rows {
         for file in rows.files.iter().filter(|file| file.name.ends_with(".run")) {
             let path = index.folder(ROWS, &rows.folder).join(&file.name);
             assert!(is_inside(dir, &path), "{}", path.display());
-            let Ok(run) = Run::open(&path) else { continue };
+            let Some(name) = file.name.strip_suffix(".run") else { continue };
+            let Ok(run) = rows.open(dir, name) else { continue };
             let _ = run.load(0..usize::MAX, 1 << 20);
             let mut reader = run.read(0..usize::MAX);
             for bucket in [0, 7, 4000] {

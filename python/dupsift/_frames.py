@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -43,6 +43,8 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
         return frame.scanner(columns=chosen or None).to_reader()  # type: ignore[attr-defined]
     if hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__"):
         chosen = _chosen(root, frame, names)
+        if root == "pyarrow" and type(frame).__name__ == "RecordBatchReader":
+            return _of_its_schema(chosen)
         return _known(chosen) if root == "polars" else chosen
     raise TypeError(
         f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, got {_kind(frame)}"
@@ -164,6 +166,27 @@ def _known(frame: Any) -> Any:
 
     changed = {name: known(dtype) for name, dtype in frame.schema.items() if known(dtype) != dtype}
     return frame.cast(changed) if changed else frame
+
+
+def _of_its_schema(reader: Any) -> object:
+    """Returns a reader with the same batches, which raises ValueError at the first batch whose types differ from the schema.
+
+    An Arrow stream passes the schema only once, so its consumer cannot see the types of a batch.
+    """
+    import pyarrow
+
+    schema = reader.schema
+
+    def batches() -> Iterator[Any]:
+        for batch in reader:
+            types = [field.type for field in batch.schema]
+            for at, field in enumerate(schema):
+                if at >= len(types) or types[at] != field.type:
+                    own = types[at] if at < len(types) else "no values"
+                    raise ValueError(f"a batch has {own} in the column {field.name!r}, and the schema of its stream has {field.type}")
+            yield batch
+
+    return pyarrow.RecordBatchReader.from_batches(schema, batches())
 
 
 def _dataset(dataset: Any, names: Collection[str] | None) -> object:

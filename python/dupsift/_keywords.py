@@ -15,6 +15,7 @@ class _Files(TypedDict, total=False):
     html_column: str
     content_type_column: str
     url_column: str
+    follow_links: bool
     limit: int
     strict: bool
     tokenizer: Literal["dict", "jieba", "bigram", "char"]
@@ -142,6 +143,7 @@ class ContaminatedOptions(TypedDict, total=False):
     max_rejected_share: float
     whole_files: bool
     text_lines: bool
+    follow_links: bool
     encoding: str
     separator: str
     quotes: Literal["double", "none"]

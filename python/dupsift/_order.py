@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ from . import _dupsift
 from ._frames import is_stream, kind_of, names_of, texts_of
 from ._table import Table
 
-# The number of rows whose texts are compared if there are no ids.
-_TEXTS = 1_000
+# The number of rows whose texts are in memory at a time while they are compared.
+_ROWS = 10_000
 
 
 def check_order(frame: Any, report: dict[str, Any], removed: Table, corpus: Path | None) -> None:
     """Raises ValueError if the frame has different rows from the run, or the same rows in a different order.
 
-    With an id column, compares the ids of the removed documents and of the documents kept instead. Otherwise, compares the first texts
+    With an id column, compares the ids of the removed documents and of the documents kept instead. Otherwise, compares the texts
     with the frame's file ``corpus``, if it still exists. If the frame lacks these columns, nothing is compared.
     """
     if not _same_ids(frame, report, removed) and corpus is not None and corpus.is_file():
@@ -61,20 +62,37 @@ def _same_texts(frame: Any, options: dict[str, Any], corpus: Path) -> None:
     known = [part for part in parts if part in saved and (is_texts or part in names)]
     if not known:
         return
-    try:
-        head = list(_dupsift.head(os.fspath(corpus), known, _TEXTS))
-    except (TypeError, ValueError):
-        # Texts that are not UTF-8, or have a type that is not compared, such as a list of structs.
-        return
+    given_texts = texts_of(frame) if is_texts else None
     for part in known:
-        given = texts_of(_head(frame)) if is_texts else _values(frame, part, range(len(head)))
-        for row, (one, text) in enumerate(zip(head, () if given is None else given)):
-            # A string that is not UTF-8 is read as None, and lists have a different type in each library.
-            if isinstance(one[part], str) and (isinstance(text, str) or text is None) and text != one[part]:
-                raise ValueError(
-                    f"frame: row {row} has a different text than the run read there; expected the rows in the order of the frame that "
-                    "was passed to the run (if you changed the texts, use kept_mask)"
-                )
+        # Texts and streams are read from the beginning, once for each column.
+        texts = iter(given_texts) if given_texts is not None else (row.get(part) for row in frame) if is_stream(frame) else None
+        for first, read in _read(corpus, part):
+            given = list(islice(texts, len(read))) if texts is not None else list(_values(frame, part, range(first, first + len(read))))
+            if read == given:
+                continue
+            for row, (one, text) in enumerate(zip(read, given), first):
+                # A string that is not UTF-8 is read as None, and lists have a different type in each library.
+                if isinstance(one, str) and (isinstance(text, str) or text is None) and text != one:
+                    raise ValueError(
+                        f"frame: row {row} has a different text than the run read there; expected the rows in the order of the frame that "
+                        "was passed to the run (if you changed the texts, use kept_mask)"
+                    )
+
+
+def _read(corpus: Path, part: str) -> Iterator[tuple[int, list[object]]]:
+    """Yields the values of a column in the file of a frame, in lists of up to ``_ROWS`` values, each with the number of its first row."""
+    rows = _dupsift.head(os.fspath(corpus), [part], sys.maxsize)
+    first = 0
+    while True:
+        try:
+            values = [row[part] for row in islice(rows, _ROWS)]
+        except (TypeError, ValueError):
+            # Texts that are not UTF-8, or have a type that is not compared, such as a list of structs.
+            return
+        if not values:
+            return
+        yield first, values
+        first += len(values)
 
 
 def _text(id: object) -> str:
@@ -131,7 +149,3 @@ def _streamed(dataset: Any, name: str, rows: Sequence[int]) -> Iterable[object]:
         if number == row:
             yield values.get(name)
             row = next(wanted, None)
-
-
-def _head(texts: Any) -> Any:
-    return texts.iloc[:_TEXTS] if hasattr(texts, "iloc") else texts[:_TEXTS]

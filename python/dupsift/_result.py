@@ -152,7 +152,7 @@ class Result(Pairs):
         Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns
         the same kind; also lists, Series and arrays of texts. Raises ValueError for a frame with a different number of rows, or with the
         rows in a different order, and after a run with ``sample``. The order is checked by the ids of the removed documents and of the
-        documents kept instead. Without ids, the first 1,000 texts are compared if the result was made in this process or opened with
+        documents kept instead. Without ids, all texts are compared if the result was made in this process or opened with
         ``input=frame``; otherwise, only the number of rows is checked.
 
             clean = dupsift.dedup(frame, text_column="body").filter(frame)

@@ -319,5 +319,6 @@ pub fn kept_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
         }
     }
     finished.blank_rows(|row| kept[row as usize] = false).map_err(|error| raised(py, error))?;
+    finished.check_not_replaced().map_err(|error| raised(py, error))?;
     Ok(Column::of_flags(kept))
 }

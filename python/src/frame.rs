@@ -3,15 +3,14 @@
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::array::{
-    ArrayRef, BinaryViewBuilder, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, new_null_array,
-};
+use arrow::array::{ArrayRef, BinaryViewBuilder, RecordBatch, RecordBatchIterator, RecordBatchReader, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow::ffi_stream::FFI_ArrowArrayStream;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::io::TableWriter;
 use dupsift::io::several_texts::several;
@@ -23,6 +22,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyCapsuleMethods, PyString};
 use crate::call::call;
 use crate::error::raised;
 use crate::settings::{self, Given};
+use crate::stream_in::{StreamIn, batch};
 use crate::stream_out::refused;
 
 /// The number of rows that are converted and written at a time.
@@ -60,12 +60,13 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader +
 }
 
 #[allow(unsafe_code)]
-fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
+fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<StreamIn> {
     const NAME: &CStr = c"arrow_array_stream";
     let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
     // SAFETY: according to the interface, a capsule with this name holds an Arrow stream; the stream is moved out of
     // the capsule and marked as released.
-    unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(|error| {
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    StreamIn::new(stream).map_err(|error| {
         PyValueError::new_err(format!("{error}; expected a table or another stream of named columns, such as a frame"))
     })
 }
@@ -76,9 +77,9 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
     // SAFETY: according to the interface, capsules with these names hold an Arrow array and its schema; the array is moved out of its
     // capsule and marked as released, and the schema is read while its capsule is alive.
-    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(refused)?;
-    match data.data_type() {
-        DataType::Struct(_) => Ok(StructArray::from(data).into()),
+    let (array, schema) = unsafe { (FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) };
+    match DataType::try_from(schema).map_err(refused)? {
+        DataType::Struct(fields) => batch(array, &Arc::new(Schema::new(fields))).map_err(refused),
         other => Err(PyValueError::new_err(format!("expected a batch of named columns, got an array of {other}"))),
     }
 }
@@ -161,7 +162,7 @@ pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
 }
 
 fn write_column(table: &mut TableWriter, column: &mut BinaryViewBuilder) -> Result<()> {
-    let values: ArrayRef = std::sync::Arc::new(column.finish());
+    let values: ArrayRef = Arc::new(column.finish());
     let rows = RecordBatch::try_from_iter_with_nullable([("text", values, true)]);
     table.write(&rows.map_err(Error::table("write the texts"))?)
 }
@@ -198,13 +199,13 @@ fn write_parquet(
     let schema = Schema::new(chosen.iter().map(|(_, field)| field.clone()).collect::<Vec<Field>>());
     let mut table = TableWriter::create_of_bytes(path, &schema)?;
     for batch in batches {
-        let batch = batch.map_err(Error::table("read the frame"))?;
+        let batch = batch.map_err(Error::columns("read the frame"))?;
         for from in (0..batch.num_rows()).step_by(ROWS) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
             let rows = batch.slice(from, ROWS.min(batch.num_rows() - from));
-            table.write(&plain(&rows, &chosen).map_err(Error::table("read the frame"))?)?;
+            table.write(&plain(&rows, &chosen).map_err(Error::columns("read the frame"))?)?;
         }
     }
     table.close().map(|(rows, _)| rows)

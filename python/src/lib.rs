@@ -11,6 +11,7 @@ mod rows;
 mod seen;
 mod settings;
 mod spark;
+mod stream_in;
 mod stream_out;
 mod table;
 mod verbs;

@@ -101,9 +101,9 @@ impl Seen {
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                let batch = batch.map_err(Error::table("read the frame"))?;
+                let batch = batch.map_err(Error::columns("read the frame"))?;
                 let column = batch.column(at);
-                let read = Error::table("read the frame");
+                let read = Error::columns("read the frame");
                 match strings(column).map_err(read)? {
                     Some(texts) => flags.extend(texts.iter().map(|text| is_seen(&mut seen, text))),
                     None => {

@@ -109,10 +109,15 @@ impl Table {
     /// # Errors
     /// Raises FileNotFoundError with the folder that no longer exists.
     fn check(&self) -> PyResult<()> {
-        match self.parts.iter().find(|part| !part.path.exists()) {
+        match self.parts.iter().find(|part| matches!(part.path.try_exists(), Ok(false))) {
             None => Ok(()),
             Some(part) => {
-                let gone = part.path.ancestors().take_while(|place| !place.exists()).last().unwrap_or(&part.path);
+                let gone = part
+                    .path
+                    .ancestors()
+                    .take_while(|place| matches!(place.try_exists(), Ok(false)))
+                    .last()
+                    .unwrap_or(&part.path);
                 let why = "the output folder no longer exists, or is no longer an output";
                 Err(PyFileNotFoundError::new_err((libc::ENOENT, why, gone.as_os_str().to_owned())))
             }

@@ -260,7 +260,7 @@ pub fn apply(
 ) -> PyResult<String> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
-        let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
+        let settings = settings(Verb::Apply, Vec::new())?;
         let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
         let asked = ApplyOptions {
             corpus: CorpusFiles::parse(&corpus)?,
@@ -270,7 +270,7 @@ pub fn apply(
             out,
             overwrite,
         };
-        let report = study::apply(&finished, &options, &asked, progress, cancel)?;
+        let report = study::apply(&finished, &settings, &asked, progress, cancel)?;
         Ok(spelled(report::applied(&report, asked.out.as_deref().unwrap_or(&folder))))
     })
 }

@@ -189,6 +189,30 @@ class FrameResults(FrameCase):
                 with self.subTest(f"{type(made)} {ids}"):
                     self.assertEqual(len(ds.dedup(made, algorithms="exact", no_report=True).filter(made)), 4)
 
+    @needs("pyarrow", "polars", "pandas", "duckdb", "datasets")
+    def test_rows_in_another_order_are_noticed_wherever_they_are(self) -> None:
+        import datasets
+        import duckdb
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        texts: list[str | None] = [f"text number {row} of a long frame" for row in range(25_000)]
+        texts[7], texts[12_345] = texts[3], None
+        turned = [*texts[:-2], texts[-1], texts[-2]]
+        frame, rows = pl.DataFrame({"text": texts}), {"text": turned}
+        plain = ds.dedup(frame, algorithms="exact", no_report=True)
+        table = pa.table(rows)
+        for other in (pl.DataFrame(rows), pd.DataFrame(rows), table, duckdb.from_arrow(table), datasets.Dataset.from_dict(rows)):
+            with self.subTest(type(other)), self.assertRaisesRegex(ValueError, "row 24998 has a different text than the run read there"):
+                plain.filter(other)
+        self.assertEqual(len(plain.filter(frame)), 24_999)
+        listed = ds.dedup(texts, algorithms="exact", no_report=True)
+        for given in (turned, tuple(turned), pd.Series(turned)):
+            with self.subTest(type(given)), self.assertRaisesRegex(ValueError, "row 24998 has a different text"):
+                listed.filter(given)
+        self.assertEqual(len(listed.filter(texts)), 24_999)
+
     @needs("polars")
     def test_the_order_is_checked_after_a_run_against_earlier_documents(self) -> None:
         import polars as pl

@@ -80,6 +80,36 @@ class Frames(FrameCase):
         self.assertEqual(pa.array(result.kept_rows).type, pa.int64())
 
     @needs("pyarrow")
+    def test_a_batch_of_another_type_than_its_stream_names_the_column(self) -> None:
+        import pyarrow as pa
+
+        schema = pa.schema({"id": pa.int64(), "text": pa.string(), "tags": pa.list_(pa.string())})
+        good: dict[str, Any] = {"id": pa.array([1]), "text": pa.array(["One text."]), "tags": pa.array([["a"]])}
+
+        class Stream:
+            """An object of another library, whose batches are known only as buffers."""
+
+            def __init__(self, reader: Any) -> None:
+                self.reader = reader
+
+            def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+                return self.reader.__arrow_c_stream__()
+
+        def reader(**columns: Any) -> Any:
+            batches = [pa.record_batch(good), pa.record_batch({**good, **columns})]
+            return pa.RecordBatchReader.from_batches(schema, iter(batches))
+
+        options: Any = {"algorithms": "exact", "no_report": True, "corpus": "keep"}
+        self.assertEqual(len(ds.dedup(Stream(reader()), **options).kept_mask), 2)
+        others = [("id", pa.array(["2"])), ("id", pa.array([2], pa.int32())), ("text", pa.array([2])), ("tags", pa.array(["a"]))]
+        for name, values in others:
+            with self.subTest(f"{name} {values.type}"), self.assertRaisesRegex(ValueError, f"a batch has .* in the column ['\"]{name}['\"]"):
+                ds.dedup(reader(**{name: values}), **options)
+            if values.type != pa.int32():
+                with self.subTest(f"{name} {values.type} as buffers"), self.assertRaisesRegex(ValueError, f'another type in the column "{name}"'):
+                    ds.dedup(Stream(reader(**{name: values})), **options)
+
+    @needs("pyarrow")
     def test_a_string_that_is_not_utf8_costs_its_row_or_its_value(self) -> None:
         import pyarrow as pa
 
@@ -306,7 +336,7 @@ class Frames(FrameCase):
             "max_template_share": 1.0,
             "max_shrink_factor": 5, "max_candidates_factor": 5, "html_column": "html", "content_type_column": "type",
             "url_column": "address", "title_column": "title", "keywords_column": "keywords", "description_column": "description",
-            "limit": 2, "sample": 0.5, "seed": 3, "strict": True, "no_report": True, "keep_texts": True, "corpus": "annotate,keep", "add": "copies",
+            "follow_links": True, "limit": 2, "sample": 0.5, "seed": 3, "strict": True, "no_report": True, "keep_texts": True, "corpus": "annotate,keep", "add": "copies",
             "cut": "lines", "cut_at": "word",
             "cut_min_chars": 10, "cut_copies": 2, "cut_first": True, "min_chars_left": 5, "algorithms": "exact,cosine",
             "preset": "strict", "count_copies": True, "scope": "within:score", "max_group": 10, "max_candidates": 10, "prefilter": True,

@@ -7,7 +7,7 @@ use super::log::LogFormat;
 use super::{Exit, log, print_result};
 use crate::report::accepted_page;
 use dupsift_engine::engine;
-use dupsift_study::study;
+use dupsift_study::study::{self, Accepted};
 
 /// Runs the command.
 ///
@@ -15,14 +15,10 @@ use dupsift_study::study;
 /// Returns an error if the folder is not a held result, or if it cannot be renamed.
 pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
-    let out =
+    let Accepted { out, before } =
         study::accept(&arguments.dir, engine::now(), arguments.reason, &accepted_page, &dupsift_incremental::accept)?;
-    Ok(print_result(
-        &format!(
-            "{}
-",
-            out.display()
-        ),
-        Exit::Done,
-    ))
+    if before {
+        tracing::info!("already accepted: an earlier command published the result");
+    }
+    Ok(print_result(&format!("{}\n", out.display()), Exit::Done))
 }

@@ -27,11 +27,10 @@ pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     };
     let settings = arguments.options.settings()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
-    let options = finished.options(&settings)?;
     let (_, progress) = log::start(&settings);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let report = study::apply(&finished, &options, &asked, &progress, &cancel)
+    let report = study::apply(&finished, &settings, &asked, &progress, &cancel)
         .with_context(|| format!("cannot apply {}", arguments.dir.display()))?;
     Ok(print_result(&applied(&report, asked.out.as_deref().unwrap_or(&arguments.dir)), Exit::Done))
 }

@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 
 use super::args::Arguments;
-use super::{Exit, print_result};
+use super::{Exit, say};
 use dupsift_core::error::Error;
 use dupsift_core::number::counted;
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, listing};
 
 /// Lists pages, each with its path below docs/ and its text.
 macro_rules! pages {
@@ -99,7 +99,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     fs::create_dir_all(dir).with_context(cannot)?;
-    if fs::read_dir(dir).with_context(cannot)?.next().is_some() {
+    if !listing::names(dir).with_context(cannot)?.is_empty() {
         return Err(Error::usage(format!("{} is not empty; expected a new folder", dir.display())).into());
     }
     for (name, text) in PAGES {
@@ -109,10 +109,9 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let pages = counted(PAGES.len() as u64, "page");
-    Ok(print_result(
-        &format!("wrote {pages} of the manual as Markdown; table of contents: {}\n", dir.join("SUMMARY.md").display()),
-        Exit::Done,
-    ))
+    say(&format!("wrote {pages} of the manual as Markdown; table of contents: {}\n", dir.join("SUMMARY.md").display()))
+        .context("cannot print the location of the manual")?;
+    Ok(Exit::Done)
 }
 
 /// Returns the text of a page without its pictures. Links to pages that are not written become plain text.

@@ -1,6 +1,7 @@
 //! Parses the command line, runs the command, reports errors and determines the exit code.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 
 use anyhow::{Context, Result};
 use clap::error::ErrorKind;
@@ -30,21 +31,27 @@ pub fn program(typed: Vec<OsString>) -> Exit {
         Ok(arguments) => verb(arguments.verb),
         Err(told) if told.kind() == ErrorKind::DisplayVersion => print_version(),
         Err(told) => {
-            answer(&told, &words);
-            return if told.use_stderr() { Exit::Usage } else { Exit::Done };
+            return match answer(&told, &words) {
+                Ok(()) if told.use_stderr() => Exit::Usage,
+                Ok(()) => Exit::Done,
+                Err(error) => fail(&error),
+            };
         }
     };
     signals::over(&ended);
     ended.unwrap_or_else(|error| fail(&error))
 }
 
-/// Prints the help text, or the error in the command line. Ignores errors from a closed terminal.
-fn answer(told: &clap::Error, words: &[String]) {
+/// Prints the help text, or the error in the command line. A closed pipe counts as success, and errors from stderr are ignored.
+///
+/// # Errors
+/// Returns the error if the help text cannot be printed, for example because a disk is full.
+fn answer(told: &clap::Error, words: &[String]) -> Result<()> {
     let command = Arguments::command();
     let verb = words.iter().find_map(|word| command.find_subcommand(word)).map(|verb| verb.get_name());
     if let Some(ours) = suggestion(told, verb) {
         complain_of(&ours, Exit::Usage);
-        return;
+        return Ok(());
     }
     let message = told.render().to_string();
     if told.use_stderr() && log::is_json() {
@@ -54,8 +61,15 @@ fn answer(told: &clap::Error, words: &[String]) {
         // A message with control characters is escaped and therefore shown without colors.
         complain(message.trim_end());
     } else {
-        let _ = told.print();
+        let printed = told.print().and_then(|()| std::io::stdout().flush());
+        match printed {
+            Err(error) if !told.use_stderr() && error.kind() != std::io::ErrorKind::BrokenPipe => {
+                return Err(error).context("cannot print the help");
+            }
+            _ => {}
+        }
     }
+    Ok(())
 }
 
 fn verb(verb: Verb) -> Result<Exit> {

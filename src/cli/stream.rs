@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 use super::args::StreamArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
-use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, thousands};
+use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, skipped, thousands};
 use dupsift_engine::engine::Progress;
 use dupsift_engine::job;
 use dupsift_engine::options::{RunOptions, resolve};
@@ -72,7 +72,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         ByteSize(report.filter_bytes).display().iec(),
         report.false_positives
     );
-    report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
+    skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, &options.run.out);

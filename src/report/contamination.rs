@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::{counted, guarded, other_inputs, rejections_of, table_of_numbers, thousands};
+use super::{counted, guarded, other_inputs, rejections_of, skipped, table_of_numbers, thousands};
 use dupsift_engine::contaminated::ContaminationReport;
 use dupsift_engine::job::stands_in;
 
@@ -36,7 +36,7 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
         items = counted(report.items, "item"),
         peak = ByteSize(report.peak_memory_bytes).display().iec()
     );
-    report.bad_inputs.iter().for_each(|file| text += &format!("skipped: {}: {}\n", file.file, file.why));
+    skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);

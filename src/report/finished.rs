@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Detail, applied, comparison, summary};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::HELD;
 use dupsift_study::study::{AppliedReport, Finished};
@@ -15,25 +16,25 @@ use serde::de::DeserializeOwned;
 /// # Errors
 /// Returns an error if none of these commands wrote the folder, or if a record cannot be parsed.
 pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
-    if AppliedReport::is_alone(dir) {
+    if AppliedReport::is_alone(dir)? {
         return Ok(applied(&AppliedReport::read(dir)?, dir));
     }
     let finished = Finished::open(dir)?;
-    let out = asked(dir);
+    let out = asked(dir)?;
     let path = dir.join("compare").join("comparison.json");
-    match path.is_file() {
+    match is_file(&path)? {
         true => Ok(comparison(&record(&path)?, &finished.report, &out)),
         false => Ok(summary(&finished.report, &out, detail)),
     }
 }
 
 /// Returns the output folder that was requested for a run. If the result is held, this is the name without `.held`.
-fn asked(dir: &Path) -> PathBuf {
+fn asked(dir: &Path) -> Result<PathBuf> {
     let name = dir.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".held"));
-    match name.filter(|_| dir.join(HELD).is_file()) {
-        Some(name) => dir.with_file_name(name),
-        None => dir.to_path_buf(),
-    }
+    Ok(match name {
+        Some(name) if is_file(&dir.join(HELD))? => dir.with_file_name(name),
+        _ => dir.to_path_buf(),
+    })
 }
 
 fn record<R: DeserializeOwned>(path: &Path) -> Result<R> {

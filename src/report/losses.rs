@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::{counted, thousands};
 use dupsift_engine::job::{GuardReport, Guarded, stands_in};
-use dupsift_engine::reading::{OtherInputReport, RejectionsReport};
+use dupsift_engine::reading::{BadInputReport, OtherInputReport, RejectionsReport};
+use dupsift_files::io::FOLLOW_LINKS;
 
 /// Formats a remark about a guard that fired.
 pub(super) fn guard(guard: &GuardReport) -> String {
@@ -52,6 +53,20 @@ pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     if report.rows == 0 && job.lost_of_others() { "no corpus rows rejected".to_owned() } else { rejections(report) }
 }
 
+/// Formats the files that could not be used, at most `most` of them by name, and how to read those that are behind links.
+pub fn skipped(bad: &[BadInputReport], most: usize) -> Vec<String> {
+    let why = |bad: &BadInputReport| format!("skipped: {}: {}", bad.file, bad.why.trim_end_matches(FOLLOW_LINKS));
+    let mut lines: Vec<String> = bad.iter().take(most).map(why).collect();
+    if bad.len() > most {
+        let more = counted((bad.len() - most) as u64, "more file");
+        lines.push(format!("skipped: {more}; see bad_inputs in run.json"));
+    }
+    if bad.iter().any(|bad| bad.why.ends_with(FOLLOW_LINKS)) {
+        lines.push("help: `follow-links` reads what links out of the inputs lead to".to_owned());
+    }
+    lines
+}
+
 /// Formats the rejected rows and other remarks for each input other than the corpus, one line per input, as in `reference: 1 of 2 rows
 /// used; 1 row rejected: 1 not JSON; see rejected/`.
 pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
@@ -59,7 +74,7 @@ pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
         let OtherInputReport { input, bad_inputs, rows, used, rejections: lost, warnings } = other;
         let used = format!("{} of {} used", thousands(*used), counted(*rows, "row"));
         let lines = (lost.rows > 0).then(|| format!("{used}; {}", rejections(lost)));
-        let lines = lines.into_iter().chain(bad_inputs.iter().map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
+        let lines = lines.into_iter().chain(skipped(bad_inputs, usize::MAX));
         let lines = lines.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.map(|line| format!("{input}: {line}")).collect::<Vec<_>>()
     };

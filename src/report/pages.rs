@@ -6,7 +6,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 
 use super::losses::rejected;
-use super::{counted, guarded, once_accepted, other_inputs, rejections, thousands};
+use super::{counted, guarded, once_accepted, other_inputs, rejections, skipped, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::stands_in;
 use dupsift_engine::reading::PurifyReport;
@@ -24,7 +24,7 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
         report.cpu_seconds,
         ByteSize(report.peak_memory_bytes).display().iec()
     );
-    report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);
@@ -61,7 +61,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
             String::new()
         }
     );
-    report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::losses::{guard, held};
+use super::losses::{guard, held, skipped};
 use super::pages::purified;
 use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
@@ -255,12 +255,7 @@ fn losses(report: &RunReport) -> Vec<String> {
     if let Some(column) = &report.ids.likely_column {
         lines.push(format!("ids are FILE#ROW; `id-column={column}` uses the column {column:?} instead"));
     }
-    let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
-    lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
-    if report.bad_inputs.len() > MOST_SKIPPED {
-        let more = counted((report.bad_inputs.len() - MOST_SKIPPED) as u64, "more file");
-        lines.push(format!("skipped: {more}; see bad_inputs in run.json"));
-    }
+    lines.extend(skipped(&report.bad_inputs, MOST_SKIPPED));
     lines.extend(other_inputs(report));
     match report.accepted {
         Some(_) => lines.extend(report.guards.iter().map(|fired| format!("guard: {}", fired.sentence))),

@@ -62,6 +62,89 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
+fn files_that_were_added_after_the_run_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let lines = |name: &str, docs: &[Doc]| {
+        fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+        fs::write(at(name), json_lines(docs)).unwrap();
+    };
+    let docs = numbered(["One text.", "One text.", "Two."]);
+    lines("c/a.jsonl", &docs);
+    fs::write(at("c/bad.jsonl.gz"), "not packed").unwrap();
+    run(&[&at("c")], &at("out"), &["--algorithms", "exact"]).ends_with(3);
+    run(&[&at("c/*.jsonl")], &at("glob"), &["--algorithms", "exact"]).ends_with(0);
+    run(&[&at("c/a.jsonl")], &at("file"), &["--algorithms", "exact"]).ends_with(0);
+    let unnamed = |out: &str| {
+        let ran = apply(&at(out), &["--corpus", "keep", "--overwrite"]).ends_with(0);
+        assert!(!ran.stderr.contains("added to the corpus"), "{out}: {}", ran.stderr);
+    };
+    ["out", "glob", "file"].into_iter().for_each(unnamed);
+    lines("c/later/b.jsonl", &docs);
+    let named = |out: &str, more: &[&str], said: &str| {
+        let ran = apply(&at(out), &[&["--corpus", "keep", "--overwrite"], more].concat()).ends_with(0);
+        assert!(ran.stderr.contains(said), "{out}: {}", ran.stderr);
+    };
+    named("out", &[], "1 file was added to the corpus after the run, such as ");
+    named("out", &[], "c/later/b.jsonl; run again with `--overwrite` to include it");
+    ["glob", "file"].into_iter().for_each(unnamed);
+    lines("c/z.jsonl", &docs);
+    named("out", &["--out", text(&at("other"))], "2 files were added");
+    named("glob", &[], "c/z.jsonl");
+    // The corpus may be in another place now.
+    fs::rename(at("c"), at("moved")).unwrap();
+    named("out", &["--input", text(&at("moved"))], "2 files were added");
+    named("glob", &["--input", text(folder.path())], "moved/z.jsonl");
+}
+
+#[test]
+fn a_record_with_a_path_out_of_its_folder_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("c/a.parquet"), &numbered(["One text.", "One text.", "Two."]), 10);
+    fs::write(at("evil"), "mine").unwrap();
+    let typed = |words: &[&str]| Ran::of(program().current_dir(folder.path()).args(words).output().unwrap());
+    let change = |record: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = serde_json::from_slice(&fs::read(at(record)).unwrap()).unwrap();
+        change(&mut value);
+        fs::write(at(record), serde_json::to_vec(&value).unwrap()).unwrap();
+    };
+    let made = || {
+        let _ = fs::remove_dir_all(at("out"));
+        run(&[&at("c")], &at("out"), &["--algorithms", "exact"]).ends_with(0);
+        apply(&at("out"), &["--corpus", "keep"]).ends_with(0);
+    };
+    type Change<'c> = &'c dyn Fn(&mut serde_json::Value);
+    let changes: [(&str, Change<'_>); 5] = [
+        ("out/run.json", &|value| value["files"].as_array_mut().unwrap().push("../../evil".into())),
+        ("out/run.json", &|value| value["files"].as_array_mut().unwrap().push("/etc/passwd".into())),
+        ("out/run.json", &|value| value["algorithms"][0]["label"] = "../../evil".into()),
+        ("out/applied.json", &|value| value["files"].as_array_mut().unwrap().push("removed/../../evil".into())),
+        ("out/applied.json", &|value| {
+            let folder = value["corpus"]["folders"]["deduped"].clone();
+            value["corpus"]["folders"]["../evil"] = folder;
+        }),
+    ];
+    for (at_once, (record, made_so)) in changes.into_iter().enumerate() {
+        made();
+        change(record, made_so);
+        for words in [
+            &["explain", "out", "d0", "d1"][..],
+            &["report", "out"],
+            &["show", "out"],
+            &["apply", "out", "--corpus", "drop"],
+        ] {
+            typed(words).ends_with(1).says(&[record, "it is damaged: it lists the file", "which is not in its folder"]);
+        }
+        if ![2, 4].contains(&at_once) {
+            let again = ["run", "c", "--out", "out", "--overwrite", "--algorithms", "exact"];
+            typed(&again).ends_with(1).says(&[record, "it is damaged"]);
+        }
+        assert_eq!(fs::read_to_string(at("evil")).unwrap(), "mine");
+    }
+}
+
+#[test]
 fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());

@@ -206,7 +206,9 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     Ran::of(program().arg("report").arg(place.at("out")).output().unwrap()).ends_with(0);
     let remarks = |page: &str| page.split("remarks-->").nth(1).map(str::to_owned).unwrap();
     assert_eq!(remarks(&page()), remarks(&accepted));
-    place.accept(&[]).ends_with(2).says(&["there is no such folder"]);
+    let tree = tree(&place.at("out"));
+    let again = place.accept(&["--reason", "again"]).ends_with(0).says(&["already accepted"]).stdout;
+    assert_eq!((again, tree == self::tree(&place.at("out"))), (said, true));
     // The next good run replaces the held result.
     place.good();
     place.run(&[]).ends_with(0);

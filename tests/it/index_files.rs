@@ -164,6 +164,48 @@ fn damage_is_found_and_named() {
     place.again(1, &[]).ends_with(0);
 }
 
+/// Checks that complete and undamaged files of another batch, or of another index, are not used in place of the files that the index
+/// lists.
+#[test]
+fn a_file_of_another_batch_is_named() {
+    let batches = dealt(made_docs(240), 3, 9);
+    let place_of = || {
+        let mut place = IndexPlace::new("exact,minhash");
+        place.same_batch(&batches[0]).ends_with(0);
+        place.same_batch(&batches[1]).ends_with(0);
+        write_docs(&place.at("in/2.parquet"), &batches[2], 300);
+        place
+    };
+    let place = place_of();
+    let folders = |kind: &str| -> Vec<(String, String)> {
+        names_in(&place.at("index").join(kind)).into_iter().map(|name| (kind.to_owned(), name)).collect()
+    };
+    let (rows, documents) = (folders("rows"), folders("batches"));
+    let at = |(kind, folder): &(String, String), file: &str| place.at("index").join(kind).join(folder).join(file);
+    let refused = |files: Vec<(PathBuf, PathBuf)>, name: &str| {
+        let saved: Vec<_> = files.iter().map(|(_, to)| std::fs::read(to).unwrap()).collect();
+        files.iter().for_each(|(from, to)| _ = std::fs::copy(from, to).unwrap());
+        place.again(2, &[]).ends_with(1).says(&[name, "it is not the file that the index lists under this name"]);
+        looked_after(&place.at("index"), &["verify"]).ends_with(1);
+        assert!(!place.out(2).exists(), "{name}");
+        files.iter().zip(saved).for_each(|((_, to), bytes)| std::fs::write(to, bytes).unwrap());
+    };
+    for name in ["exact.run", "minhash.run", "+copies.run"] {
+        refused(vec![(at(&rows[1], name), at(&rows[0], name))], name);
+    }
+    // The documents are swapped together with their checksums.
+    let both = ["part-000000.parquet", "part-000000.sums"];
+    refused(both.map(|name| (at(&documents[1], name), at(&documents[0], name))).to_vec(), "part-000000.sums");
+    let mut other = IndexPlace::new("exact,minhash");
+    other.same_batch(&batches[2]).ends_with(0);
+    let name = "minhash.run";
+    refused(vec![(other.at("index/rows").join(&rows[0].1).join(name), at(&rows[0], name))], name);
+    place.again(2, &[]).ends_with(0);
+    let whole = place_of();
+    whole.again(2, &[]).ends_with(0);
+    assert!(result_bytes(&place.out(2)) == result_bytes(&whole.out(2)));
+}
+
 /// Returns the positions of the column chunks in a Parquet file, by name, and the position of the footer.
 fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
@@ -387,6 +429,7 @@ fn an_accepted_batch_is_in_its_index() {
             assert!(held.exists() && told().contains("1 batch,"), "{}", told());
             accept("").ends_with(0);
         }
+        accept("").ends_with(0).says(&["already accepted"]);
         place.more.clear();
         assert!(told().contains("2 batches,"), "{step}: {}", told());
         looked_after(&index, &["verify"]).ends_with(0);

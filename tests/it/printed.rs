@@ -165,6 +165,42 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_printed_is_a_failure_if_nothing_else_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [
+        &["--help"][..],
+        &["-h"],
+        &["help", "run"],
+        &["run", "--help"],
+        &["index", "verify", "-h"],
+        &["--version"],
+        &["algorithms"],
+        &["completions", "bash"],
+        &["nightly"],
+        &["manual", "pages"],
+    ] {
+        let mut command = program();
+        command.current_dir(folder.path()).args(words).stdout(File::create("/dev/full").unwrap());
+        let ran = Ran::of(command.output().unwrap()).ends_with(1);
+        assert!(
+            ran.stderr.contains("cannot print ") && ran.stderr.contains("No space left"),
+            "{words:?}: {}",
+            ran.stderr
+        );
+        // A reader that has seen enough is no failure.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = program();
+        command.current_dir(folder.path()).args(words).stdout(writer);
+        let words = words.join(" ");
+        std::fs::remove_dir_all(folder.path().join("pages")).ok();
+        Ran::of(command.output().unwrap()).ends_with(0);
+        assert!(!words.is_empty());
+    }
+}
+
 /// The process limit does not apply to root, so a different user runs the program in this test.
 #[cfg(target_os = "linux")]
 #[test]

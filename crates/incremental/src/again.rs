@@ -101,7 +101,7 @@ impl<'a> Again<'a> {
                     continue;
                 }
                 let (path, mut next) = (self.index.folder(BATCHES, &batch.folder).join(&part.file.name), rows.iter());
-                read_rows(&path, Some(&rows), Some(&["id"]), &mut |read| {
+                read_rows(&path, part.sums.list, Some(&rows), Some(&["id"]), &mut |read| {
                     let Some(column) = read.column_by_name("id") else { return Ok(()) };
                     let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;
                     for (row, at) in (0..read.num_rows()).zip(&mut next) {

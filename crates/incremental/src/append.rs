@@ -16,6 +16,7 @@ use dupsift_algorithms::stage::copies;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
+use dupsift_core::safe_fs::listing::{self, is_folder, is_there};
 use dupsift_core::safe_fs::{self, Readers};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::Classes;
@@ -202,7 +203,7 @@ pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
 fn place(index: &Index, result: &Path, next: &mut Manifest, readers: &Readers) -> Result<()> {
     // Rows and statistics contain hashes and numbers, but no text.
     let everybody = Readers::default();
-    let is_first = !index.folder(STATISTICS, &next.statistics).exists();
+    let is_first = !is_there(&index.folder(STATISTICS, &next.statistics))?;
     if is_first {
         let dir = index.begin(STATISTICS, &next.statistics)?;
         copy_below(&result.join("stats"), &dir.join("stats"))?;
@@ -233,13 +234,12 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 fn copy_below(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to).map_err(Error::io("create the folder", to))?;
-    if !from.exists() {
+    if !is_there(from)? {
         return Ok(());
     }
-    for entry in std::fs::read_dir(from).map_err(Error::io("list the folder", from))? {
-        let path = entry.map_err(Error::io("list the folder", from))?.path();
-        let to = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() { copy_below(&path, &to)? } else { copy(&path, &to)? }
+    for name in listing::names(from).map_err(Error::io("list the folder", from))? {
+        let (path, to) = (from.join(&name), to.join(&name));
+        if is_folder(&path)? { copy_below(&path, &to)? } else { copy(&path, &to)? }
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use super::published::{is_output_of, record, state};
 use super::recipe::lines;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
+use dupsift_core::safe_fs::listing::{self, is_folder};
 use dupsift_engine::job::run_report::{IndexReport, RunReport};
 use dupsift_engine::job::saved::of_file;
 use dupsift_engine::options::RunOptions;
@@ -156,7 +157,7 @@ pub fn begin(
             options.out.display()
         )));
     }
-    if !options.overwrite && options.out.symlink_metadata().is_ok() {
+    if !options.overwrite && listing::is_there(&options.out)? {
         return Err(Error::usage(format!(
             "the result in {} differs from that of {shown}, which is in the index; use `overwrite` to replace it, or pass another `out`",
             options.out.display()
@@ -228,7 +229,7 @@ pub fn accept(
         return publish();
     }
     let dir = &place_of(of, report, held);
-    if !dir.is_dir() {
+    if !is_folder(dir)? {
         return Err(Error::usage(format!(
             "{} was matched against the index {}, which does not exist; move the index back, or move it to the same location relative to the output",
             of.batch,
@@ -236,6 +237,11 @@ pub fn accept(
         )));
     }
     let mut index = Index::open(dir, state)?;
+    let is_here = |batch: &Batch| !of.publication.is_empty() && batch.publication == of.publication;
+    if index.manifest.as_ref().is_some_and(|manifest| manifest.batches.iter().any(is_here)) {
+        // An earlier call was interrupted after it had published the result, and opening the index has completed its work.
+        return publish();
+    }
     let is_it = |next: &Manifest| {
         let publication = next.batches.last().map(|batch| &batch.publication);
         next.generation == of.generation && publication == Some(&of.publication)

@@ -20,7 +20,7 @@ use dupsift_engine::job::pair::links::{Earlier, LINK, read, row};
 use dupsift_engine::job::pair::pair_list::PairList;
 use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
-use dupsift_index::{Groups, Index, ROWS, meet};
+use dupsift_index::{Groups, Index, ROWS, Rows, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 use dupsift_text::Heading;
@@ -56,16 +56,16 @@ impl<'e> Kept<'e> {
 
     fn runs(&self, name: &str, width: usize) -> Result<Vec<Run>> {
         let folders = self.index.manifest.iter().flat_map(|manifest| &manifest.rows);
-        let open = |folder: &str| {
-            let path = self.index.folder(ROWS, folder).join(format!("{name}.run"));
-            let run = Run::open(&path)?;
+        let open = |rows: &Rows| {
+            let run = rows.open(self.index.dir(), name)?;
             if (run.width(), run.group_width()) == (width, DOC) {
                 return Ok(run);
             }
+            let path = self.index.folder(ROWS, &rows.folder).join(format!("{name}.run"));
             let why = format!("it has rows of {} bytes; expected {width}", run.width());
             Err(Error::Damaged { path, why })
         };
-        folders.map(|rows| open(&rows.folder)).collect()
+        folders.map(open).collect()
     }
 
     fn is_forgotten(&self, doc: IndexDoc) -> bool {

@@ -121,7 +121,8 @@ impl<'i> Joining<'i> {
             |(), at| {
                 let mut docs = numbers[wanted[at].indexed.clone()].iter();
                 let rows = wanted[at].rows(&numbers);
-                let bytes = read_rows(&wanted[at].path, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
+                let list = wanted[at].part.sums.list;
+                let bytes = read_rows(&wanted[at].path, list, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
                     for (kept, &doc) in kept_docs(&batch).zip(&mut docs) {
                         let kept = kept.map(|kept| IndexDoc(kept as u64));
                         if let Some(kept) = kept.filter(|&kept| kept >= self.numbered.next_doc) {
@@ -217,7 +218,7 @@ impl<'i> Joining<'i> {
                     }
                     _ => {}
                 }
-                let bytes = read_rows(&one.path, Some(&one.rows(&numbers)), None, &mut |batch| {
+                let bytes = read_rows(&one.path, one.part.sums.list, Some(&one.rows(&numbers)), None, &mut |batch| {
                     note(&batch, position, &fates, &hashes);
                     position += batch.num_rows();
                     let batch = self.as_input(&batch)?;

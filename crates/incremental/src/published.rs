@@ -1,10 +1,10 @@
 //! Checks whether a folder is the output of a batch. A folder is the output of a batch if its record contains the publication identifier
 //! that the index stores for the batch.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::{is_file, is_folder};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_files::io::SUCCESS;
@@ -20,7 +20,7 @@ pub fn state(batch: &Batch) -> Result<State> {
         return Ok(State::Published);
     }
     let above = batch.out.parent().unwrap_or(Path::new("/"));
-    if !above.is_dir() {
+    if !is_folder(above)? {
         return Err(Error::usage(format!(
             "{} does not exist, so it is unknown whether {} is the result of the unfinished batch {}; mount the disk, or, if the result is lost, create the folder: mkdir -p {0}",
             above.display(),
@@ -31,25 +31,13 @@ pub fn state(batch: &Batch) -> Result<State> {
     Ok(State::Lost)
 }
 
-/// Returns whether a file exists, following symbolic links.
-///
-/// # Errors
-/// Returns any error except "not found", because a file that cannot be accessed may still exist.
-fn is_there(path: &Path) -> Result<bool> {
-    match path.metadata() {
-        Ok(there) => Ok(there.is_file()),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
-        Err(error) => Err(Error::reading("look at", path)(error)),
-    }
-}
-
 /// Returns whether a folder is the output that was published for a batch.
 ///
 /// # Errors
 /// Returns an error if a record cannot be accessed or read, because then it is unknown whether the folder is the output.
 pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     let path = out.join("run.json");
-    if !is_there(&path)? || !is_there(&out.join(SUCCESS))? {
+    if !is_file(&path)? || !is_file(&out.join(SUCCESS))? {
         return Ok(false);
     }
     let unknown = |why: &dyn std::fmt::Display| {

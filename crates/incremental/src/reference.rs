@@ -11,6 +11,7 @@ use super::recipe::PLANNED;
 use super::run_batch::{Purpose, matched};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::run_report::{GuardReport, InputReport, OtherInputReport, RunReport};
@@ -113,7 +114,7 @@ impl Reference {
 /// Returns the input files of the run that wrote `reference`, or `reference` itself if it is not an output of a run.
 fn files_of(reference: &Path) -> Result<Vec<String>> {
     let path = reference.join("run.json");
-    if !path.is_file() {
+    if !is_file(&path)? {
         return Ok(vec![reference.to_string_lossy().into_owned()]);
     }
     let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;

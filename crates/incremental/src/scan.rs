@@ -7,7 +7,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::matching::meeting::Numbered;
-use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
+use dupsift_index::{Groups, Index, Manifest, ROWS, Rows, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
@@ -91,15 +91,15 @@ impl Scan<'_> {
     /// # Errors
     /// Returns an error if one of these runs is damaged.
     pub fn runs(&self, name: &str, widths: (usize, usize)) -> Result<Vec<Run>> {
-        let open = |folder: &str| {
-            let path = self.index.folder(ROWS, folder).join(format!("{name}.run"));
-            let run = Run::open(&path)?;
+        let open = |rows: &Rows| {
+            let run = rows.open(self.index.dir(), name)?;
             if (run.width(), run.group_width()) == widths {
                 return Ok(run);
             }
+            let path = self.index.folder(ROWS, &rows.folder).join(format!("{name}.run"));
             let why = format!("it has rows of {} bytes; expected {}", run.width(), widths.0);
             Err(Error::Damaged { path, why })
         };
-        self.manifest.rows.iter().map(|rows| open(&rows.folder)).collect()
+        self.manifest.rows.iter().map(open).collect()
     }
 }

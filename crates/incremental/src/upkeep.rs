@@ -133,7 +133,7 @@ fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Resu
         let Some(label) = file.name.strip_suffix(".run") else { continue };
         let mut runs = Vec::new();
         for rows in old {
-            runs.push(Run::open(&index.folder(ROWS, &rows.folder).join(&file.name))?);
+            runs.push(rows.open(index.dir(), label)?);
         }
         let (width, group_width) = (runs[0].width(), runs[0].group_width());
         let rows = engine.shuffle(&format!("{label}-merged"), width, group_width, runs.iter().map(Run::rows).sum())?;
@@ -216,7 +216,7 @@ pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u
         for part in &batch.parts {
             let path = index.folder(BATCHES, &batch.folder).join(&part.file.name);
             let mut doc = part.first_doc;
-            read_rows(&path, None, Some(&["id", COPY_HASH]), &mut |batch| {
+            read_rows(&path, part.sums.list, None, Some(&["id", COPY_HASH]), &mut |batch| {
                 let hashes = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt());
                 let Some(column) = batch.column_by_name("id") else { return Ok(()) };
                 let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;

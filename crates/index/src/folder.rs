@@ -1,5 +1,6 @@
 //! Writes the folders and files of an index. All files and folders are durable before anything refers to them.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
@@ -8,7 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Hash128;
-use dupsift_core::safe_fs::{self, sync_folder};
+use dupsift_core::safe_fs::{self, listing, sync_folder};
+use dupsift_spill::shuffle::run::Run;
+
+use super::sums::list_in;
 
 /// The folder for documents.
 pub const BATCHES: &str = "batches";
@@ -28,6 +32,19 @@ pub struct Named {
     pub bytes: u64,
     /// The XXH3-128 hash of the content, in hexadecimal.
     pub xxh3: String,
+    /// The checksum of the file's list of checksums, if its blocks are verified one by one. The list is compared with this checksum when
+    /// the file is opened, so a complete and valid file of another batch or generation is not used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<u32>,
+}
+
+/// Returns the checksum of a file's list of checksums, if the file has such a list.
+fn list_of(path: &Path) -> Result<Option<u32>> {
+    match path.extension().and_then(OsStr::to_str) {
+        Some("run") => Run::open(path).map(|run| Some(run.list())),
+        Some("sums") => list_in(path).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// Returns whether this name is valid for a folder of this kind. A valid name consists of a letter and a number, as in `b-00000031`.
@@ -44,13 +61,11 @@ pub fn is_folder(kind: &str, name: &str) -> bool {
 
 /// Returns the names in a folder, or an empty list if the folder does not exist.
 pub fn names(dir: &Path) -> Result<Vec<String>> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::reading("list the folder", dir)(error)),
-    };
-    let name = |entry: std::io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
-    entries.map(name).collect::<std::io::Result<_>>().map_err(Error::reading("list the folder", dir))
+    match listing::names(dir) {
+        Ok(names) => Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(Error::reading("list the folder", dir)(error)),
+    }
 }
 
 /// The prefix and suffix of a file name while the file is being written.
@@ -79,7 +94,7 @@ pub fn seal(dir: &Path) -> Result<Vec<Named>> {
     let files = files.into_iter().map(|name| {
         let path = dir.join(&name);
         File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
-        look(&path, name)
+        Ok(Named { list: list_of(&path)?, ..look(&path, name)? })
     });
     let files = files.collect::<Result<_>>()?;
     sync_folder(dir)?;
@@ -92,7 +107,7 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
     let mut files = Vec::new();
     for name in names(dir)? {
         let path = dir.join(&name);
-        if path.is_dir() {
+        if listing::is_folder(&path)? {
             let below = seal_below(&path)?.into_iter();
             files.extend(below.map(|file| Named { name: format!("{name}/{}", file.name), ..file }));
         } else {
@@ -112,7 +127,7 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
 pub fn check(dir: &Path, known: &Named) -> Result<()> {
     let path = dir.join(&known.name);
     let damaged = |why: String| Error::Damaged { path: path.clone(), why };
-    if !path.is_file() {
+    if !listing::is_file(&path)? {
         return Err(damaged("it is missing".into()));
     }
     let found = look(&path, known.name.clone())?;
@@ -131,7 +146,7 @@ fn look(path: &Path, name: String) -> Result<Named> {
     loop {
         let count = file.read(&mut buffer).map_err(Error::reading("read", path))?;
         if count == 0 {
-            return Ok(Named { name, bytes, xxh3: format!("{:032x}", hash.value()) });
+            return Ok(Named { name, bytes, xxh3: format!("{:032x}", hash.value()), list: None });
         }
         hash.add(&buffer[..count]);
         bytes += count as u64;

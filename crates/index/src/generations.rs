@@ -20,6 +20,7 @@ use super::folder::{BATCHES, names, unfinished, write_durably};
 use super::manifest::{FORMAT, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
+use dupsift_core::safe_fs::listing::{is_file, is_folder};
 use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
 
 /// The number of generations that are kept.
@@ -168,7 +169,7 @@ pub(super) fn is_index(dir: &Path) -> Result<bool> {
         return Ok(true);
     }
     // Lists a folder only if it has this subfolder, because other folders may be large.
-    Ok(dir.join(BATCHES).is_dir() && !Listed::of(dir)?.manifests.is_empty())
+    Ok(is_folder(&dir.join(BATCHES))? && !Listed::of(dir)?.manifests.is_empty())
 }
 
 /// Returns whether this module writes files with this name to an index folder.
@@ -278,7 +279,7 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
     let path = dir.join(RECORDED);
     let bytes = match safe_fs::read(&path, MOST_JSON) {
         Ok(bytes) => bytes,
-        Err(_) if !path.is_file() => return Ok(None),
+        Err(_) if !is_file(&path)? => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
     };
     // The number serves only to detect a missing file, so a damaged number is ignored.

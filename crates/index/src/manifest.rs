@@ -5,18 +5,21 @@
 //! (see [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder};
+use super::sums::check_list;
 use dupsift_core::doc::IndexDoc;
+use dupsift_core::error::Result;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
+use dupsift_spill::shuffle::run::{RUN, Run};
 
 /// The version of the index files. Version 2 added the sketch words of documents, version 3 added fences to runs, and version 4 added
-/// publications to batches and checksums to the blocks of document files.
-pub const FORMAT: u32 = 4;
+/// publications to batches and checksums to the blocks of document files, and version 5 recorded which list of checksums belongs to a file.
+pub const FORMAT: u32 = 5;
 
 /// An upper bound for generation numbers and for the size of an index in bytes.
 const MOST: u64 = 1 << 60;
@@ -123,6 +126,21 @@ pub struct Rows {
     pub end_doc: u64,
     /// The files, one per algorithm.
     pub files: Vec<Named>,
+}
+
+impl Rows {
+    /// Opens one of the files, given its name without the suffix, in the index folder `dir`. The blocks of rows are verified when they are
+    /// read.
+    ///
+    /// # Errors
+    /// Returns [`Error::Damaged`] if the file is missing or damaged, or if it is not the file that the manifest lists.
+    pub fn open(&self, dir: &Path, name: &str) -> Result<Run> {
+        let path = dir.join(ROWS).join(&self.folder).join(format!("{name}{RUN}"));
+        let run = Run::open(&path)?;
+        let known = self.files.iter().find(|file| path.ends_with(&file.name));
+        check_list(&path, run.list(), known.and_then(|file| file.list))?;
+        Ok(run)
+    }
 }
 
 impl Manifest {
@@ -270,8 +288,6 @@ fn differing(name: &str, there: &str, here: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::generations::{self, Generations};
     use dupsift_core::error::Error;
@@ -306,7 +322,7 @@ mod tests {
 
     /// Returns the manifest that a run writes for an index with a batch, rows and statistics.
     fn made() -> Manifest {
-        let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
+        let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into(), list: None };
         let parts =
             vec![Part { file: file("part-000000.parquet"), sums: file("part-000000.sums"), first_doc: 0, rows: 5 }];
         let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };

@@ -10,6 +10,7 @@ use super::manifest::{Batch, Manifest};
 use super::rights::{check_ours, check_rights};
 use super::sweep::came_true;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::{is_folder, is_there, remove_all};
 use dupsift_core::safe_fs::{self, Readers, private, sync_folder};
 
 /// The prefix of the names of unfinished folders.
@@ -66,7 +67,7 @@ impl Index {
     /// # Errors
     /// Returns [`Error::DamagedIndex`] if the newest generation cannot be read, or an error from `published`.
     pub fn look(dir: &Path, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Index>> {
-        if !dir.is_dir() {
+        if !is_folder(dir)? {
             return Ok(None);
         }
         let reading = hold_files(dir);
@@ -116,8 +117,8 @@ impl Index {
     /// Returns [`Error::Io`].
     pub fn begin(&self, kind: &str, name: &str) -> Result<PathBuf> {
         let path = self.unfinished(kind, name);
-        if path.exists() {
-            fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
+        if is_there(&path)? {
+            remove_all(&path).map_err(Error::io("remove", &path))?;
         }
         safe_fs::make_folder(&self.dir.join(kind))
             .and_then(|()| private::make(&path))
@@ -275,7 +276,7 @@ pub fn stop_at(step: &str) {
 /// # Errors
 /// Returns [`Error::DamagedIndex`] if the newest generation cannot be read.
 pub fn statistics_in(dir: &Path) -> Result<Option<PathBuf>> {
-    if !dir.is_dir() {
+    if !is_folder(dir)? {
         return Ok(None);
     }
     let (newest, _) = Generations::newest(dir)?;

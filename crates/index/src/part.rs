@@ -125,18 +125,20 @@ impl PartWriter {
 }
 
 /// Reads some or all rows of a file in ascending order, with some or all columns, and passes them to `each` in batches. Returns the number
-/// of bytes that were read from the file. Every block is verified against its checksum before it is decoded.
+/// of bytes that were read from the file. Every block is verified against its checksum before it is decoded. `list` is the checksum that
+/// the manifest records for the list of these checksums ([`Named::list`](super::Named::list)).
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if the file was changed after it was written, or an error from `each`.
 pub fn read_rows(
     path: &Path,
+    list: Option<u32>,
     rows: Option<&[u64]>,
     columns: Option<&[&str]>,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<u64> {
     let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
-    let file = Checked::open(path)?;
+    let file = Checked::open(path, list)?;
     let counted = file.clone();
     let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let opened = dupsift_core::guard::guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options));

@@ -7,6 +7,7 @@ use super::generations;
 use super::lock::LOCK;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::listing::is_folder;
 
 /// Checks that a folder contains nothing but an index.
 pub(super) fn check_ours(dir: &Path) -> Result<()> {
@@ -28,7 +29,7 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
 /// # Errors
 /// Returns [`Error::Usage`] if writing to the index is not safe.
 pub fn check_rights(dir: &Path) -> Result<()> {
-    if !dir.is_dir() {
+    if !is_folder(dir)? {
         return Ok(());
     }
     let wrong = |why: String| Err(Error::wrong_value("index", dir.display(), why));

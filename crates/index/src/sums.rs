@@ -4,12 +4,16 @@
 //! file, no byte of a document file reaches a decoder before the checksum of its block has been verified. To look up a few documents, a
 //! reader reads a few blocks and the 4-byte checksum of each block.
 //!
+//! The manifest records the checksum of the header, which covers the checksums of all blocks. A file that belongs to another batch or
+//! generation is therefore noticed when it is opened.
+//!
 //! ```text
 //! offset
-//!      0   8        "dupsums1"
+//!      0   8        "dupsums2"
 //!      8   8        bytes of the file
-//!     16   4        CRC-32 of the bytes before
-//!     20            for each 1,024 blocks of 4 KiB of the file (the last group may be shorter):
+//!     16   4        CRC-32 of all bytes after the header
+//!     20   4        CRC-32 of the bytes before
+//!     24            for each 1,024 blocks of 4 KiB of the file (the last group may be shorter):
 //!          4 each     CRC-32 of the block number (8 bytes) and the block's bytes
 //!          4          CRC-32 of the number of the group's first block (8 bytes) and the checksums before
 //! ```
@@ -31,7 +35,7 @@ use dupsift_core::error::{Error, Result};
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-const MAGIC: [u8; 8] = *b"dupsums1";
+const MAGIC: [u8; 8] = *b"dupsums2";
 /// The number of bytes before the first checksum.
 const HEAD: usize = size_of::<Head>();
 /// The number of bytes in a block.
@@ -46,13 +50,16 @@ struct Head {
     magic: [u8; 8],
     /// The size of the file in bytes.
     bytes: U64,
+    /// The CRC-32 of all bytes after the header.
+    rest: U32,
     /// The CRC-32 of the preceding bytes.
     checksum: U32,
 }
 
 impl Head {
-    fn new(bytes: u64) -> Head {
-        let mut head = Head { magic: MAGIC, bytes: bytes.into(), checksum: U32::ZERO };
+    fn new(bytes: u64, rest: &[u8]) -> Head {
+        let rest = crc32fast::hash(rest).into();
+        let mut head = Head { magic: MAGIC, bytes: bytes.into(), rest, checksum: U32::ZERO };
         head.checksum = head.own_checksum().into();
         head
     }
@@ -104,14 +111,15 @@ impl Summing {
         if self.filled > 0 {
             self.end_block();
         }
-        let mut out = Vec::with_capacity(HEAD + 4 * self.sums.len() + 4);
-        out.extend_from_slice(Head::new(self.bytes).as_bytes());
+        let mut out = vec![0; HEAD];
         for (at, group) in self.sums.chunks(TOGETHER as usize).enumerate() {
             let begin = out.len();
             group.iter().for_each(|sum| out.extend_from_slice(&sum.to_le_bytes()));
             let sum = checksum(at as u64 * TOGETHER, &out[begin..]);
             out.extend_from_slice(&sum.to_le_bytes());
         }
+        let head = Head::new(self.bytes, &out[HEAD..]);
+        out[..HEAD].copy_from_slice(head.as_bytes());
         let path = sums_of(path);
         File::create_new(&path).and_then(|mut file| file.write_all(&out)).map_err(Error::io("write", &path))
     }
@@ -161,25 +169,19 @@ struct Inner {
 }
 
 impl Checked {
-    /// Opens a file and its checksums.
+    /// Opens a file and its checksums. `list` is the checksum that the manifest records for the list of checksums.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the path of the damaged file, or [`Error::Io`].
-    pub fn open(path: &Path) -> Result<Checked> {
+    pub fn open(path: &Path, list: Option<u32>) -> Result<Checked> {
         let sums_path = sums_of(path);
         let (file, sums) = (open(path)?, open(&sums_path)?);
         let damaged = |path: &Path, why: String| Error::Damaged { path: path.to_path_buf(), why };
         let length = |file: &File, path: &Path| {
             file.metadata().map(|metadata| metadata.len()).map_err(Error::reading("read", path))
         };
-        let mut head = Head::new_zeroed();
-        if length(&sums, &sums_path)? < HEAD as u64 {
-            return Err(damaged(&sums_path, format!("a checksum file has at least {HEAD} bytes")));
-        }
-        sums.read_exact_at(head.as_mut_bytes(), 0).map_err(Error::reading("read", &sums_path))?;
-        if head.magic != MAGIC || head.checksum != head.own_checksum() {
-            return Err(damaged(&sums_path, "it does not begin like a checksum file".into()));
-        }
+        let head = head_of(&sums, &sums_path)?;
+        check_list(&sums_path, head.checksum.get(), list)?;
         let bytes = head.bytes.get();
         let found = length(&file, path)?;
         if found != bytes {
@@ -198,6 +200,40 @@ impl Checked {
     pub fn read(&self) -> u64 {
         self.0.read.load(Relaxed)
     }
+}
+
+/// Reads the header of a checksum file.
+fn head_of(sums: &File, path: &Path) -> Result<Head> {
+    let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
+    let mut head = Head::new_zeroed();
+    match sums.read_exact_at(head.as_mut_bytes(), 0) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(damaged(format!("a checksum file has at least {HEAD} bytes")));
+        }
+        read => read.map_err(Error::reading("read", path))?,
+    }
+    if head.magic != MAGIC || head.checksum != head.own_checksum() {
+        return Err(damaged("it does not begin like a checksum file".into()));
+    }
+    Ok(head)
+}
+
+/// Returns the checksum of the list of checksums in a checksum file.
+pub(super) fn list_in(path: &Path) -> Result<u32> {
+    head_of(&open(path)?, path).map(|head| head.checksum.get())
+}
+
+/// Compares the checksum of a file's list of checksums with the checksum in the manifest.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] if they differ, which means that the file belongs to another batch or generation.
+pub(super) fn check_list(path: &Path, found: u32, expected: Option<u32>) -> Result<()> {
+    if expected == Some(found) {
+        return Ok(());
+    }
+    let why =
+        "it is not the file that the index lists under this name, but a file of another batch, generation or index";
+    Err(Error::Damaged { path: path.to_path_buf(), why: why.to_owned() })
 }
 
 fn open(path: &Path) -> Result<File> {
@@ -309,6 +345,23 @@ mod tests {
         (folder, path)
     }
 
+    fn opened(path: &Path) -> Result<Checked> {
+        Checked::open(path, Some(list_in(&sums_of(path))?))
+    }
+
+    #[test]
+    fn a_file_of_other_contents_is_another_file() {
+        let (one, other) = (bytes(3 * BLOCK), bytes(3 * BLOCK + 1));
+        let ((_a, a), (_b, b)) = (written(&one, 100), written(&other[1..], 100));
+        let list = list_in(&sums_of(&a)).unwrap();
+        assert!(Checked::open(&a, Some(list)).is_ok());
+        for path in [&b, &a] {
+            let known = if path == &b { Some(list) } else { None };
+            let refused = Checked::open(path, known).err().expect("another file").to_string();
+            assert!(refused.contains("it is not the file that the index lists"), "{refused}");
+        }
+    }
+
     fn bytes(count: usize) -> Vec<u8> {
         (0..count as u64).map(|at| (dupsift_core::hash::splitmix64(1, at) >> 56) as u8).collect()
     }
@@ -318,7 +371,7 @@ mod tests {
         for count in [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK * (TOGETHER as usize + 2) + 17] {
             let bytes = bytes(count);
             let (_folder, path) = written(&bytes, 1000);
-            let checked = Checked::open(&path).unwrap();
+            let checked = opened(&path).unwrap();
             assert_eq!(checked.len(), count as u64);
             for (start, length) in
                 [(0, count), (count / 2, count / 3), (count.saturating_sub(9), count.min(9)), (count, 0)]
@@ -338,7 +391,7 @@ mod tests {
         let bytes = bytes(3 * BLOCK + 100);
         let (_folder, path) = written(&bytes, 777);
         let all = |path: &Path| -> Result<bool> {
-            let checked = Checked::open(path)?;
+            let checked = opened(path)?;
             let read = checked.get_bytes(0, bytes.len());
             Ok(read.map_err(|error| Error::Internal(error.to_string()))? == bytes)
         };
@@ -360,12 +413,12 @@ mod tests {
         let mut flipped = bytes.clone();
         flipped[0] ^= 1;
         std::fs::write(&path, &flipped).unwrap();
-        let checked = Checked::open(&path).unwrap();
+        let checked = opened(&path).unwrap();
         assert!(checked.get_bytes(BLOCK as u64, 10).unwrap() == bytes[BLOCK..BLOCK + 10]);
         assert_eq!(checked.read(), BLOCK as u64);
         assert!(checked.get_bytes(BLOCK as u64 - 1, 2).unwrap_err().to_string().contains("block 0 has checksum"));
         std::fs::remove_file(sums_of(&path)).unwrap();
-        let missing = Checked::open(&path).err().expect("the checksums are gone").to_string();
+        let missing = opened(&path).err().expect("the checksums are gone").to_string();
         assert!(missing.contains(".sums") && missing.contains("it is missing"), "{missing}");
     }
 }

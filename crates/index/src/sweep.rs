@@ -1,7 +1,6 @@
 //! Recovers an index after a process died, and removes old generations.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use super::folder::{FOLDERS, is_folder, names};
@@ -10,6 +9,7 @@ use super::lock::no_reader;
 use super::manifest::{Batch, Manifest};
 use super::open::{Index, PARTIAL, State};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::remove_all;
 
 impl Index {
     /// Completes the publication that a process had begun when it died, if the output is complete, and removes everything else that the
@@ -151,7 +151,7 @@ pub(super) fn warn_of_lost(batch: &Batch) {
 }
 
 fn remove_folder(path: &Path) -> Result<()> {
-    match fs::remove_dir_all(path) {
+    match remove_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
         _ => Ok(()),
     }

@@ -9,8 +9,8 @@ const HEADING_CHARACTERS: usize = 80;
 /// The maximum length of an id that is shown next to another id, in characters.
 const BESIDE_CHARACTERS: usize = 48;
 
-/// Makes external text safe to show. Control characters become visible symbols, and direction marks are spelled out, so that readers see
-/// the actual text.
+/// Makes external text safe to show. Control characters become visible symbols, and line separators and direction marks are spelled out, so
+/// that readers see the actual text.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -74,9 +74,10 @@ fn without_middle(text: &str, most: usize) -> String {
 fn is_unsafe(letter: char) -> bool {
     let direction =
         matches!(letter, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let separator = matches!(letter, '\u{2028}' | '\u{2029}');
     let code = letter as u32;
     let no_character = (0xFDD0..=0xFDEF).contains(&code) || code & 0xFFFE == 0xFFFE;
-    (letter.is_control() && letter != '\n' && letter != '\t') || direction || no_character
+    (letter.is_control() && letter != '\n' && letter != '\t') || direction || separator || no_character
 }
 
 /// Guesses the language of text from its letters, for fonts and screen readers. Returns an empty string if the language is unknown.

@@ -6,6 +6,7 @@
 //! the functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of file
 //! (`clippy.toml`).
 
+pub mod listing;
 pub mod private;
 mod readers;
 
@@ -188,14 +189,14 @@ pub fn share(folder: &Path, readers: &Readers) -> io::Result<()> {
 
 fn share_as(folder: &Path, mode: u32, readers: &Readers) -> io::Result<()> {
     let set = |path: &Path, mode: u32| _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let kind = entry.file_type()?;
+    for name in listing::names(folder)? {
+        let path = folder.join(name);
+        let kind = path.symlink_metadata()?;
         if kind.is_dir() {
-            share_as(&entry.path(), mode, readers)?;
+            share_as(&path, mode, readers)?;
         } else if kind.is_file() {
-            let allowed = readers.allowed(entry.metadata()?.gid());
-            set(&entry.path(), mode & 0o666 & allowed | 0o600);
+            let allowed = readers.allowed(kind.gid());
+            set(&path, mode & 0o666 & allowed | 0o600);
         }
     }
     set(folder, mode | 0o700);

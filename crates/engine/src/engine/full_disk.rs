@@ -1,5 +1,6 @@
 //! Extends full-disk errors with the amount of space that is missing and the amount of work that has been saved.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
@@ -31,11 +32,31 @@ impl Disk {
         let Some(code) = error.full() else { return error };
         let way_out = match code {
             libc::EFBIG => "the file size limit of this process (`ulimit -f`) is too low".to_owned(),
-            _ => self.needed(expected(), free(&self.folder)),
+            _ => match self.other_disk(&error) {
+                Some(folder) => more_in(&folder, free(&folder)),
+                None => self.needed(expected(), free(&self.folder)),
+            },
         };
         let kept = kept
             .map_or_else(|| "no output was written".to_owned(), |kept| format!("completed work is not lost: {kept}"));
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
+    }
+
+    /// Returns the folder that a failed write was to, if it is on another disk than the temporary files: an output or an index.
+    fn other_disk(&self, error: &Error) -> Option<PathBuf> {
+        let path = match error {
+            Error::Io { path, .. } => path.as_path(),
+            // The errors of tables contain the path as text.
+            Error::Table { action, .. } => Path::new(action.strip_prefix("write ")?),
+            _ => return None,
+        };
+        // Unfinished folders are hidden, and are removed when the run ends.
+        let is_shown =
+            |path: &Path| path.components().all(|part| !part.as_os_str().as_encoded_bytes().starts_with(b"."));
+        let mut above = path.ancestors().filter(|folder| folder.is_dir());
+        let folder = above.clone().find(|folder| is_shown(folder)).or_else(|| above.next())?;
+        let disk = |path: &Path| path.metadata().ok().map(|there| there.dev());
+        (disk(folder)? != disk(&self.folder)?).then(|| folder.to_path_buf())
     }
 
     /// Describes the amount of space that is missing. `now` is the number of bytes that are currently free.
@@ -62,6 +83,12 @@ impl Disk {
     }
 }
 
+/// Describes a full disk on which it is unknown how much more is needed.
+fn more_in(folder: &Path, now: Option<u64>) -> String {
+    let free = now.map_or_else(String::new, |now| format!(", where {} is free", ByteSize(now)));
+    format!("more space is needed in {}{free}", folder.display())
+}
+
 /// Returns the number of bytes that this process may still write to the disk that contains a folder, if the system reports that number.
 fn free(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -80,6 +107,24 @@ mod tests {
         );
         assert!(disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("work needs more than the expected 9.0 MiB"));
         assert_eq!(disk.needed(None, Some(1)), "more space is needed in work");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_disk_that_is_full_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = Disk::of(folder.path());
+        let full = || std::io::Error::from_raw_os_error(libc::ENOSPC);
+        // `/proc` is always a disk of its own.
+        let io = Error::io("write", Path::new("/proc/sys/.partial-b-1/part.parquet"))(full());
+        let table = Error::table::<std::io::Error>("write /proc/sys/part.parquet")(full());
+        for error in [io, table] {
+            let told = disk.tell_of(error, || Some(u64::MAX), None).to_string();
+            assert!(told.contains("; more space is needed in /proc/sys, where "), "{told}");
+        }
+        let here = Error::io("write", &folder.path().join("deep/file"))(full());
+        let told = disk.tell_of(here, || None, None).to_string();
+        assert!(told.contains(&format!("more space is needed in {}", folder.path().display())), "{told}");
     }
 
     #[test]

@@ -4,6 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+
+use dupsift_core::safe_fs::listing;
 
 /// Holds the CPU nanoseconds of each thread so far, by thread number.
 pub struct ThreadTimes {
@@ -25,10 +28,10 @@ pub struct Spent {
 impl ThreadTimes {
     /// Takes a snapshot of all threads.
     pub fn now() -> ThreadTimes {
-        let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-        let times = tasks.filter_map(|task| {
-            let times = fs::read_to_string(task.path().join("schedstat")).ok()?;
-            Some((task.file_name().into_string().ok()?, times.split_whitespace().next()?.parse().ok()?))
+        let folder = Path::new("/proc/self/task");
+        let times = listing::names(folder).unwrap_or_default().into_iter().filter_map(|task| {
+            let times = fs::read_to_string(folder.join(&task).join("schedstat")).ok()?;
+            Some((task.into_string().ok()?, times.split_whitespace().next()?.parse().ok()?))
         });
         let caller = fs::read_link("/proc/thread-self").ok();
         let caller = caller.and_then(|path| Some(path.file_name()?.to_str()?.to_string()));

@@ -22,7 +22,8 @@ use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, Parts
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::WHOLE;
-use dupsift_files::io::likely_id;
+use dupsift_files::io::{DASH, absolute, likely_id};
+use std::path::Path;
 
 /// Returns the report on removed documents.
 pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
@@ -76,6 +77,7 @@ pub fn report(
         segmented_characters: session.segmented.load(std::sync::atomic::Ordering::Relaxed),
         recipe: recipe(session),
         options: record(options),
+        input_paths: options.inputs.iter().map(|input| absolute_input(&options.folder, input)).collect(),
         inputs: inputs(session, taken, removals),
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
@@ -123,6 +125,14 @@ fn parts(all: &Parts, removed: &Parts) -> PartsReport {
     PartsReport {
         by_script: scripts.map(|(amounts, script)| part(script.name().into(), amounts)).collect(),
         by_length: lengths.map(|(amounts, least)| part(least.to_string(), amounts)).collect(),
+    }
+}
+
+/// Returns the absolute path of an input that is relative to a folder. Standard input has no path.
+fn absolute_input(folder: &Path, input: &str) -> String {
+    match input {
+        DASH => input.to_owned(),
+        input => absolute(&folder.join(input)).to_string_lossy().into_owned(),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::is_there;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Ours, held_path, real_path};
 
@@ -30,7 +31,7 @@ impl Folder {
     fn stands_free(&self, with_itself: bool) -> Result<()> {
         let skipped = usize::from(!with_itself);
         for above in self.real.ancestors().skip(skipped) {
-            if let Some(ours) = Ours::at(above) {
+            if let Some(ours) = Ours::at(above)? {
                 let what = if ours == Ours::Index { "a dupsift index" } else { "a dupsift output" };
                 return self.refused(format_args!(
                     "it is inside {}, which is {what}; expected a folder outside of it",
@@ -70,7 +71,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         index.is_apart(&out)?;
         index.is_apart(&Folder::new("out", &held_path(&options.out)))?;
         index.stands_free(false)?;
-        if matches!(Ours::at(&index.real), Some(Ours::Result | Ours::Pages)) {
+        if matches!(Ours::at(&index.real)?, Some(Ours::Result | Ours::Pages)) {
             return index.refused("it is a dupsift output; expected an index or a new folder");
         }
     }
@@ -82,7 +83,9 @@ pub fn check(options: &RunOptions) -> Result<()> {
             }
         }
     }
-    if let Some(reference) = named("reference", &options.reference).filter(|reference| reference.real.exists()) {
+    if let Some(reference) = named("reference", &options.reference)
+        && is_there(&reference.real)?
+    {
         // The reference may be the result that is being replaced, because the corpus of that result is in a different folder.
         if reference.real != out.real {
             out.is_apart(&reference)?;

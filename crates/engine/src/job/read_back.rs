@@ -14,6 +14,7 @@ use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter, snapsh
 use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
+use dupsift_core::safe_fs::listing::{is_absent, is_file};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{SUCCESS, TableReader, absolute};
 use dupsift_files::tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
@@ -195,7 +196,10 @@ fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
 fn record(dir: &Path) -> Result<RunReport> {
     let path = dir.join("run.json");
     let json = match safe_fs::read(&path, MOST_JSON) {
-        Ok(json) if dir.join(SUCCESS).is_file() => json,
+        Ok(json) if is_file(&dir.join(SUCCESS))? => json,
+        Err(error) if error.raw_os_error().is_some() && !is_absent(&error) => {
+            return Err(Error::reading("read", &path)(error));
+        }
         _ => {
             return Err(wrong(
                 dir,

@@ -15,6 +15,7 @@ use dupsift_algorithms::stage::group::Compared;
 use dupsift_algorithms::stage::guard::{Fired, OVER_READING};
 use dupsift_algorithms::stage::parts::PartsReport;
 use dupsift_core::number::thousands;
+use dupsift_files::io::{is_inside, is_plain};
 use dupsift_files::tables::LostValues;
 pub use dupsift_index::IndexReport;
 
@@ -49,6 +50,9 @@ pub struct RunReport {
     /// The value of every option of the run, by name. Numbers are JSON numbers, switches are booleans, and all other values are as typed on
     /// the command line.
     pub options: BTreeMap<String, serde_json::Value>,
+    /// The files, folders and globs that were specified as inputs.
+    #[serde(default)]
+    pub input_paths: Vec<String>,
     /// The input files, in the order in which documents are numbered.
     pub inputs: Vec<InputReport>,
     /// The counts for each value of `--source-column`, if the option is given.
@@ -125,6 +129,19 @@ pub struct RunReport {
     pub cpu_seconds: f64,
     /// The peak anonymous memory use, as sampled, in bytes.
     pub peak_memory_bytes: u64,
+    /// The files of the output; they are added when the record is written.
+    #[serde(default, skip_serializing)]
+    pub files: Vec<String>,
+}
+
+impl RunReport {
+    /// Returns the first path below the output folder, as recorded, that leads out of the folder. dupsift records no such path.
+    pub fn leads_out(&self) -> Option<String> {
+        let labels = self.algorithms.iter().map(|one| one.label.as_str()).filter(|label| !is_plain(label));
+        let folders = self.corpus.iter().flat_map(|corpus| corpus.folders.keys()).map(String::as_str);
+        let files = self.files.iter().map(String::as_str).chain(folders);
+        labels.chain(files.filter(|file| !is_inside(file))).next().map(str::to_owned)
+    }
 }
 
 /// Records a guard that fired.

@@ -1,6 +1,7 @@
 //! Determines the resource limits imposed by the machine or by the cgroup of this process.
 
 use bytesize::ByteSize;
+use dupsift_core::guard::guarded;
 
 /// The maximum number of threads that dupsift starts.
 pub const MAX_THREADS: usize = 1_024;
@@ -17,6 +18,11 @@ pub fn half_of_memory_allowed() -> u64 {
 
 /// Returns the memory of the machine or the limit of this process's cgroup, whichever is less, in bytes.
 pub fn memory_allowed() -> Option<u64> {
+    // The library lists folders in /proc, and panics if one of them cannot be closed.
+    guarded(told_by_system).ok().flatten()
+}
+
+fn told_by_system() -> Option<u64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
     let machine = Some(system.total_memory()).filter(|&bytes| bytes > 0);

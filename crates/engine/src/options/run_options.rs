@@ -54,6 +54,8 @@ pub struct RunOptions {
     pub whole_files: bool,
     /// Whether each line of a `.txt` file is one document.
     pub text_lines: bool,
+    /// Whether links that lead out of the inputs are followed to folders and to files that are not in a data format.
+    pub follow_links: bool,
     /// The separator between the fields of separated values; `None` derives the separator from each file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
@@ -169,7 +171,7 @@ impl RunOptions {
             (false, true) => TextFiles::Lines,
             (false, false) => TextFiles::Skipped,
         };
-        Taking { text_files, coding }
+        Taking { text_files, coding, follow_links: self.follow_links }
     }
 
     /// Returns whether every document may appear in a table, not only the documents in pairs.
@@ -197,6 +199,7 @@ impl RunOptions {
             max_candidates_factor: 0,
             whole_files: false,
             text_lines: false,
+            follow_links: false,
             encoding: Encoding::Utf8,
             separator: None,
             quotes: Quoting::Double,

@@ -168,6 +168,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
     OptionSpec::new(INPUT, TEXTS, "text-lines", "", Kind::Switch, "Read each line of .txt files as one document")
         .field(|run, given| Ok(run.text_lines = given.switch()), |run| Some(run.text_lines.into())),
+    OptionSpec::new(INPUT, MAKING, "follow-links", "", Kind::Switch,
+        "Follow links that lead out of the inputs, to folders and to .txt, .md and .html files. Links to data files are always followed")
+        .field(|run, given| Ok(run.follow_links = given.switch()), |run| Some(run.follow_links.into())),
     OptionSpec::new(INPUT, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
         "Encoding of JSON lines, CSV, TSV and .txt files: utf-8, auto (detected for each file), or a name such as gbk or \
          windows-1251")

@@ -18,8 +18,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::Readers;
 use dupsift_files::io::several_texts::several;
 use dupsift_files::io::{
-    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all_in,
-    folder_above, open, sort, store,
+    Asked, BadInput, Columns, DASH, FOLLOW_LINKS, Found, FoundFile, Source, Stored, WorkFolder, check_asked,
+    find_all_in, folder_above, open, sort, store,
 };
 use dupsift_text::Field;
 
@@ -147,7 +147,8 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
     check_named(options, &found.files, asked)?;
     let (source, bad) = open(found, &columns(options), options.threads, writes.folder(options).as_deref())?;
     if !options.strict {
-        let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is skipped" };
+        let is_said = |bad: &BadInput| bad.takes_part || bad.why.ends_with(FOLLOW_LINKS);
+        let aside = |bad: &BadInput| if is_said(bad) { "" } else { "; the file is skipped" };
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));

@@ -5,7 +5,13 @@
 //! folders in a folder are skipped if their names begin with `.` or `_` (incomplete files, checkpoints, `_SUCCESS`). Folders written by
 //! dupsift (results and indexes) are also skipped unless they are given as inputs; see [`Ours`]. All other files that are not read are
 //! counted; see [`Unread`].
+//!
+//! A corpus may come from somebody else, and a link in it may lead to any file that you can read. If a link leads out of the inputs, it is
+//! followed only to a data file, as in the caches of other tools, which consist of such links: a text that is not in a data format would be
+//! published as a document whatever it contains. Folders and other texts behind such links are bad inputs unless [`Taking::follow_links`]
+//! is set.
 
+use super::bad_input::BadInput;
 use super::coding::Coding;
 use super::format::Format;
 use super::formats::{self, TextFiles};
@@ -14,10 +20,13 @@ use super::names::refuse_standard_input;
 use super::ours::{Ours, Owners};
 use super::unread::{LINES_HINT, Unread, special};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::number::counted_as;
 use dupsift_core::remote::{self, Use};
+use dupsift_core::safe_fs::listing::{self, Entry, is_absent, is_folder};
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -62,6 +71,8 @@ pub struct Taking {
     pub text_files: TextFiles,
     /// The text encoding, and the memory limit for unpacking. The compression of each file is determined by its name.
     pub coding: Coding,
+    /// Whether links that lead out of the inputs are followed to folders and to files that are not in a data format.
+    pub follow_links: bool,
 }
 
 /// The files that were found for the inputs.
@@ -71,12 +82,14 @@ pub struct Found {
     pub files: Vec<FoundFile>,
     /// The files that are not read.
     pub unread: Unread,
+    /// The links that are not followed, sorted by path.
+    pub bad: Vec<BadInput>,
 }
 
 impl From<Vec<FoundFile>> for Found {
     /// Returns a result without unread files.
     fn from(files: Vec<FoundFile>) -> Found {
-        Found { files, unread: Unread::default() }
+        Found { files, ..Found::default() }
     }
 }
 
@@ -91,8 +104,8 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
 /// Returns the files for the inputs, and the files that are not read.
 ///
 /// # Errors
-/// Returns [`Error::Missing`] if an input does not exist. Returns [`Error::Usage`] if an input has an unknown file extension, is not a
-/// regular file, or contains no files in a supported format.
+/// Returns [`Error::Missing`] if an input does not exist, and [`Error::Io`] if the system cannot tell or if a folder cannot be listed.
+/// Returns [`Error::Usage`] if an input has an unknown file extension, is not a regular file, or contains no files in a supported format.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     find_all_in(Path::new(""), inputs, taking)
 }
@@ -112,13 +125,22 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
+    let mut bad: BTreeMap<PathBuf, BadInput> = BTreeMap::new();
+    inputs.iter().try_for_each(|input| remote::refuse(input, Use::Read))?;
+    let places = places(folder, inputs);
     for input in inputs {
-        remote::refuse(input, Use::Read)?;
-        let Listed { named, is_file, found, unread, ours, is_ours } = expand(folder, input, taking)?;
+        let Listed { named, is_file, found, unread, not_followed, ours, is_ours } =
+            expand(folder, input, &places, taking)?;
         if found.is_empty() {
             let there = unread.into_iter().map(|(named, kind)| (named.path.to_string_lossy().into_owned(), kind));
             let there = Unread::of(there);
-            return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), taking));
+            return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), &not_followed, taking));
+        }
+        for (Named { path, mut label, identity }, why) in not_followed {
+            if inputs.len() > 1 {
+                label = as_typed(folder, input, &path);
+            }
+            bad.insert(identity, why.bad(path, label));
         }
         skipped.extend(ours);
         chosen.extend(is_ours.map(|kind| (PathBuf::from(input), kind)));
@@ -146,7 +168,19 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&at(folder, input))).collect();
     skipped.retain(|path, _| !inputs.contains(&real(path)));
-    Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen) })
+    let mut bad: Vec<BadInput> = bad.into_values().collect();
+    bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+    Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen), bad })
+}
+
+/// Returns the files and folders that you specified, with links resolved. A link that leads into one of them does not lead out of the
+/// inputs.
+fn places(folder: &Path, inputs: &[String]) -> Vec<PathBuf> {
+    let place = |input: &String| {
+        let path = at(folder, input);
+        path.canonicalize().or_else(|_| at(folder, glob_parts(input).0).canonicalize()).ok()
+    };
+    inputs.iter().filter_map(place).collect()
 }
 
 /// Sorts files by the bytes of their absolute paths. The order therefore does not depend on the working directory.
@@ -185,12 +219,20 @@ fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
     below.map_or(&*whole, |below| below.trim_start_matches('/')).to_owned()
 }
 
-fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
+fn nothing(input: &str, there: &Unread, not_followed: &[(Named, NotFollowed)], taking: Taking) -> Error {
+    let links = not_followed.iter().filter(|(_, why)| matches!(why, NotFollowed::LeadsOut(_))).count() as u64;
+    let links = match links {
+        0 => String::new(),
+        links => format!(
+            "; {links_lead} out of it; pass `follow-links` to read what is there",
+            links_lead = counted_as(links, "link leads|links lead")
+        ),
+    };
     let hint = if taking.text_files == TextFiles::Skipped { there.text_files_hint() } else { String::new() };
     let skipped = there.skipped().map_or_else(String::new, |skipped| format!("; {skipped}"));
     let there = if there.is_empty() { String::new() } else { format!("; it contains {there}") };
     Error::usage(format!(
-        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}{skipped}",
+        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{links}{hint}{skipped}",
         formats::endings()
     ))
 }
@@ -221,6 +263,8 @@ struct Listed {
     found: Vec<Named>,
     /// The files that are not read, and their type if they are not regular files.
     unread: Vec<(Named, Option<&'static str>)>,
+    /// The links that are not followed.
+    not_followed: Vec<(Named, NotFollowed)>,
     /// The folders in the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
     /// The kind of output in the input folder, if dupsift wrote the folder.
@@ -228,17 +272,51 @@ struct Listed {
 }
 
 impl Listed {
-    fn push(&mut self, folder: &Path, (file, real): (&Path, &Path), taking: Taking) {
-        let special = special(file);
-        let label = below(folder, file).to_string_lossy().into_owned();
-        let named = Named { path: file.to_path_buf(), label, identity: real.to_path_buf() };
-        if special.is_none() && formats::of(file, taking.text_files).is_some() {
-            self.found.push(named);
-        } else {
-            self.unread.push((named, special));
+    fn push(&mut self, folder: &Path, visited: Visited<'_>, taking: Taking) {
+        let Visited { path, real, link } = visited;
+        let label = below(folder, path).to_string_lossy().into_owned();
+        let named = Named { path: path.to_path_buf(), label, identity: real.to_path_buf() };
+        let special = special(path);
+        let is_read = special.is_none() && formats::of(path, taking.text_files).is_some();
+        let is_data = || formats::of(path, TextFiles::Skipped).is_some();
+        match link {
+            Link::ToFolderOutside(target) => self.not_followed.push((named, NotFollowed::LeadsOut(target))),
+            Link::ToFileOutside(target) if is_read && !is_data() && !taking.follow_links => {
+                self.not_followed.push((named, NotFollowed::LeadsOut(target)));
+            }
+            // If the file has a known extension, it is opened like any other file, which reports the same error.
+            Link::Unknown(error) if !is_read => self.not_followed.push((named, NotFollowed::Failed(error))),
+            _ if is_read => self.found.push(named),
+            _ => self.unread.push((named, special)),
         }
     }
 }
+
+/// The reason why a link is not followed.
+#[derive(Debug)]
+enum NotFollowed {
+    /// The link leads out of the inputs, to this path.
+    LeadsOut(PathBuf),
+    /// The system cannot tell where the link leads.
+    Failed(io::Error),
+}
+
+impl NotFollowed {
+    fn bad(self, path: PathBuf, label: String) -> BadInput {
+        let (why, bytes) = match self {
+            NotFollowed::LeadsOut(target) => {
+                let bytes = listing::look(&target).ok().flatten().filter(std::fs::Metadata::is_file);
+                let why = format!("it is a link that leads out of the inputs, to {}{FOLLOW_LINKS}", target.display());
+                (why, bytes.map_or(0, |there| there.len()))
+            }
+            NotFollowed::Failed(error) => (format!("it is a link that cannot be followed: {error}"), 0),
+        };
+        BadInput { path, label, why, bytes, takes_part: false }
+    }
+}
+
+/// The end of the description of a link that is not followed because it leads out of the inputs.
+pub const FOLLOW_LINKS: &str = "; pass `follow-links` to read what is there";
 
 /// A file that was found for an input.
 struct Named {
@@ -249,16 +327,18 @@ struct Named {
     identity: PathBuf,
 }
 
-/// Returns the files of one input.
-fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
+/// Returns the files of one input. `places` are all inputs, with links resolved.
+fn expand(folder: &Path, input: &str, places: &[PathBuf], taking: Taking) -> Result<Listed> {
     let path = &at(folder, input);
     let mut listed = Listed::default();
-    if path.is_dir() {
-        let walked = Walk::of(path, &|_, _| false, &mut |file, real| listed.push(path, (file, real), taking))?;
+    let follows = Follows { places, all: taking.follow_links };
+    let there = listing::look(path).map_err(Error::reading("look at", path))?;
+    if there.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        let walked = Walk::of(path, follows, &|_, _| false, &mut |visited| listed.push(path, visited, taking))?;
         (listed.ours, listed.is_ours) = (walked.skipped, walked.start);
         return Ok(listed);
     }
-    if path.exists() {
+    if there.is_some() {
         let name = path.file_name().map_or_else(|| input.to_owned(), |name| name.to_string_lossy().into_owned());
         let found = vec![Named { path: path.clone(), label: name, identity: identity(path) }];
         return Ok(Listed { named: special(path), is_file: true, found, ..Listed::default() });
@@ -272,7 +352,7 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     let (base, pattern) = glob_parts(input);
     let base = at(folder, base);
     let matcher = glob(&pattern)?;
-    if !base.is_dir() {
+    if !is_folder(&base)? {
         return Err(Error::usage(format!("the glob {input:?} goes through {}, which is not a folder", base.display())));
     }
     let spelled = spelled(&pattern)?;
@@ -282,11 +362,12 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     };
     // If the glob matches a folder, all files in the folder are read, as if the shell had expanded the glob.
     let mut folders = HashMap::new();
-    let walked = Walk::of(&base, &names, &mut |file, real| {
-        let path = below(&base, file);
-        if matcher.is_match(path) || path.parent().is_some_and(|folder| is_below_match(&matcher, folder, &mut folders))
-        {
-            listed.push(&base, (file, real), taking);
+    let walked = Walk::of(&base, follows, &names, &mut |visited| {
+        let path = below(&base, visited.path);
+        let is_reached = matches!(visited.link, Link::ToFolderOutside(_)) && leads_through(&pattern, path);
+        let mut is_below = || path.parent().is_some_and(|folder| is_below_match(&matcher, folder, &mut folders));
+        if matcher.is_match(path) || is_reached || is_below() {
+            listed.push(&base, visited, taking);
         }
     })?;
     listed.ours = walked.skipped;
@@ -323,8 +404,26 @@ fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
     Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
 }
 
+/// Returns whether a glob may match files in a folder, given its path relative to the first folder of the glob.
+fn leads_through(pattern: &str, folder: &Path) -> bool {
+    let depth = folder.components().count();
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let Some(above) = parts.get(..depth).filter(|_| parts.len() > depth) else { return pattern.contains("**") };
+    // Part of a pattern may not be a pattern, if it ends inside braces.
+    above.iter().any(|part| part.contains("**")) || glob(&above.join("/")).map_or(true, |above| above.is_match(folder))
+}
+
 /// The characters that make a path a glob.
 const WILD: [char; 4] = ['*', '?', '[', '{'];
+
+/// Returns the folder that is searched for the files of an input, and the glob that the files match. For a folder, the glob is empty.
+pub fn searched(input: &str) -> (&Path, String) {
+    if Path::new(input).exists() || !input.contains(WILD) {
+        return (Path::new(input), String::new());
+    }
+    let (folder, pattern) = glob_parts(input);
+    (Path::new(folder), pattern)
+}
 
 /// Returns the folder before the first component with a wildcard, and the remaining components as a pattern.
 fn glob_parts(input: &str) -> (&str, String) {
@@ -342,16 +441,47 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
-/// Walks through a folder and its subfolders, and finds every file that is not hidden. The walk follows links unless they form a loop, and
-/// skips folders written by dupsift. The cost of visiting a folder does not depend on its depth, apart from the length of its path.
+/// A file that a walk found, or a link to a folder that it does not enter.
+struct Visited<'v> {
+    path: &'v Path,
+    /// The path, with links in the folder's path resolved.
+    real: &'v Path,
+    link: Link,
+}
+
+/// The result of following a link.
+enum Link {
+    /// The entry is not a link, or it leads to a file inside of the inputs or to nothing.
+    Inside,
+    /// The link leads to this file outside of the inputs.
+    ToFileOutside(PathBuf),
+    /// The link leads to this folder outside of the inputs, which is not entered.
+    ToFolderOutside(PathBuf),
+    /// The system cannot tell where the link leads.
+    Unknown(io::Error),
+}
+
+/// Specifies which links to folders a walk follows.
+#[derive(Clone, Copy)]
+struct Follows<'f> {
+    /// The inputs, with links resolved.
+    places: &'f [PathBuf],
+    /// Whether links that lead out of the inputs are followed.
+    all: bool,
+}
+
+/// Walks through a folder and its subfolders, and finds every file that is not hidden. The walk follows links to folders inside of the
+/// inputs unless they form a loop, and skips folders written by dupsift. The cost of visiting a folder does not depend on its depth, apart
+/// from the length of its path.
 struct Walk<'w> {
     /// The start folder, with links resolved.
     named: PathBuf,
+    follows: Follows<'w>,
     /// A function that returns whether an input explicitly includes a folder that dupsift wrote. The arguments are the folder and the names
     /// in it.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// A function that receives two paths for each file: the path that was found, and the path with links in the folder's path resolved.
-    each: &'w mut dyn FnMut(&Path, &Path),
+    /// A function that receives each file, and each link to a folder that is not entered.
+    each: &'w mut dyn FnMut(Visited<'_>),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,
     owners: Owners,
@@ -365,7 +495,7 @@ struct Listing {
     real: PathBuf,
     identity: (u64, u64),
     /// The entries not yet visited.
-    entries: std::vec::IntoIter<(std::fs::DirEntry, OsString)>,
+    entries: std::vec::IntoIter<Entry>,
 }
 
 /// The folders written by dupsift that a walk found.
@@ -379,13 +509,14 @@ struct Walked {
 impl<'w> Walk<'w> {
     fn of(
         folder: &Path,
+        follows: Follows<'w>,
         asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-        each: &'w mut dyn FnMut(&Path, &Path),
+        each: &'w mut dyn FnMut(Visited<'_>),
     ) -> Result<Walked> {
         let named = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
         let (above, owners, found) = (HashSet::new(), Owners::default(), Walked::default());
         let real = named.clone();
-        let mut walk = Walk { named, asks, each, above, owners, found };
+        let mut walk = Walk { named, follows, asks, each, above, owners, found };
         walk.list(folder.to_path_buf(), real)?;
         Ok(walk.found)
     }
@@ -395,31 +526,56 @@ impl<'w> Walk<'w> {
     fn list(&mut self, folder: PathBuf, real: PathBuf) -> Result<()> {
         let mut listing: Vec<Listing> = self.enter(folder, real)?.into_iter().collect();
         while let Some(at) = listing.last_mut() {
-            let Some((entry, name)) = at.entries.next() else {
+            let Some(entry) = at.entries.next() else {
                 self.above.remove(&at.identity);
                 listing.pop();
                 continue;
             };
-            if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
+            let name = entry.name.as_encoded_bytes();
+            if name.starts_with(b".") || name.starts_with(b"_") {
                 continue;
             }
             // Paths do not begin with ".", which would only make labels longer.
-            let path = if at.folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
-            let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
-            if kind.is_none() && self.leads_into_ours(&path) {
-                continue;
-            }
-            let inside = at.real.join(name);
-            match kind {
-                Some(kind) if kind.is_dir() => listing.extend(self.enter(path, inside)?),
-                None if path.is_dir() => {
-                    let real = path.canonicalize().map_err(Error::reading("list the folder", &path))?;
-                    listing.extend(self.enter(path, real)?);
-                }
-                _ => (self.each)(&path, &inside),
+            let path =
+                if at.folder == Path::new(".") { PathBuf::from(&entry.name) } else { at.folder.join(&entry.name) };
+            let inside = at.real.join(&entry.name);
+            if entry.is_dir() {
+                listing.extend(self.enter(path, inside)?);
+            } else if entry.may_be_link() {
+                listing.extend(self.follow(path, &inside)?);
+            } else {
+                (self.each)(Visited { path: &path, real: &inside, link: Link::Inside });
             }
         }
         Ok(())
+    }
+
+    /// Follows a link, or an entry of a file system that does not say which entries are links. Returns the folder to which it leads, if the
+    /// walk enters the folder. `inside` is the path of the link, with links in the folder's path resolved.
+    fn follow(&mut self, path: PathBuf, inside: &Path) -> Result<Option<Listing>> {
+        let target = match path.canonicalize() {
+            Ok(target) => target,
+            Err(error) => {
+                let leads_nowhere = is_absent(&error) || error.raw_os_error() == Some(libc::ELOOP);
+                let link = if leads_nowhere { Link::Inside } else { Link::Unknown(error) };
+                (self.each)(Visited { path: &path, real: inside, link });
+                return Ok(None);
+            }
+        };
+        if self.leads_into_ours(&path, &target)? {
+            return Ok(None);
+        }
+        let is_outside = !self.follows.places.iter().any(|place| target.starts_with(place));
+        let is_folder = listing::look(&target).map(|there| there.is_some_and(|there| there.is_dir()));
+        let link = match (is_folder, is_outside) {
+            (Ok(true), true) if !self.follows.all => Link::ToFolderOutside(target),
+            (Ok(true), _) => return self.enter(path, target),
+            (Ok(false), true) => Link::ToFileOutside(target),
+            (Ok(false), false) => Link::Inside,
+            (Err(error), _) => Link::Unknown(error),
+        };
+        (self.each)(Visited { path: &path, real: inside, link });
+        Ok(None)
     }
 
     /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote it and no input explicitly
@@ -431,10 +587,9 @@ impl<'w> Walk<'w> {
         if self.above.contains(&identity) {
             return Ok(None);
         }
-        let entries = std::fs::read_dir(&folder).map_err(failed())?;
-        let entries = entries.collect::<std::io::Result<Vec<_>>>().map_err(failed())?;
-        let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
-        match Ours::of(&folder, &names) {
+        let entries = listing::entries(&folder).map_err(failed())?;
+        let names: Vec<OsString> = entries.iter().map(|entry| entry.name.clone()).collect();
+        match Ours::of(&folder, &names)? {
             kind if self.above.is_empty() => self.found.start = kind,
             // If the start folder is inside this folder, this folder counts as an input.
             Some(kind) if !self.named.starts_with(&real) && !(self.asks)(&folder, &names) => {
@@ -444,18 +599,16 @@ impl<'w> Walk<'w> {
             _ => {}
         }
         self.above.insert(identity);
-        let entries = entries.into_iter().zip(names).collect::<Vec<_>>().into_iter();
-        Ok(Some(Listing { folder, real, identity, entries }))
+        Ok(Some(Listing { folder, real, identity, entries: entries.into_iter() }))
     }
 
     /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.
-    fn leads_into_ours(&mut self, link: &Path) -> bool {
-        let Ok(real) = link.canonicalize() else { return false };
+    fn leads_into_ours(&mut self, link: &Path, target: &Path) -> Result<bool> {
         // A link to the folder itself is handled in the same way as the folder.
-        let inside = real.parent().map(Path::to_path_buf).unwrap_or_default();
-        let Some((_, kind)) = self.owners.of(&inside, &self.named) else { return false };
+        let inside = target.parent().map(Path::to_path_buf).unwrap_or_default();
+        let Some((_, kind)) = self.owners.of(&inside, &self.named)? else { return Ok(false) };
         self.found.skipped.insert(link.to_path_buf(), kind);
-        true
+        Ok(true)
     }
 }
 

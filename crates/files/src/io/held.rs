@@ -16,6 +16,7 @@ use super::place::Place;
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
+use dupsift_core::safe_fs::listing::{is_file, is_folder, is_there, look_at_link};
 use dupsift_core::safe_fs::{self, MOST_JSON, Readers, sync_folder, write_durably};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,18 +45,30 @@ impl Held {
         let Some(name) = place.name.strip_suffix(HELD_ENDING).filter(|name| !name.is_empty()) else {
             return Err(refused(format!("its name does not end in {HELD_ENDING}")));
         };
-        if !place.parent.is_dir() {
+        if !is_folder(&place.parent)? {
             return Err(refused("there is no such folder".to_owned()));
         }
         // This call comes first because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
-        if !place.path.is_dir() {
+        if !is_folder(&place.path)? {
             return Err(refused("there is no such folder".to_owned()));
         }
         match foreign(&place, &work.place().name)? {
             Some(what) => Err(refused(what)),
             None => Ok(Held { folder: place, work }),
         }
+    }
+
+    /// Returns the output under whose name a result in this folder was published, if that output still exists and the folder does not.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the path is invalid; or [`Error::Io`].
+    pub fn accepted_before(folder: &Path) -> Result<Option<PathBuf>> {
+        let place = Place::of(folder)?;
+        let Some(name) = place.name.strip_suffix(HELD_ENDING).filter(|name| !name.is_empty()) else { return Ok(None) };
+        let output = Place { parent: place.parent.clone(), path: place.parent.join(name), name: name.to_owned() };
+        let is_published = !is_there(&place.path)? && is_accepted(&output, name);
+        Ok(is_published.then_some(output.path))
     }
 
     /// Returns the path of the folder.
@@ -114,7 +127,7 @@ impl Held {
         self.check()?;
         let output = self.work.place();
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
-        if held.is_file() {
+        if is_file(&held)? {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
             // The marker's content is needed only while the result is held back.
             let emptied = fs::File::options().write(true).open(&success).and_then(|file| file.set_len(0));
@@ -147,10 +160,10 @@ fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
         return Ok(Some(format!("it contains {:?}", path.display().to_string())));
     }
-    let has = |name: &str| folder.path.join(name).is_file();
-    Ok(if !has("run.json") {
+    let has = |name: &str| is_file(&folder.path.join(name));
+    Ok(if !has("run.json")? {
         Some("it has no run.json".to_owned())
-    } else if has(HELD) || is_accepted(folder, output) {
+    } else if has(HELD)? || is_accepted(folder, output) {
         None
     } else {
         Some(format!("it has no {HELD}"))
@@ -173,7 +186,7 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
 /// Returns [`Error::Usage`] if there is anything else at the path.
 pub(super) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
-    if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {
+    if !is_there(&folder.path)? || overwrite::is_empty(&folder.path)? || older(output)? {
         return Ok(());
     }
     Err(Error::usage(format!(
@@ -186,7 +199,8 @@ pub(super) fn check(output: &Place) -> Result<()> {
 /// Returns whether an older result for this output has been held back.
 pub(super) fn older(output: &Place) -> Result<bool> {
     let folder = output.held();
-    if !folder.path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    let there = look_at_link(&folder.path).map_err(Error::reading("look at", &folder.path))?;
+    if !there.is_some_and(|there| there.is_dir()) {
         return Ok(false);
     }
     Ok(foreign(&folder, &output.name)?.is_none())

@@ -4,11 +4,12 @@
 //! which is read anyway; a file is opened only if the folder contains a `run.json`.
 
 use super::names::{HELD, SUCCESS};
+use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::listing::{self, is_absent, is_folder, is_there};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The record of a result.
@@ -66,20 +67,27 @@ impl Ours {
         }
     }
 
-    /// Returns the kind of a folder; `None` if dupsift did not write the folder, or if it cannot be read. Lists only folders that dupsift
-    /// may have written, because other folders may be large.
-    pub fn at(folder: &Path) -> Option<Ours> {
-        if [RECORD, OF_CORPUS].iter().all(|record| !folder.join(record).exists())
-            && !OF_INDEX.iter().any(|own| folder.join(own).exists())
-        {
-            return None;
+    /// Returns the kind of a folder; `None` if dupsift did not write the folder. Lists only folders that dupsift may have written, because
+    /// other folders may be large.
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if it is unknown whether dupsift wrote the folder.
+    pub fn at(folder: &Path) -> Result<Option<Ours>> {
+        let mut has_one = false;
+        for name in [RECORD, OF_CORPUS].iter().chain(&OF_INDEX) {
+            has_one = has_one || is_there(&folder.join(name))?;
         }
-        let entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
-        Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
+        if !has_one || !is_folder(folder)? {
+            return Ok(None);
+        }
+        Ours::of(folder, &listing::names(folder).map_err(Error::reading("list the folder", folder))?)
     }
 
     /// Returns the kind of a folder that contains entries with these names; `None` if dupsift did not write it.
-    pub(super) fn of(folder: &Path, names: &[OsString]) -> Option<Ours> {
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if its record cannot be read.
+    pub(super) fn of(folder: &Path, names: &[OsString]) -> Result<Option<Ours>> {
         let has = |name: &str| names.iter().any(|there| there == name);
         if has(RECORD) && BESIDE.into_iter().any(has) {
             return of_record(&folder.join(RECORD));
@@ -99,12 +107,12 @@ impl Ours {
         };
         // During the first run, an index contains only a lock and folders.
         let is_begun = || has(LOCK) && names.iter().all(|name| name == LOCK || OF_INDEX.iter().any(|own| name == own));
-        (has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index)
+        Ok((has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index))
     }
 }
 
 /// Returns the kind of result to which this record belongs; `None` if dupsift did not write the record.
-fn of_record(path: &Path) -> Option<Ours> {
+fn of_record(path: &Path) -> Result<Option<Ours>> {
     /// The fields of a record that identify its writer.
     #[derive(Deserialize)]
     struct Record {
@@ -116,8 +124,15 @@ fn of_record(path: &Path) -> Option<Ours> {
         #[serde(default)]
         prefix: Option<serde::de::IgnoredAny>,
     }
-    let bytes = safe_fs::read_beginning(path, MOST_RECORD).ok()?;
-    match serde_json::from_slice::<Record>(&bytes) {
+    let bytes = match safe_fs::read_beginning(path, MOST_RECORD) {
+        Ok(bytes) => bytes,
+        // A name that does not belong to a regular file is not a record.
+        Err(error) if error.raw_os_error().is_none_or(|code| code == libc::ENXIO) || is_absent(&error) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(Error::reading("read", path)(error)),
+    };
+    Ok(match serde_json::from_slice::<Record>(&bytes) {
         Ok(record) if record.prefix.is_some() => Some(Ours::Pages),
         Ok(_) => Some(Ours::Result),
         // A record that cannot be parsed is recognized by its beginning.
@@ -125,7 +140,7 @@ fn of_record(path: &Path) -> Option<Ours> {
             let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
             (head.contains("\"schema_version\"") && head.contains("\"dupsift\"")).then_some(Ours::Result)
         }
-    }
+    })
 }
 
 /// Finds folders written by dupsift that are reached through links; checks each folder only once.
@@ -135,32 +150,40 @@ pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 impl Owners {
     /// Returns the folder written by dupsift that is at this resolved path or contains the path. Ignores the folder at the path `named` and
     /// the folders that contain it, because you specified that path.
-    pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
-        let above = real.ancestors().take_while(|above| !named.starts_with(above));
-        let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));
-        found.last()
+    ///
+    /// # Errors
+    /// Returns the errors of [`Ours::at`].
+    pub fn of(&mut self, real: &Path, named: &Path) -> Result<Option<(PathBuf, Ours)>> {
+        let mut found = None;
+        for above in real.ancestors().take_while(|above| !named.starts_with(above)) {
+            if let Some(kind) = self.kind(above)? {
+                found = Some((above.to_path_buf(), kind));
+            }
+        }
+        Ok(found)
     }
 
-    fn kind(&mut self, folder: &Path) -> Option<Ours> {
+    fn kind(&mut self, folder: &Path) -> Result<Option<Ours>> {
         if let Some(known) = self.0.get(folder) {
-            return *known;
+            return Ok(*known);
         }
-        let kind = Ours::at(folder);
+        let kind = Ours::at(folder)?;
         self.0.insert(folder.to_path_buf(), kind);
-        kind
+        Ok(kind)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn kind(names: &[&str], record: Option<&str>) -> Option<Ours> {
         let folder = tempfile::tempdir().expect("a folder");
         if let Some(record) = record {
             fs::write(folder.path().join(RECORD), record).expect("written");
         }
-        Ours::of(folder.path(), &names.iter().map(OsString::from).collect::<Vec<_>>())
+        Ours::of(folder.path(), &names.iter().map(OsString::from).collect::<Vec<_>>()).expect("known")
     }
 
     #[test]
@@ -192,12 +215,12 @@ mod tests {
             0,
         )
         .expect("a pipe");
-        assert_eq!(Ours::of(folder.path(), &names), None);
+        assert_eq!(Ours::of(folder.path(), &names).expect("known"), None);
         fs::remove_file(&record).expect("removed");
         fs::write(&record, "{\"schema_version\": 1, \"dupsift\": \"0.1.0\", ").expect("written");
         let file = fs::File::options().write(true).open(&record).expect("opened");
         file.set_len(50 << 30).expect("made longer");
-        assert_eq!(Ours::of(folder.path(), &names), Some(Ours::Result));
+        assert_eq!(Ours::of(folder.path(), &names).expect("known"), Some(Ours::Result));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use super::place::ASIDE;
 use super::unfinished::PROBE;
 use super::work_files;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::{self, MOST_JSON};
+use dupsift_core::safe_fs::{self, MOST_JSON, listing};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The files of an output, as relative paths; `*` matches any characters, `#` matches digits. Any other file is foreign. If the output's
 /// record lists its files, a file that is not listed is also foreign.
@@ -118,7 +118,7 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
 
 /// Returns whether a new output would replace a finished output.
 pub(super) fn is_output(out: &Path) -> Result<bool> {
-    Ok(out.is_dir() && !names(out)?.is_empty())
+    Ok(listing::is_folder(out)? && !names(out)?.is_empty())
 }
 
 /// Returns whether the path is an empty folder rather than a link to an empty folder.
@@ -140,12 +140,12 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
 /// Returns the first path in the folder that is not part of an output: a link, or a file or folder whose name does not occur in outputs. If
 /// the output's record lists its files, a file that is not listed is not part of the output either.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
-    foreign_below(folder, &[], &listed(folder))
+    foreign_below(folder, &[], &listed(folder)?)
 }
 
 /// Works like [`foreign_path`], but checks only one entry of the folder.
 pub(super) fn foreign_in(folder: &Path, name: &str) -> Result<Option<PathBuf>> {
-    foreign_at(folder, &[], name.to_owned(), &listed(folder))
+    foreign_at(folder, &[], name.to_owned(), &listed(folder)?)
 }
 
 /// Works like [`foreign_path`], but for a folder with an unfinished output, which may contain temporary folders from earlier versions.
@@ -201,23 +201,52 @@ impl Listed {
     }
 }
 
-fn listed(folder: &Path) -> Listed {
-    match (files_of(folder, "run.json"), files_of(folder, APPLIED)) {
+fn listed(folder: &Path) -> Result<Listed> {
+    Ok(match (files_of(folder, "run.json")?, files_of(folder, APPLIED)?) {
         (Some(mut files), more) => {
             files.extend(more.unwrap_or_default());
             Listed::Files(files)
         }
         // If a run's record lists no files, an earlier version wrote the record.
-        (None, Some(files)) if !folder.join("run.json").exists() => Listed::Files(files),
+        (None, Some(files)) if !listing::is_there(&folder.join("run.json"))? => Listed::Files(files),
         (None, _) => Listed::Nothing,
-    }
+    })
 }
 
 /// Returns the files that a record in a folder lists; `None` if the record or the list is missing.
-pub(super) fn files_of(folder: &Path, record: &str) -> Option<BTreeSet<String>> {
-    let record: Value = serde_json::from_slice(&safe_fs::read(&folder.join(record), MOST_JSON).ok()?).ok()?;
-    let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
-    Some(files.map(str::to_owned).collect())
+///
+/// # Errors
+/// Returns [`Error::Io`] if the record cannot be read, and [`Error::BadFile`] if it lists a path that leads out of the folder.
+pub(super) fn files_of(folder: &Path, record: &str) -> Result<Option<BTreeSet<String>>> {
+    let path = folder.join(record);
+    let json = match safe_fs::read(&path, MOST_JSON) {
+        Ok(json) => json,
+        // A record that is not a regular file, or that is too long, lists nothing.
+        Err(error) if error.raw_os_error().is_none() || listing::is_absent(&error) => return Ok(None),
+        Err(error) => return Err(Error::reading("read", &path)(error)),
+    };
+    let Ok(record) = serde_json::from_slice::<Value>(&json) else { return Ok(None) };
+    let Some(files) = record.get(FILES).and_then(Value::as_array) else { return Ok(None) };
+    let files: BTreeSet<String> = files.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    match files.iter().find(|file| !is_inside(file)) {
+        None => Ok(Some(files)),
+        Some(file) => Err(leads_out(path, file)),
+    }
+}
+
+/// Returns whether a path in a record is a path below the folder of the record.
+pub fn is_inside(path: &str) -> bool {
+    !path.is_empty()
+        && !path.contains('\0')
+        && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Returns the error for a record with a path that leads out of its folder. dupsift writes no such path.
+pub fn leads_out(record: PathBuf, path: &str) -> Error {
+    Error::BadFile {
+        path: record,
+        why: format!("it is damaged: it lists the file {path:?}, which is not in its folder"),
+    }
 }
 
 /// Returns the relative paths of all files in an unfinished output, in a fixed order.
@@ -308,8 +337,8 @@ fn is_like(name: &str, pattern: &str) -> bool {
 fn names(folder: &Path) -> Result<Vec<String>> {
     let failed = || Error::io("list the folder", folder);
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed())? {
-        names.push(entry.map_err(failed())?.file_name().to_string_lossy().into_owned());
+    for name in listing::names(folder).map_err(failed())? {
+        names.push(name.to_string_lossy().into_owned());
     }
     names.sort_unstable();
     Ok(names)

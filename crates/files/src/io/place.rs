@@ -5,6 +5,7 @@ use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::{self, is_folder, is_there, remove_all};
 use dupsift_core::safe_fs::{self, Readers, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -141,7 +142,7 @@ impl Place {
     /// Returns [`Error::Io`]. If an error occurs, the output is unchanged.
     pub fn give_to(&self, folder: &Path) -> Result<()> {
         let old = self.hidden(OLD);
-        let replaced = self.path.symlink_metadata().is_ok();
+        let replaced = is_there(&self.path)?;
         if replaced {
             fs::rename(&self.path, &old).map_err(Error::io("move aside", &self.path))?;
         }
@@ -155,7 +156,7 @@ impl Place {
         if let Err(error) = sync_folder(&self.parent) {
             tracing::warn!("the result is complete, but a power failure may undo the last rename: {error}");
         }
-        if replaced && let Err(error) = fs::remove_dir_all(&old) {
+        if replaced && let Err(error) = remove_all(&old) {
             let way_out = match owner(&old) {
                 Some(user) if user != rustix::process::geteuid().as_raw() => {
                     format!("it belongs to another user (user ID {user}), who can remove it")
@@ -174,9 +175,8 @@ impl Place {
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
-        for entry in fs::read_dir(&self.parent).map_err(Error::io("list the folder", &self.parent))? {
-            let path = entry.map_err(Error::io("list the folder", &self.parent))?.path();
-            let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+        for name in listing::names(&self.parent).map_err(Error::io("list the folder", &self.parent))? {
+            let (path, name) = (self.parent.join(&name), name.to_string_lossy().into_owned());
             let is_ours = |prefix: &str| {
                 name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok())
                     && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
@@ -187,7 +187,7 @@ impl Place {
             }
             // A replaced result whose removal was interrupted may have lost its record.
             let is_result = !is_partial && overwrite::has_record(&path);
-            let put_back = is_result && self.path.symlink_metadata().is_err();
+            let put_back = is_result && !is_there(&self.path)?;
             if let Some(other) = owner(&path).filter(|&other| other != user) {
                 cleared.push(match put_back && self.put_back_of_another(&path) {
                     true => Cleared::PutBack(self.path.clone()),
@@ -216,7 +216,7 @@ impl Place {
                 );
                 Cleared::Left { path, foreign }
             } else if !put_back {
-                fs::remove_dir_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
+                remove_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
                 Cleared::Removed { path, files, bytes }
             } else {
                 fs::rename(&path, &self.path).map_err(Error::io("restore the earlier result at", &self.path))?;
@@ -296,10 +296,10 @@ pub enum Cleared {
 
 /// Returns the number of files below a folder, and their total size in bytes.
 pub(super) fn size_below(folder: &Path) -> (u64, u64) {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
-    entries.fold((0, 0), |(files, bytes), entry| match entry.metadata() {
+    let paths = listing::names(folder).unwrap_or_default().into_iter().map(|name| folder.join(name));
+    paths.fold((0, 0), |(files, bytes), path| match path.symlink_metadata() {
         Ok(there) if there.is_dir() => {
-            let below = size_below(&entry.path());
+            let below = size_below(&path);
             (files + below.0, bytes + below.1)
         }
         Ok(there) => (files + 1, bytes + there.len()),
@@ -352,10 +352,10 @@ pub fn held_path(out: &Path) -> PathBuf {
 /// # Errors
 /// Returns [`Error::Io`].
 pub fn empty_folder(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
-        let path = entry.map_err(Error::io("list the folder", folder))?.path();
+    for name in listing::names(folder).map_err(Error::io("list the folder", folder))? {
+        let path = folder.join(name);
         let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
-        let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let removed = if is_folder { remove_all(&path) } else { fs::remove_file(&path) };
         removed.map_err(Error::io("remove", &path))?;
     }
     Ok(())
@@ -365,9 +365,9 @@ pub fn empty_folder(folder: &Path) -> Result<()> {
 /// permissions could not be removed, because the file system does not support permissions.
 pub(super) fn seal_below(folder: &Path, readers: &Readers) -> Result<Option<PathBuf>> {
     let mut open = None;
-    for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
-        let path = entry.map_err(Error::io("list the folder", folder))?.path();
-        if path.is_dir() {
+    for name in listing::names(folder).map_err(Error::io("list the folder", folder))? {
+        let path = folder.join(name);
+        if is_folder(&path)? {
             open = seal_below(&path, readers)?.or(open);
         } else {
             let file = File::open(&path).map_err(Error::io("write", &path))?;

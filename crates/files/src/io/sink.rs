@@ -16,6 +16,7 @@ use super::place::{ASIDE, PARTIAL, Place, seal_below};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::{is_there, remove_all};
 use dupsift_core::safe_fs::{self, Readers, sync_folder, write_durably};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -94,13 +95,12 @@ impl Stage {
         refuse_added(out, folders, overwrite)
     }
 
-    /// Begins an addition to a finished output. No other run can write the output until the addition is complete.
+    /// Begins an addition to a finished output whose temporary folder is already locked, so that no other run can write the output until
+    /// the addition is complete.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it and may not be replaced; or
-    /// [`Error::Io`].
-    pub fn begin_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<Stage> {
-        let work = WorkFolder::take(out, None)?;
+    /// Returns [`Error::Usage`] if one of these folders already exists in the output and may not be replaced; or [`Error::Io`].
+    pub fn begin_added(work: WorkFolder, folders: &[&str], overwrite: bool) -> Result<Stage> {
         let place = work.place();
         refuse_added(&place.path, folders, overwrite)?;
         let path = place.hidden(PARTIAL);
@@ -211,7 +211,7 @@ impl Stage {
     /// # Errors
     /// Returns [`Error::Io`].
     pub fn write_applied(&self, record: &str) -> Result<()> {
-        let mut files = overwrite::files_of(self.out(), APPLIED).unwrap_or_default();
+        let mut files = overwrite::files_of(self.out(), APPLIED)?.unwrap_or_default();
         // The files of a replaced folder no longer exist.
         files.retain(|file| !file.split_once('/').is_some_and(|(folder, _)| self.path().join(folder).is_dir()));
         files.extend(overwrite::files_below(self.path())?);
@@ -264,9 +264,18 @@ impl Stage {
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if something with the final name was created in the meantime. If an error occurs, nothing
     /// is changed.
-    pub fn commit(mut self, replaces_held: bool) -> Result<()> {
+    pub fn commit(self, replaces_held: bool) -> Result<()> {
+        self.commit_if(replaces_held, || Ok(()))
+    }
+
+    /// Works like [`Stage::commit`], but calls `check` immediately before the folder is renamed.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Stage::commit`], and the errors of `check`.
+    pub fn commit_if(mut self, replaces_held: bool, check: impl FnOnce() -> Result<()>) -> Result<()> {
         self.seal(SUCCESS, b"")?;
         publish(|| {
+            check()?;
             overwrite::check(&self.place().path, self.overwrite)?;
             self.place().give_to(self.path())
         })?;
@@ -277,7 +286,7 @@ impl Stage {
         if replaces_held && held::older(self.place()).unwrap_or(false) {
             // If the removal is interrupted, the next run recognizes the hidden folder as no longer needed.
             let hidden = older.hidden(PARTIAL);
-            let removed = fs::rename(&older.path, &hidden).and_then(|()| fs::remove_dir_all(&hidden));
+            let removed = fs::rename(&older.path, &hidden).and_then(|()| remove_all(&hidden));
             if let Err(error) = removed {
                 tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());
             }
@@ -328,7 +337,7 @@ impl Stage {
 fn refuse_added(out: &Path, folders: &[&str], overwrite: bool) -> Result<()> {
     for name in folders {
         let there = out.join(name);
-        if there.symlink_metadata().is_err() {
+        if !is_there(&there)? {
             continue;
         }
         let shown = there.display();

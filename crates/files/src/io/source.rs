@@ -110,7 +110,7 @@ pub fn open(
     threads: usize,
     work: Option<&Path>,
 ) -> Result<(Source, Vec<BadInput>)> {
-    let Found { files: found, mut unread } = found.into();
+    let Found { files: found, mut unread, bad: links } = found.into();
     let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
     let work = work.filter(|_| found.iter().any(|file| file.format.is_packed() && !file.coding.is_plain()));
     let opened =
@@ -147,6 +147,7 @@ pub fn open(
             Err(Unusable::Bad(why)) => bad.push(BadInput::whole(found, why)),
         }
     }
+    bad.extend(links);
     if let (true, Some(why)) = (files.is_empty(), lacking) {
         let others = unusable - 1;
         let tail = if others > 0 {

@@ -8,7 +8,6 @@
 //! A lock on the folder shows that a running process is using it. A folder that a killed process left behind is removed by the next command
 //! that creates such a folder in the same place, or by `clean`.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +17,7 @@ use super::place::{Cleared, size_below};
 use super::unfinished::Unfinished;
 use super::work_files::{LOCK, is_work_file};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs::private;
+use dupsift_core::safe_fs::{listing, private};
 
 /// The prefix of folders that contain a frame.
 pub const FRAME: &str = ".dupsift-frame-";
@@ -120,15 +119,15 @@ pub(super) fn clear_killed(parent: &Path) -> Result<Vec<Cleared>> {
 /// `is_ours` does not accept is kept.
 pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<Cleared>> {
     let mut cleared = Vec::new();
-    let Ok(entries) = fs::read_dir(parent) else { return Ok(cleared) };
-    for entry in entries.filter_map(std::result::Result::ok) {
-        let name = entry.file_name().to_string_lossy().into_owned();
+    let Ok(names) = listing::names(parent) else { return Ok(cleared) };
+    for os_name in names {
+        let name = os_name.to_string_lossy();
         let is_unique = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
         // The name of an output may begin like the prefix; the hidden folders of such an output contain a dot.
         if !name.strip_prefix(prefix).is_some_and(is_unique) {
             continue;
         }
-        let path = entry.path();
+        let path = parent.join(&os_name);
         // The folder of another user is not even locked.
         let is_left = matches!(private::refusal(&path), Ok(None)) && path.join(LOCK).is_file();
         if !is_left || Lock::holder(&path, false).is_some() {
@@ -144,7 +143,7 @@ pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> 
             continue;
         }
         let (files, bytes) = size_below(&path);
-        fs::remove_dir_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
+        listing::remove_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
         cleared.push(Cleared::Removed { path, files: files.saturating_sub(1), bytes });
     }
     Ok(cleared)
@@ -152,8 +151,9 @@ pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> 
 
 /// Returns the first path in the folder that does not belong to dupsift.
 fn foreign(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    let names = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok).map(|entry| entry.file_name());
+    let names = listing::names(folder).ok()?;
     names
+        .into_iter()
         .filter(|name| {
             let name = name.to_string_lossy();
             name != LOCK && !is_ours(&name)
@@ -165,6 +165,7 @@ fn foreign(folder: &Path, is_ours: impl Fn(&str) -> bool) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
     /// Leaves a folder like a killed process.

@@ -18,6 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dupsift_core::error;
+use dupsift_core::safe_fs::listing::remove_all;
 use dupsift_core::safe_fs::private;
 
 /// The number of attempts to remove a folder in which other threads are still creating files.
@@ -37,7 +38,7 @@ struct Known {
 type Removal = fn(&Path) -> Result<()>;
 
 fn whole(folder: &Path) -> Result<()> {
-    fs::remove_dir_all(folder)
+    remove_all(folder)
 }
 
 fn known() -> MutexGuard<'static, Known> {
@@ -115,7 +116,7 @@ impl Unfinished {
     /// # Errors
     /// Returns the I/O error.
     pub fn close(self) -> Result<()> {
-        fs::remove_dir_all(&self.path)
+        remove_all(&self.path)
     }
 }
 
@@ -123,7 +124,7 @@ impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
             // Failures are ignored, because the next run removes the folder.
-            let _ = fs::remove_dir_all(&self.path);
+            let _ = remove_all(&self.path);
             stays(&self.path);
         }
     }

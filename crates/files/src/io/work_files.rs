@@ -1,10 +1,10 @@
 //! Recognizes dupsift's files in a temporary folder by their names.
 
-use std::fs;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dupsift_core::safe_fs::private;
+use dupsift_core::safe_fs::{listing, private};
 
 /// The file that an active run keeps locked.
 pub(super) const LOCK: &str = "lock";
@@ -44,11 +44,10 @@ pub fn is_checkpoint_file(key: &str, name: &str) -> bool {
 
 /// Removes the files of dupsift whose names `asked` accepts.
 pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if is_work_file(&name) && asked(&name) && entry.file_type()?.is_file() {
-            match private::remove(&entry.path()) {
+    for name in listing::names(folder)? {
+        let (path, name) = (folder.join(&name), name.to_string_lossy().into_owned());
+        if is_work_file(&name) && asked(&name) && listing::look_at_link(&path)?.is_some_and(|there| there.is_file()) {
+            match private::remove(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -59,17 +58,16 @@ pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::R
 
 /// Returns the first path in a temporary folder that does not belong to dupsift.
 pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
-    let is_ours = |entry: &fs::DirEntry| {
-        is_work_file(&entry.file_name().to_string_lossy()) && entry.file_type().is_ok_and(|kind| kind.is_file())
+    let is_ours = |name: &OsString| {
+        is_work_file(&name.to_string_lossy()) && folder.join(name).symlink_metadata().is_ok_and(|there| there.is_file())
     };
-    entries.filter(|entry| !is_ours(entry)).map(|entry| entry.file_name().into()).min()
+    listing::names(folder).ok()?.into_iter().filter(|name| !is_ours(name)).map(PathBuf::from).min()
 }
 
 /// Returns the number of files in a temporary folder, excluding the lock, and their total size in bytes.
 pub(super) fn holds(folder: &Path) -> (u64, u64) {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
-    let sizes = entries.filter(|entry| entry.file_name() != LOCK).filter_map(|entry| entry.metadata().ok());
+    let names = listing::names(folder).unwrap_or_default().into_iter().filter(|name| name != LOCK);
+    let sizes = names.filter_map(|name| folder.join(name).symlink_metadata().ok());
     sizes.fold((0, 0), |(files, bytes), file| (files + 1, bytes + file.len()))
 }
 

@@ -27,6 +27,7 @@ use super::place::{Cleared, Place};
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
 use super::{reference_folder, temporary_folder, unfinished};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::private;
 
 /// The suffix that follows the output's name in the folder's name.
@@ -157,7 +158,8 @@ impl WorkFolder {
 
     /// Marks the folder for removal if it has no ledger, because no run can resume without a ledger.
     fn goes_without_ledger(&self) {
-        if !self.path().join(LEDGER).is_file() {
+        // If the disk does not answer, the saved work may still be there.
+        if matches!(is_file(&self.path().join(LEDGER)), Ok(false)) {
             self.goes();
         }
     }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::StageReport;
 use dupsift_engine::engine::interruptible::interruptible;
@@ -293,7 +294,7 @@ impl Categories {
     /// Returns the errors of [`Categories::open`].
     pub fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
         let record = dir.join("run.json");
-        if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
+        if !is_file(&dir.join(SUCCESS))? || !is_file(&dir.join(TABLE))? {
             return Err(Error::usage(format!(
                 "{} is not a trained model; expected the output folder of dupsift purify with `train`",
                 dir.display()

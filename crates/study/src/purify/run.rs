@@ -18,6 +18,7 @@ use bytesize::ByteSize;
 use super::elements::{Elements, Spelled};
 use super::report::{PagesReport, report};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::{is_there, remove_all};
 use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::{Progress, Unit};
 use dupsift_engine::job::check::check;
@@ -178,8 +179,8 @@ fn attempt(
 ) -> Result<PagesReport> {
     // Tables may remain from an earlier attempt that stopped at a damaged file.
     let pages = stage.path().join("pages");
-    if pages.exists() {
-        std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
+    if is_there(&pages)? {
+        remove_all(&pages).map_err(Error::io("remove", &pages))?;
     }
     let long_rows = long_rows(session, own)?;
     let elements = Elements::new(session, options)?;

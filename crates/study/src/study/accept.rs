@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::page::PAGE;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
 use dupsift_files::io::Held;
@@ -17,12 +18,21 @@ pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
+/// The location of an accepted result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// The output folder.
+    pub out: PathBuf,
+    /// Whether an earlier call had already published the result.
+    pub before: bool,
+}
+
 /// Publishes the held result in `folder` (`NAME.held`) under the name NAME, and returns its new location. If the result was matched against
 /// an index, `into_index` also adds it to the index. The previous output, if any, is removed last. `page` updates the text of the page to
 /// match the new record; if `page` returns `None`, the text does not change.
 ///
 /// The process may be killed at any time: the previous output is kept until the result has its final name, and repeating the call resumes
-/// the work.
+/// the work. If the work is complete, repeating the call changes nothing.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the folder contains no held result, or if NAME exists and is not an output.
@@ -32,16 +42,42 @@ pub fn accept(
     reason: Option<String>,
     page: &AcceptedPage<'_>,
     into_index: &IntoIndex<'_>,
-) -> Result<PathBuf> {
-    let held = Held::open(folder)?;
+) -> Result<Accepted> {
+    let held = match Held::open(folder) {
+        Ok(held) => held,
+        Err(error) => {
+            let Some(out) = Held::accepted_before(folder)? else { return Err(error) };
+            let (_, record) = record(&out)?;
+            // The process may have been killed before the index had its next generation.
+            added(record.as_ref(), &out, &mut || Ok(out.clone()), into_index)?;
+            return Ok(Accepted { out, before: true });
+        }
+    };
     held.check()?;
-    let path = held.path().join("run.json");
-    let json = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
-    let record: Option<RunReport> = serde_json::from_str(&json).ok();
+    let (json, record) = record(held.path())?;
     let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
     let mut publish = || publish(&held, &json, &accepted, page);
-    match record.as_ref().and_then(|record| Some((record.index.as_ref()?, record))) {
-        Some((index, record)) => into_index(index, record, held.path(), &mut publish),
+    let out = added(record.as_ref(), held.path(), &mut publish, into_index)?;
+    Ok(Accepted { out, before: false })
+}
+
+/// Returns the record of the result in a folder as text, and parsed if this version can parse it.
+fn record(folder: &Path) -> Result<(String, Option<RunReport>)> {
+    let path = folder.join("run.json");
+    let json = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let record = serde_json::from_str(&json).ok();
+    Ok((json, record))
+}
+
+/// Publishes a result, and adds it to the index that it was matched against, if any.
+fn added(
+    record: Option<&RunReport>,
+    folder: &Path,
+    publish: &mut dyn FnMut() -> Result<PathBuf>,
+    into_index: &IntoIndex<'_>,
+) -> Result<PathBuf> {
+    match record.and_then(|record| Some((record.index.as_ref()?, record))) {
+        Some((index, record)) => into_index(index, record, folder, publish),
         None => publish(),
     }
 }
@@ -60,7 +96,7 @@ fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPa
 /// Updates the page to match the record, if there is a page.
 fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> {
     let path = held.path().join(PAGE);
-    if !path.is_file() {
+    if !is_file(&path)? {
         return Ok(());
     }
     let text = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;

@@ -24,6 +24,7 @@ use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::number::counted;
+use dupsift_core::safe_fs::listing::{is_file, is_there};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
@@ -40,14 +41,16 @@ use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
 use dupsift_engine::job::write::last_reading;
 use dupsift_engine::job::write::removals::{self, Decided};
 use dupsift_engine::job::write::tables::rejected_table;
-use dupsift_engine::options::{AddedColumns, CorpusFiles, RunOptions};
+use dupsift_engine::options::{AddedColumns, CorpusFiles, RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::ids::Ids;
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::rejected::{Rejected, Rejecter};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{APPLIED, HELD, RowFilter, Stage, TableReader, Want, real_path};
+use dupsift_files::io::{
+    APPLIED, HELD, RowFilter, Stage, TableReader, Want, WorkFolder, is_inside, leads_out, real_path,
+};
 use dupsift_files::tables::{
     PASSAGE_COLUMNS, PassageFound, REJECTED_COLUMNS, RejectReason, passages_found, rejected_rows,
 };
@@ -91,12 +94,18 @@ pub struct AppliedReport {
     pub thresholds: BTreeMap<String, f64>,
     /// The folders that were written.
     pub corpus: CorpusReport,
+    /// The files that were written; they are added when the record is written.
+    #[serde(default, skip_serializing)]
+    pub files: Vec<String>,
 }
 
 impl AppliedReport {
     /// Returns whether a folder was written by `apply` alone, not by a run.
-    pub fn is_alone(dir: &Path) -> bool {
-        dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
+    ///
+    /// # Errors
+    /// Returns [`Error::Io`] if it is unknown whether the records exist.
+    pub fn is_alone(dir: &Path) -> Result<bool> {
+        Ok(is_file(&dir.join(APPLIED))? && !is_there(&dir.join("run.json"))?)
     }
 
     /// Reads the record in a folder.
@@ -106,17 +115,27 @@ impl AppliedReport {
     pub fn read(dir: &Path) -> Result<AppliedReport> {
         let path = dir.join(APPLIED);
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
-        serde_json::from_slice(&json).map_err(|error| {
+        let report: AppliedReport = serde_json::from_slice(&json).map_err(|error| {
             let why = format!("{error}; expected a record written by this version of dupsift");
-            Error::BadFile { path, why }
-        })
+            Error::BadFile { path: path.clone(), why }
+        })?;
+        match report.files.iter().chain(report.corpus.folders.keys()).find(|file| !is_inside(file)) {
+            Some(wrong) => Err(leads_out(path, wrong)),
+            None => Ok(report),
+        }
     }
 
     /// Returns the folders that `apply` added to the output of a run and that still exist; `None` if there are none.
-    pub(super) fn added(dir: &Path) -> Option<CorpusReport> {
-        let mut corpus = AppliedReport::read(dir).ok()?.corpus;
+    ///
+    /// # Errors
+    /// Returns the errors of [`AppliedReport::read`], unless there is no record.
+    pub(super) fn added(dir: &Path) -> Result<Option<CorpusReport>> {
+        if !is_there(&dir.join(APPLIED))? {
+            return Ok(None);
+        }
+        let mut corpus = AppliedReport::read(dir)?.corpus;
         corpus.folders.retain(|name, _| dir.join(name).is_dir());
-        (!corpus.folders.is_empty()).then_some(corpus)
+        Ok((!corpus.folders.is_empty()).then_some(corpus))
     }
 }
 
@@ -142,6 +161,16 @@ pub fn survivors(
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<Survivors> {
+    finished.of_one_result(|| survivors_of(finished, options, asked, progress, cancel))
+}
+
+fn survivors_of(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &ApplyOptions,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Survivors> {
     check_resources(options)?;
     let removal = removal(finished)?;
     let options = &asked.over(options);
@@ -159,18 +188,40 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run, and returns the record. A folder gets its final name only when it is complete.
+/// Writes the corpus of a finished run, and returns the record. A folder gets its final name only when it is complete. `settings` has the
+/// resources of this call.
+///
+/// If the folders are added to the output of the run, no other run can replace that output in the meantime.
 ///
 /// # Errors
 /// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder exists and must not be replaced, if a different rule is given
 /// without a separate output folder, or if the result is held. Also returns an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
-    options: &RunOptions,
+    settings: &Settings,
     asked: &ApplyOptions,
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<AppliedReport> {
+    if asked.out.is_some() {
+        return finished.unless_replaced(|| apply_in(finished, None, settings, asked, progress, cancel));
+    }
+    check(finished, asked, asked.is_other(removal(finished)?))?;
+    let work = WorkFolder::take(finished.dir(), None)?;
+    // Another run may have replaced the output before it was locked.
+    apply_in(&finished.opened_again()?, Some(work), settings, asked, progress, cancel)
+}
+
+/// Writes the corpus. If `work` is given, it holds the lock on the output of the run, and the corpus is added to that output.
+fn apply_in(
+    finished: &Finished,
+    work: Option<WorkFolder>,
+    settings: &Settings,
+    asked: &ApplyOptions,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<AppliedReport> {
+    let options = &finished.options(settings)?;
     check_resources(options)?;
     let removal = removal(finished)?;
     refuse_sample(&finished.report)?;
@@ -185,12 +236,14 @@ pub fn apply(
     refuse(finished, options, is_other, annotates)?;
     let pairs = (is_other || annotates).then(|| Pairs::read(finished, options, &asked.thresholds)).transpose()?;
     let inputs = finished.corpus(options, cancel)?;
+    finished.warn_of_new_files(options, &inputs.source);
+    let out = asked.out.as_deref().unwrap_or(finished.dir());
     let applied = |session: &Session<'_>| {
         corpus_files::check(session)?;
         finished.check_contents(session)?;
-        let stage = match &asked.out {
-            Some(out) => Stage::begin(out, asked.overwrite, None)?,
-            None => Stage::begin_added(finished.dir(), &folders(asked.corpus), asked.overwrite)?,
+        let stage = match work {
+            Some(work) => Stage::begin_added(work, &folders(asked.corpus), asked.overwrite)?,
+            None => Stage::begin(out, asked.overwrite, None)?,
         };
         stage.reads(session.source.files.iter().map(|file| &*file.path).chain([&*finished.dir().join("run.json")]));
         if asked.overwrite {
@@ -212,7 +265,8 @@ pub fn apply(
         Ok((corpus, stage))
     };
     let (mut corpus, stage) = work_again(options, &inputs.source, progress, cancel, applied)?;
-    if let (None, Some(earlier)) = (&asked.out, AppliedReport::added(finished.dir())) {
+    let earlier = if asked.out.is_none() { AppliedReport::added(finished.dir())? } else { None };
+    if let Some(earlier) = earlier {
         earlier.folders.into_iter().for_each(|(name, folder)| _ = corpus.folders.entry(name).or_insert(folder));
     }
     let report = AppliedReport {
@@ -222,6 +276,7 @@ pub fn apply(
         remove_if: options.remove_if.to_string(),
         thresholds: asked.thresholds.iter().cloned().collect(),
         corpus,
+        files: Vec::new(),
     };
     let json = serde_json::to_string_pretty(&report).map_err(Error::table("write applied.json"))?;
     stage.write_applied(&json)?;
@@ -229,7 +284,7 @@ pub fn apply(
         return Err(Error::Interrupted);
     }
     match asked.out {
-        Some(_) => stage.commit(false)?,
+        Some(_) => stage.commit_if(false, || finished.check_not_replaced())?,
         None => stage.commit_added(&folders(asked.corpus))?,
     }
     Ok(report)
@@ -267,7 +322,7 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     if asked.corpus.is_none() {
         return Err(Error::wrong("corpus", "`none` would write nothing; expected keep, drop or annotate"));
     }
-    if finished.dir().join(HELD).exists() {
+    if is_there(&finished.dir().join(HELD))? {
         return Err(Error::usage(format!(
             "{shown} is held back by a guard; accept it first, with `dupsift accept {shown}`"
         )));

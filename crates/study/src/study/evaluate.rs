@@ -30,6 +30,7 @@ use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::doc_width;
+use dupsift_core::safe_fs::listing::is_file;
 use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
@@ -60,6 +61,17 @@ const REJECTED: &str = "rejected/part-00000.parquet";
 /// Returns [`Error::Usage`] if the truth cannot be interpreted or contains no id from the corpus, or if the corpus has changed since the
 /// run, and [`Error::BadFile`] if a file is damaged. After an error, the folder is unchanged.
 pub fn evaluate(
+    finished: &Finished,
+    options: &RunOptions,
+    truth: &[String],
+    quotes: Quoting,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<EvaluationReport> {
+    finished.unless_replaced(|| evaluated(finished, options, truth, quotes, progress, cancel))
+}
+
+fn evaluated(
     finished: &Finished,
     options: &RunOptions,
     truth: &[String],
@@ -104,7 +116,7 @@ pub fn evaluate(
     let rows: Vec<EvaluationRow<'_>> = report.rows().map(row).collect();
     writer.write(&evaluation_table(&rows)?)?;
     writer.close()?;
-    stage.commit(false)?;
+    stage.commit_if(false, || finished.check_not_replaced())?;
     Ok(report)
 }
 
@@ -112,7 +124,7 @@ pub fn evaluate(
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
-    if broken == 0 || reading(&read, share).is_empty() || !out.join(EVALUATION).is_file() {
+    if broken == 0 || reading(&read, share).is_empty() || !is_file(&out.join(EVALUATION))? {
         return Ok(());
     }
     Err(Error::wrong(

@@ -45,6 +45,17 @@ pub fn explain(
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<Explanation> {
+    finished.of_one_result(|| explain_one_result(finished, options, asked, by_number, progress, cancel))
+}
+
+fn explain_one_result(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &[String],
+    by_number: bool,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Explanation> {
     check_resources(options)?;
     let again = finished.again()?;
     let again = again.as_ref();

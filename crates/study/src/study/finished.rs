@@ -6,12 +6,15 @@
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::apply::AppliedReport;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::counted;
+use dupsift_core::hash::hash128;
+use dupsift_core::number::{counted, counted_as};
+use dupsift_core::safe_fs::listing::{is_file, is_there};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::Progress;
@@ -27,7 +30,9 @@ use dupsift_engine::reading::inputs::{Inputs, look_into};
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::sample::{Sample, taking_part};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{DASH, FRAME, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
+use dupsift_files::io::{
+    DASH, FRAME, FoundFile, HELD, InputFile, SUCCESS, Source, TableReader, find_all, leads_out, searched,
+};
 use dupsift_files::tables::{
     CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REJECTED_FOR_COLUMNS, REMOVAL_COLUMNS,
     RejectReason, RemovalFound, WEIGHED_COLUMNS, clustered, pairs_found, pairs_weighed, rejected_for, removals_found,
@@ -49,6 +54,24 @@ pub struct Finished {
     pub report: RunReport,
     /// The current location of the corpus, if given.
     moved: Option<PathBuf>,
+    /// The folder and the record that were opened; `None` for the folder of an unfinished run, which no other run replaces.
+    seen: Option<Seen>,
+}
+
+/// Identifies a folder and its record, to notice that another run has replaced them.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    /// The device and inode of the folder.
+    folder: (u64, u64),
+    /// A hash of the record.
+    record: u128,
+}
+
+impl Seen {
+    fn of(dir: &Path, record: &[u8]) -> std::io::Result<Seen> {
+        let there = dir.metadata()?;
+        Ok(Seen { folder: (there.dev(), there.ino()), record: hash128(record) })
+    }
 }
 
 impl Finished {
@@ -104,7 +127,7 @@ impl Finished {
     /// `run.json` cannot be parsed.
     pub fn open(dir: &Path) -> Result<Finished> {
         // A held result can be inspected before it is accepted.
-        if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
+        if !is_file(&dir.join(SUCCESS))? && !is_file(&dir.join(HELD))? {
             return Err(Error::usage(format!(
                 "{} is not the output of a finished run: it contains no file {SUCCESS}; expected the output folder of dupsift run",
                 dir.display()
@@ -117,13 +140,14 @@ impl Finished {
                 dir.display()
             ))
         };
-        if !path.exists() && dir.join(EVALUATION).is_file() {
+        if !is_there(&path)? && is_file(&dir.join(EVALUATION))? {
             return Err(other("evaluate".into()));
         }
-        if AppliedReport::is_alone(dir) {
+        if AppliedReport::is_alone(dir)? {
             return Err(other("apply".into()));
         }
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+        let seen = Seen::of(dir, &json).map_err(Error::reading("look at", dir))?;
         let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
             Some(verb) => other(verb),
             None => Error::BadFile {
@@ -131,6 +155,9 @@ impl Finished {
                 why: format!("{error}; it was written by a different version of dupsift; run again with `overwrite`"),
             },
         })?;
+        if let Some(wrong) = report.leads_out() {
+            return Err(leads_out(dir.join("run.json"), &wrong));
+        }
         if report.schema_version != SCHEMA_VERSION {
             let version = report.schema_version;
             return Err(Error::BadFile {
@@ -140,9 +167,9 @@ impl Finished {
                 ),
             });
         }
-        let mut finished = Finished::new(dir, report);
+        let mut finished = Finished { seen: Some(seen), ..Finished::new(dir, report) };
         // A corpus written later by `apply` is treated like a corpus written by the run.
-        if let Some(added) = AppliedReport::added(dir) {
+        if let Some(added) = AppliedReport::added(dir)? {
             match &mut finished.report.corpus {
                 Some(corpus) => corpus.folders.extend(added.folders),
                 none => *none = Some(added),
@@ -153,7 +180,54 @@ impl Finished {
 
     /// Creates an instance from a folder that contains the tables of a run, and from the record of the run.
     pub fn new(dir: &Path, report: RunReport) -> Finished {
-        Finished { dir: dir.to_path_buf(), report, moved: None }
+        Finished { dir: dir.to_path_buf(), report, moved: None, seen: None }
+    }
+
+    /// Opens the folder again, because another run may have replaced it.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Finished::open`].
+    pub(super) fn opened_again(&self) -> Result<Finished> {
+        Ok(Finished::open(&self.dir)?.with_corpus(self.moved.as_deref()))
+    }
+
+    /// Checks that the folder still contains the result that was opened.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadFile`] if another run has replaced the folder.
+    pub fn check_not_replaced(&self) -> Result<()> {
+        let record = || safe_fs::read(&self.dir.join("run.json"), MOST_JSON);
+        match &self.seen {
+            Some(seen) if record().and_then(|json| Seen::of(&self.dir, &json)).is_ok_and(|now| now == *seen) => Ok(()),
+            None => Ok(()),
+            Some(_) => Err(Error::BadFile {
+                path: self.dir.clone(),
+                why: "another run replaced the folder while it was being read; run the command again".to_owned(),
+            }),
+        }
+    }
+
+    /// Calls `work`, which reads the folder, and checks that all that it read belongs to the same result.
+    ///
+    /// # Errors
+    /// Returns the errors of `work` and of [`Finished::check_not_replaced`].
+    pub(super) fn of_one_result<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let done = self.unless_replaced(work)?;
+        self.check_not_replaced().map(|()| done)
+    }
+
+    /// Calls `work`, which reads the folder and then publishes what it made, and which calls [`Finished::check_not_replaced`] before it
+    /// publishes. If `work` fails because another run replaced the folder, the error says so.
+    ///
+    /// # Errors
+    /// Returns the errors of `work` and of [`Finished::check_not_replaced`].
+    pub(super) fn unless_replaced<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        match work() {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            // The files of a folder that was replaced seem to be missing or damaged.
+            Err(error) => self.check_not_replaced().and(Err(error)),
+            done => done,
+        }
     }
 
     /// Returns the origin of the run's statistics.
@@ -414,6 +488,45 @@ impl Finished {
 }
 
 impl Finished {
+    /// Warns about files that were added to the inputs after the run, and that the run therefore did not read.
+    pub(super) fn warn_of_new_files(&self, options: &RunOptions, source: &Source) {
+        let places: Vec<String> =
+            self.report.input_paths.iter().filter_map(|input| self.place_of_input(input)).collect();
+        if places.is_empty() {
+            return;
+        }
+        // The inputs that cannot be searched contain nothing new that could be read.
+        let found = find_all(&places, options.taking()).unwrap_or_default().files;
+        let known: BTreeSet<&Path> = source.files.iter().map(|file| file.path.as_path()).collect();
+        let is_bad = |path: &Path| self.report.bad_inputs.iter().any(|bad| path.ends_with(&bad.file));
+        // A file that is only assumed to be JSON lines may be one that the run did not read.
+        let is_new = |file: &&FoundFile| !file.is_guess && !known.contains(&*file.path) && !is_bad(&file.path);
+        let mut new = found.iter().filter(is_new);
+        let Some(first) = new.next() else { return };
+        let number = 1 + new.count() as u64;
+        tracing::warn!(
+            "{files_were} added to the corpus after the run, such as {first}; run again with `overwrite` to include {them}",
+            files_were = counted_as(number, "file was|files were"),
+            first = first.path.display(),
+            them = if number == 1 { "it" } else { "them" }
+        );
+    }
+
+    /// Returns the current place of a folder or glob that the run searched; `None` if the input is a file, or if no file of it was read.
+    fn place_of_input(&self, input: &str) -> Option<String> {
+        let (folder, pattern) = searched(input);
+        let mut files = self.report.inputs.iter();
+        files.find_map(|file| {
+            let below = Path::new(&file.path).strip_prefix(folder).ok()?;
+            let now = PathBuf::from(self.stands(file));
+            let depth = below.components().count();
+            // The corpus may be in another place now, in a folder with another name.
+            let now = now.ancestors().nth(depth).filter(|_| depth > 0 && now.ends_with(below))?;
+            let now = if pattern.is_empty() { now.to_path_buf() } else { now.join(&pattern) };
+            Some(now.to_string_lossy().into_owned())
+        })
+    }
+
     /// Returns the file of the data frame that the run read; `None` if it read other files.
     pub fn frame(&self) -> Option<&InputReport> {
         let is_frame = |file: &InputReport| {

@@ -38,7 +38,7 @@ mod verdicts;
 mod windows;
 mod written_pairs;
 
-pub use accept::{AcceptedPage, accept};
+pub use accept::{Accepted, AcceptedPage, accept};
 pub use applicable::{Applicable, applicable, refuse_sample};
 pub use apply::{AppliedReport, ApplyOptions, Survivors, apply, survivors};
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};

@@ -70,6 +70,16 @@ pub fn write_again(
     cancel: &AtomicBool,
     page: &Page<'_>,
 ) -> Result<Option<String>> {
+    finished.unless_replaced(|| written_again(finished, options, progress, cancel, page))
+}
+
+fn written_again(
+    finished: &Finished,
+    options: Result<RunOptions>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Option<String>> {
     if let Ok(options) = &options {
         check_resources(options)?;
     }
@@ -115,7 +125,7 @@ pub fn write_again(
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };
-        let done = write().map_err(Error::io("write", &written));
+        let done = write().map_err(Error::io("write", &written)).and_then(|()| finished.check_not_replaced());
         let done = done.and_then(|()| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)));
         if done.is_err() {
             // If the file cannot be removed, it is recognized as part of the output.

@@ -80,7 +80,7 @@ impl TruthFiles {
     /// from the form of the first file.
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
-        let found = find_all(truth, Taking { coding, ..Taking::default() });
+        let found = find_all(truth, Taking { coding, follow_links: true, ..Taking::default() });
         let mut found = found.map_err(|error| error.of("truth"))?.files;
         // A file that is only assumed to be JSON lines is used only if it has columns.
         found.retain(|file| !file.is_guess || column_names(file).is_ok());

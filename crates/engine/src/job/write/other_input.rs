@@ -9,6 +9,7 @@ use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_algorithms::stage::guard;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs::listing::is_there;
 use dupsift_files::io::REJECTED;
 use dupsift_files::tables::IdsSeen;
 
@@ -26,7 +27,7 @@ pub fn lost(
     let ids = last_reading::ids_of_rejected(session, ids_seen, rejected)?;
     let table = session.engine.dir.join(format!("{name}{REJECTED}"));
     // The table may remain from an earlier attempt that ended because a file of the corpus was damaged.
-    if table.exists() {
+    if is_there(&table)? {
         std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
     }
     list_rejected(session, &table, &inputs.bad, rejected, &ids)?.close()?;

@@ -29,6 +29,8 @@ pub struct Run {
     header: Header,
     /// The number of bytes before the fences.
     fences: u64,
+    /// The checksum of the header and the fences.
+    list: u32,
 }
 
 impl Run {
@@ -39,8 +41,8 @@ impl Run {
     /// [`Error::Io`].
     pub fn load_file(dir: &Path, saved: &SavedFile) -> Result<Run> {
         let (file, path) = saved.open(dir)?;
-        let (run, crc) = Run::of(file, path)?;
-        saved.check(&run.path, crc)?;
+        let run = Run::of(file, path)?;
+        saved.check(&run.path, run.list)?;
         Ok(run)
     }
 
@@ -50,10 +52,10 @@ impl Run {
     /// Returns the same errors as [`Run::load_file`].
     pub fn open(path: &Path) -> Result<Run> {
         let file = safe_fs::open_behind_link(path).map_err(Error::io(READ, path))?;
-        Run::of(file, path.to_path_buf()).map(|(run, _)| run)
+        Run::of(file, path.to_path_buf())
     }
 
-    fn of(file: File, path: PathBuf) -> Result<(Run, u32)> {
+    fn of(file: File, path: PathBuf) -> Result<Run> {
         let found = file.metadata().map_err(Error::io(READ, &path))?.len();
         if found < HEADER as u64 {
             return Err(damaged(&path, format!("it has {found} bytes, but a run has at least {HEADER}")));
@@ -71,9 +73,14 @@ impl Run {
                 format!("it has {found} bytes instead of the {expected} that its header declares"),
             ));
         }
-        let run = Run { file, path, header, fences };
-        let crc = run.checksum(&head, end)?;
-        Ok((run, crc))
+        let mut run = Run { file, path, header, fences, list: 0 };
+        run.list = run.checksum(&head, end)?;
+        Ok(run)
+    }
+
+    /// Returns the checksum of the header and of the checksums of all pieces, which tells this run from runs with other rows.
+    pub fn list(&self) -> u32 {
+        self.list
     }
 
     /// Compares the checksum of the header and the fences with the checksum in the file, and returns the checksum.
@@ -284,7 +291,7 @@ impl RunReader<'_> {
     }
 
     fn fence(&mut self, piece: u64) -> Result<Fence> {
-        let Run { file, path, header, fences } = self.run;
+        let Run { file, path, header, fences, .. } = self.run;
         self.fences.get(piece, header.pieces(), file, *fences).map_err(Error::io(READ, path))
     }
 
