@@ -68,11 +68,6 @@ struct TruthFile {
 }
 
 impl TruthFiles {
-    /// Returns the paths of the files.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.files.iter().map(|one| &*one.file.path)
-    }
-
     /// Finds the files and determines their form.
     ///
     /// # Errors
