@@ -278,6 +278,10 @@ fn cost(report: &RunReport) -> String {
 /// Returns counts of the repeated passages that were found. These passages are removed only from the corpus in `deduped/`.
 fn cut(found: &CutReport) -> String {
     let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
+    if found.passages == 0 && found.without_blank_lines > 0 {
+        let lines = counted_as(found.without_blank_lines, "document has|documents have");
+        return format!("0 repeated paragraphs; {lines} no blank lines: use --cut lines");
+    }
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
     let emptied = match found.emptied {
         0 => String::new(),

@@ -17,6 +17,8 @@ pub const LABELS: [&str; 3] = ["label", "duplicate", "is_duplicate"];
 
 /// The labels that stand for duplicates, for different documents, and for rows that are skipped, in lower case.
 const DUPLICATE: [&str; 8] = ["1", "1.0", "true", "yes", "y", "same", "right", "duplicate"];
+/// How labels begin that say in what the two documents are the same, such as `same-page`.
+const SAME: &str = "same-";
 const DIFFERENT: [&str; 7] = ["0", "0.0", "false", "no", "n", "different", "wrong"];
 const UNSURE: &str = "unsure";
 /// The values of an empty label; `NaN` is how some programs write it.
@@ -41,7 +43,7 @@ impl Label {
         let typed = typed.trim().to_lowercase();
         let is_one = |known: &[&str]| known.contains(&typed.as_str());
         match () {
-            () if is_one(&DUPLICATE) => Some(Label::Duplicate),
+            () if is_one(&DUPLICATE) || typed.starts_with(SAME) => Some(Label::Duplicate),
             () if is_one(&DIFFERENT) => Some(Label::Different),
             () if typed == UNSURE => Some(Label::Unsure),
             () if is_one(&EMPTY) => Some(Label::Empty),
@@ -294,7 +296,10 @@ mod tests {
     #[test]
     fn labels_are_read_in_every_usual_spelling() {
         for (label, typed) in [
-            (Some(Label::Duplicate), &["1", "1.0", "true", "True", "TRUE", "yes", "Same", " right ", "duplicate"][..]),
+            (
+                Some(Label::Duplicate),
+                &["1", "1.0", "true", "True", "TRUE", "yes", "Same", "same-page", " right ", "duplicate"][..],
+            ),
             (Some(Label::Different), &["0", "0.0", "false", "False", "no", "different", "wrong"]),
             (Some(Label::Unsure), &["unsure", "Unsure"]),
             (Some(Label::Empty), &["", "  ", "NaN"]),
