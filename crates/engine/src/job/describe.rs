@@ -107,6 +107,9 @@ pub fn report(
     report.warnings = notes(session, losses.bad);
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
+    let keep = options.keep.notes();
+    keep.iter().for_each(|note| tracing::warn!("{note}"));
+    report.warnings.extend(keep);
     report.warnings.extend(taken.columns.keep.warnings().iter().cloned());
     report.warnings.extend(address_note(options));
     report.warnings.extend(warnings(&report));
