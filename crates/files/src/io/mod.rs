@@ -50,6 +50,7 @@ mod page_memory;
 mod page_starts;
 mod parallel;
 mod parquet;
+mod parquet_levels;
 mod parquet_read;
 mod parquet_rows;
 mod place;
