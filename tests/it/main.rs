@@ -30,6 +30,7 @@ mod determinism;
 mod evaluate;
 mod explain;
 mod face;
+mod foreign;
 mod forms;
 mod frozen;
 mod golden;

@@ -6,13 +6,14 @@
 //! dupsift (results and indexes) are also skipped unless they are given as inputs; see [`Ours`]. All other files that are not read are
 //! counted; see [`Unread`].
 
+use super::catalogs::{self, Catalog};
 use super::coding::Coding;
 use super::format::Format;
 use super::formats::{self, TextFiles};
 use super::hive;
 use super::names::refuse_standard_input;
 use super::ours::{Ours, Owners};
-use super::unread::{LINES_HINT, Unread, special};
+use super::unread::{LINES_HINT, Other, Unread, Why, special};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::remote::{self, Use};
 use globset::{GlobBuilder, GlobMatcher};
@@ -110,14 +111,13 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     // The key of a file is the resolved path of its folder, followed by the file name. A file that two inputs have in common is read once,
     // but two links to the same file count as two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
-    let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
+    let mut others: BTreeMap<PathBuf, Other> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
     for input in inputs {
         remote::refuse(input, Use::Read)?;
         let Listed { named, is_file, found, unread, ours, is_ours } = expand(folder, input, taking)?;
         if found.is_empty() {
-            let there = unread.into_iter().map(|(named, kind)| (named.path.to_string_lossy().into_owned(), kind));
-            let there = Unread::of(there);
+            let there = Unread::of(unread.into_iter().map(|(named, why)| named.unread(why)));
             return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), taking));
         }
         skipped.extend(ours);
@@ -130,14 +130,18 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
                 label = as_typed(folder, input, &path);
             }
             let partitions = hive::partitions(&label);
+            let packing = if format.is_packed() { packing.of_file(&path) } else { packing };
             let coding = Coding { packing, ..taking.coding };
             let is_guess = !is_file && formats::is_guess(&path, format);
             let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
             let found = FoundFile { path, label, format, coding, is_guess, bytes, partitions };
             files.entry(identity).or_insert(found);
         }
-        for (Named { path, identity, .. }, kind) in unread {
-            others.insert(identity, (path.to_string_lossy().into_owned(), kind));
+        for (mut named, why) in unread {
+            if inputs.len() > 1 {
+                named.label = as_typed(folder, input, &named.path);
+            }
+            others.insert(named.identity.clone(), named.unread(why));
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
@@ -219,8 +223,8 @@ struct Listed {
     is_file: bool,
     /// The files that are read.
     found: Vec<Named>,
-    /// The files that are not read, and their type if they are not regular files.
-    unread: Vec<(Named, Option<&'static str>)>,
+    /// The files that are not read, each with the reason unless the reason is its extension.
+    unread: Vec<(Named, Option<Why>)>,
     /// The folders in the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
     /// The kind of output in the input folder, if dupsift wrote the folder.
@@ -228,14 +232,14 @@ struct Listed {
 }
 
 impl Listed {
-    fn push(&mut self, folder: &Path, (file, real): (&Path, &Path), taking: Taking) {
-        let special = special(file);
+    fn push(&mut self, folder: &Path, (file, real, why): (&Path, &Path, Option<Why>), taking: Taking) {
+        let why = why.or_else(|| special(file).map(Why::Special));
         let label = below(folder, file).to_string_lossy().into_owned();
         let named = Named { path: file.to_path_buf(), label, identity: real.to_path_buf() };
-        if special.is_none() && formats::of(file, taking.text_files).is_some() {
+        if why.is_none() && formats::of(file, taking.text_files).is_some() {
             self.found.push(named);
         } else {
-            self.unread.push((named, special));
+            self.unread.push((named, why));
         }
     }
 }
@@ -249,12 +253,19 @@ struct Named {
     identity: PathBuf,
 }
 
+impl Named {
+    fn unread(self, why: Option<Why>) -> Other {
+        Other { path: self.path, label: self.label, why }
+    }
+}
+
 /// Returns the files of one input.
 fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     let path = &at(folder, input);
     let mut listed = Listed::default();
     if path.is_dir() {
-        let walked = Walk::of(path, &|_, _| false, &mut |file, real| listed.push(path, (file, real), taking))?;
+        let walked =
+            Walk::of(path, &|_, _| false, &mut |file, real, why| listed.push(path, (file, real, why), taking))?;
         (listed.ours, listed.is_ours) = (walked.skipped, walked.start);
         return Ok(listed);
     }
@@ -282,11 +293,11 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
     };
     // If the glob matches a folder, all files in the folder are read, as if the shell had expanded the glob.
     let mut folders = HashMap::new();
-    let walked = Walk::of(&base, &names, &mut |file, real| {
+    let walked = Walk::of(&base, &names, &mut |file, real, why| {
         let path = below(&base, file);
         if matcher.is_match(path) || path.parent().is_some_and(|folder| is_below_match(&matcher, folder, &mut folders))
         {
-            listed.push(&base, (file, real), taking);
+            listed.push(&base, (file, real, why), taking);
         }
     })?;
     listed.ours = walked.skipped;
@@ -350,8 +361,9 @@ struct Walk<'w> {
     /// A function that returns whether an input explicitly includes a folder that dupsift wrote. The arguments are the folder and the names
     /// in it.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// A function that receives two paths for each file: the path that was found, and the path with links in the folder's path resolved.
-    each: &'w mut dyn FnMut(&Path, &Path),
+    /// A function that receives two paths for each file: the path that was found, and the path with links in the folder's path resolved;
+    /// and the reason why the file is not data, if the folder's catalog shows it.
+    each: &'w mut dyn FnMut(&Path, &Path, Option<Why>),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,
     owners: Owners,
@@ -364,6 +376,7 @@ struct Listing {
     /// The folder, with links resolved.
     real: PathBuf,
     identity: (u64, u64),
+    catalog: Catalog,
     /// The entries not yet visited.
     entries: std::vec::IntoIter<(std::fs::DirEntry, OsString)>,
 }
@@ -380,9 +393,10 @@ impl<'w> Walk<'w> {
     fn of(
         folder: &Path,
         asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-        each: &'w mut dyn FnMut(&Path, &Path),
+        each: &'w mut dyn FnMut(&Path, &Path, Option<Why>),
     ) -> Result<Walked> {
         let named = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
+        catalogs::refuse_inside_table(&named)?;
         let (above, owners, found) = (HashSet::new(), Owners::default(), Walked::default());
         let real = named.clone();
         let mut walk = Walk { named, asks, each, above, owners, found };
@@ -409,14 +423,14 @@ impl<'w> Walk<'w> {
             if kind.is_none() && self.leads_into_ours(&path) {
                 continue;
             }
-            let inside = at.real.join(name);
+            let (inside, aside) = (at.real.join(&name), at.catalog.aside(&name.to_string_lossy()));
             match kind {
                 Some(kind) if kind.is_dir() => listing.extend(self.enter(path, inside)?),
                 None if path.is_dir() => {
                     let real = path.canonicalize().map_err(Error::reading("list the folder", &path))?;
                     listing.extend(self.enter(path, real)?);
                 }
-                _ => (self.each)(&path, &inside),
+                _ => (self.each)(&path, &inside, aside.map(Why::Aside)),
             }
         }
         Ok(())
@@ -443,9 +457,11 @@ impl<'w> Walk<'w> {
             }
             _ => {}
         }
+        catalogs::refuse_table(&folder, &names)?;
+        let catalog = Catalog::of(&folder, &names);
         self.above.insert(identity);
         let entries = entries.into_iter().zip(names).collect::<Vec<_>>().into_iter();
-        Ok(Some(Listing { folder, real, identity, entries }))
+        Ok(Some(Listing { folder, real, identity, catalog, entries }))
     }
 
     /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.
