@@ -1,11 +1,12 @@
-//! Reads arbitrary bytes as JSON lines and as files that contain one document each, in any encoding, uncompressed and compressed with gzip
-//! or Zstandard. Checks that nothing panics, and that every pass returns all counted rows, whether a file is read in one piece or in many.
+//! Reads arbitrary bytes as JSON lines, as the items of a JSON array, and as files that contain one document each, in any encoding,
+//! uncompressed and compressed with gzip or Zstandard. Checks that nothing panics, and that every pass returns all counted rows, whether a
+//! file is read in one piece or in many.
 #![no_main]
 
 use std::io::Write as _;
 
 use dupsift::encoding::Encoding;
-use dupsift::io::{Coding, Columns, Source, Taking, Want, find_all, open};
+use dupsift::io::{Coding, Columns, Source, Taking, TextFiles, Want, find_all, open};
 use libfuzzer_sys::fuzz_target;
 
 const ENCODINGS: [&str; 8] = ["utf-8", "auto", "gbk", "gb18030", "big5", "utf-16le", "iso-2022-jp", "windows-1251"];
@@ -35,7 +36,8 @@ fuzz_target!(|data: &[u8]| {
     gz.write_all(data).expect("memory");
     let gz = gz.finish().expect("memory");
     let behind = [gz.as_slice(), data].concat();
-    let files: [(&str, &[u8]); 9] = [
+    let array = [b"[", data, b"]"].concat();
+    let files: [(&str, &[u8]); 10] = [
         ("a.jsonl", data),
         ("b.jsonl.gz", data),
         ("c.json.gz", &gz),
@@ -45,13 +47,14 @@ fuzz_target!(|data: &[u8]| {
         ("g.txt.gz", &gz),
         ("h.html", data),
         ("i.txt.zst", data),
+        ("j.json", &array),
     ];
     for (name, bytes) in files {
         std::fs::write(folder.join(name), bytes).expect("written");
     }
     let encoding = Encoding::parse(ENCODINGS[usize::from(first) % ENCODINGS.len()]).expect("a name");
     let coding = Coding { encoding, window_bytes: 8 << 20, ..Coding::default() };
-    let found = find_all(&[folder.to_string_lossy().into_owned()], Taking { whole_files: true, coding });
+    let found = find_all(&[folder.to_string_lossy().into_owned()], Taking { text_files: TextFiles::Whole, coding });
     let columns = Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() };
     let (source, _) = open(found.expect("found"), &columns, 1, None).expect("opened");
     let want = Want { id: true, others: vec!["title".into()], ..Want::default() };

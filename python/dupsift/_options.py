@@ -14,6 +14,9 @@ F = TypeVar("F", bound=Callable[..., object])
 # Keywords whose lists are passed as one comma-separated string.
 _WITH_COMMAS = ("algorithms", "columns", "corpus", "keep", "text_column", "item_column", "choices_column")
 
+# The file that contains a frame; the ids of its rows (frame.parquet#2) are unchanged.
+_FRAME = re.compile(r"(?<![\w/.])(?:/\S*/\.dupsift-frame-[^/\s]*/)?frame\.parquet(?!#)")
+
 
 def inputs_of(inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
     """Returns files, folders or globs as strings."""
@@ -41,9 +44,10 @@ def _value(name: str, value: object) -> object:
 
 
 def spelled(sentence: str) -> str:
-    """Returns a sentence from a record, with the options in backticks spelled as keywords."""
+    """Returns a sentence from a record, with the options in backticks spelled as keywords, and without the file that contains the frame."""
     verbs = ("run", "compare", "purify", "contaminated")
     names = {name.replace("_", "-") for verb in verbs for name, *_ in _dupsift.options(verb)}
+    sentence = _FRAME.sub("the frame", sentence)
     return re.sub(r"`([a-z-]+)", lambda found: found[0].replace("-", "_") if found[1] in names else found[0], sentence)
 
 

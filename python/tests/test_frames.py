@@ -30,6 +30,16 @@ class Frames(FrameCase):
         with self.assertRaisesRegex(ValueError, "no such column"):
             ds.dedup(table, text_column="titel,body", algorithms="exact")
 
+    def test_messages_do_not_name_the_file_of_a_frame(self) -> None:
+        from dupsift._options import spelled
+
+        for message, expected in [
+            ("frame.parquet: column \"id\" is Float64", "the frame: column \"id\" is Float64"),
+            ("/tmp/.dupsift-frame-x1/frame.parquet: pass `text-column`", "the frame: pass `text_column`"),
+            ("frame.parquet#2 is in out/deduped/frame.parquet", "frame.parquet#2 is in out/deduped/frame.parquet"),
+        ]:
+            self.assertEqual(spelled(message), expected)
+
     @needs("pyarrow", "polars", "pandas", "duckdb")
     def test_lists_of_paragraphs_and_messages_are_texts(self) -> None:
         import duckdb

@@ -12,7 +12,7 @@ use clap::{Command, CommandFactory};
 use super::args::Arguments;
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
-use dupsift_core::error::nearest;
+use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_engine::options::ours;
 
 /// Flags of other programs that are parameters in dupsift, or that dupsift does not need.
@@ -45,10 +45,58 @@ pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
         _ => None,
     };
     match told.kind() {
-        ErrorKind::UnknownArgument => of_flag(context(ContextKind::InvalidArg)?.strip_prefix("--")?, verb?),
+        ErrorKind::UnknownArgument => {
+            let (typed, verb) = (context(ContextKind::InvalidArg)?, verb?);
+            let meant = typed.strip_prefix("--").and_then(|flag| of_flag(flag, verb));
+            meant.or_else(|| {
+                let what = if typed.starts_with('-') { "has no option" } else { "takes no argument" };
+                Some(format!("`dupsift {verb}` {what} {typed}; see dupsift {verb} --help"))
+            })
+        }
         ErrorKind::InvalidSubcommand => of_verb(context(ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::NoEquals => of_value(told),
+        ErrorKind::MissingRequiredArgument => {
+            let Some(ContextValue::Strings(missing)) = told.get(ContextKind::InvalidArg) else { return None };
+            let missing = missing.join(" and ");
+            Some(match verb {
+                Some(verb) => format!("`dupsift {verb}` needs {missing}; see dupsift {verb} --help"),
+                None => format!("{missing} is missing; see dupsift --help"),
+            })
+        }
         _ => None,
     }
+}
+
+/// Returns a message for a value that an option does not accept, like the messages for the values that the library checks.
+fn of_value(told: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(argument)) = told.get(ContextKind::InvalidArg) else { return None };
+    let (name, placeholder) = argument.split_once([' ', '[', '=']).unwrap_or((argument, ""));
+    let typed = match told.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(typed)) if !typed.is_empty() => typed,
+        _ => {
+            let placeholder = placeholder.trim_matches(['[', ']', '=']);
+            return Some(format!("`{name}` needs a value; expected {name} {placeholder}").trim_end().to_owned());
+        }
+    };
+    let known: Vec<&str> = match told.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(known)) => known.iter().map(String::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let expected = match known.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => {
+            let said = std::error::Error::source(told).map_or_else(String::new, ToString::to_string);
+            match said.as_str() {
+                "invalid digit found in string" | "number too large to fit in target type" => {
+                    "a whole number".to_owned()
+                }
+                "invalid float literal" => "a number".to_owned(),
+                _ => return Some(format!("`{name}`: {said}, got {typed:?}")),
+            }
+        }
+    };
+    Some(format!("`{name}`: expected {expected}, got {typed:?}{}", did_you_mean(typed, known)))
 }
 
 fn of_flag(typed: &str, verb: &str) -> Option<String> {
@@ -159,10 +207,28 @@ mod tests {
         let said = suggestion(&early, Some("run")).unwrap();
         assert!(said.ends_with("put options after the verb: dupsift run --out ..."), "{said}");
         // Checks that flags of other commands are not suggested.
-        assert!(
-            answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()
-        );
+        for line in ["dupsift clean out --threshhold 1", "dupsift run docs --zzzzzzzz", "dupsift run docs -z"] {
+            assert!(meant(line).contains("has no option -") && meant(line).contains("; see dupsift "), "{line}");
+        }
+        assert!(meant("dupsift report out more").starts_with("`dupsift report` takes no argument more"));
         assert!(meant("dupsift evaluate out --thruth x").ends_with("did you mean --truth?"));
+    }
+
+    #[test]
+    fn values_say_what_was_expected() {
+        for (line, said) in [
+            ("dupsift run docs --chain drop", "`--chain`: expected keep or remove, got \"drop\""),
+            ("dupsift run docs --strict=perhaps", "`--strict`: expected true or false, got \"perhaps\""),
+            (
+                "dupsift run docs --log-format jsn",
+                "`--log-format`: expected text or json, got \"jsn\"; did you mean \"json\"?",
+            ),
+            ("dupsift run docs --out", "`--out` needs a value; expected --out <DIR>"),
+            ("dupsift report", "`dupsift report` needs <DIR>; see dupsift report --help"),
+            ("dupsift evaluate out", "`dupsift evaluate` needs --truth <FILE>; see dupsift evaluate --help"),
+        ] {
+            assert_eq!(meant(line), said);
+        }
     }
 
     #[test]

@@ -215,6 +215,7 @@ fn result(report: &RunReport) -> Vec<String> {
             lines
         }
     };
+    lines.extend(encodings(report));
     lines.extend(report.cut.as_ref().map(cut));
     lines.extend(met(report));
     lines
@@ -317,7 +318,7 @@ fn encodings(report: &RunReport) -> Option<String> {
 
 /// Returns the remarks for the page: everything that was skipped, and all notes.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
-    let mut remarks: Vec<String> = met(report).into_iter().collect();
+    let mut remarks: Vec<String> = met(report).into_iter().chain(encodings(report)).collect();
     remarks.extend(notes(report));
     remarks.extend(losses(report));
     remarks
@@ -325,7 +326,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
 
 /// Returns all notes except notes about lost rows or files.
 fn notes(report: &RunReport) -> Vec<String> {
-    let mut remarks: Vec<String> = encodings(report).into_iter().collect();
+    let mut remarks: Vec<String> = Vec::new();
     remarks.extend(report.purified.iter().flat_map(purified));
     for one in &report.algorithms {
         let label = &one.label;
@@ -572,6 +573,16 @@ mod tests {
         let told = summary(&large, Path::new("out/mixed"), Detail::Short);
         assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
         assert_eq!(told.lines().count(), 6, "{told}");
+    }
+
+    #[test]
+    fn a_detected_encoding_is_in_the_short_summary() {
+        let mut report = report();
+        report.inputs[1].encoding = Some("gb18030".into());
+        for detail in [Detail::Short, Detail::Full] {
+            let told = summary(&report, Path::new("out"), detail);
+            assert_eq!(told.matches("\nencodings found: 1 file gb18030\n").count(), 1, "{told}");
+        }
     }
 
     #[test]

@@ -186,27 +186,79 @@ fn separated_values_as_excel_writes_them() {
     run(&[&sep], &folder.path().join("sep"), &[]).ends_with(2).says(&["remove the first line", "`--separator ';'`"]);
     let wide: Vec<u8> = "\u{FEFF}id,text\n1,привет\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let wide = write("d.csv", &wide);
-    run(&[&wide], &folder.path().join("wide"), &[]).ends_with(2).says(&["not UTF-8 from byte 0", "`--encoding auto`"]);
+    run(&[&wide], &folder.path().join("wide"), &[]).ends_with(2).says(&["looks like UTF-16", "`--encoding auto`"]);
     run(&[&wide], &folder.path().join("wide"), &["--encoding", "auto"]).ends_with(0);
     run(&[&file], &folder.path().join("wrong"), &["--separator", ";;"])
         .ends_with(2)
         .says(&["separator", "one ASCII character"]);
 }
 
+/// Checks that the items of an array are rows, however they are laid out, packed or encoded, and that the cleaned corpus is an array of the
+/// kept items with their bytes.
 #[test]
-fn an_array_with_an_object_a_line_is_no_file_of_lines() {
+fn the_items_of_an_array_are_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let rows: Vec<String> = (0..200).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"text number {n}\"}}")).collect();
+    let item = |n: usize| {
+        let text = format!("text, number ] \\\"{}\\\" }} {{", n % 150);
+        format!("{{\n  \"id\": \"{n}\",\n  \"text\": \"{text}\", \"more\": [{{}}, 1.50]\n }}")
+    };
+    let rows: Vec<String> = (0..200).map(item).collect();
     let file = folder.path().join("a.json");
-    for text in [format!("[\n{}\n]\n", rows.join(",\n")), format!("[{}]\n", rows.join(",\n"))] {
-        std::fs::write(&file, text).unwrap();
-        let out = folder.path().join("out");
-        run(&[&file], &out, &["--algorithms", "exact"]).ends_with(2).says(&[
-            "a.json: line 1",
-            "start of an array",
-            "jq -c \".[]\"",
-        ]);
+    let text = format!("\u{FEFF}\n [ {} \n]\n", rows.join(",\n"));
+    std::fs::write(&file, &text).unwrap();
+    let out = folder.path().join("out");
+    run(&[&file], &out, &["--algorithms", "exact", "--corpus", "keep,drop"]).ends_with(0);
+    assert_eq!(doc_pairs(&out, "exact"), (0..50).map(|n| (n, n + 150)).collect::<Vec<_>>());
+    let copy = std::fs::read_to_string(out.join("deduped/a.json")).unwrap();
+    assert_eq!(copy, format!("[\n{}\n]\n", rows[..150].join(",\n")));
+    let dropped: Vec<serde_json::Value> =
+        serde_json::from_slice(&std::fs::read(out.join("dropped/a.json")).unwrap()).unwrap();
+    assert_eq!((dropped.len(), &dropped[0]["id"]), (50, &"150".into()));
+    // One line, packed, with added columns.
+    let packed = folder.path().join("b.jsonl.gz");
+    let plain: Vec<String> = rows.iter().map(|row| row.replace('\n', "")).collect();
+    let mut encoder = flate2::write::GzEncoder::new(File::create(&packed).unwrap(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, format!("[{}]", plain.join(",")).as_bytes()).unwrap();
+    encoder.finish().unwrap();
+    let out = folder.path().join("packed");
+    run(&[&packed], &out, &["--algorithms", "exact", "--corpus", "keep", "--add", "copies"]).ends_with(0);
+    let mut copy = String::new();
+    let file = File::open(out.join("deduped/b.jsonl.gz")).unwrap();
+    std::io::Read::read_to_string(&mut flate2::read::MultiGzDecoder::new(file), &mut copy).unwrap();
+    let copy: Vec<serde_json::Value> = serde_json::from_str(&copy).unwrap();
+    assert_eq!((copy.len(), &copy[3]["id"], &copy[3]["copies"]), (150, &"3".into(), &2.into()));
+    // UTF-16 and GBK: a byte of a character may look like a bracket.
+    let chinese = "[{\"id\": 1, \"text\": \"乗孾\"}, {\"id\": 2, \"text\": \"乗孾\"},\n{\"id\": 3, \"text\": \"俓\"}]";
+    let wide: Vec<u8> = chinese.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (name, bytes) in [("utf-16le", wide), ("gbk", encoding_rs::GBK.encode(chinese).0.into_owned())] {
+        let file = folder.path().join("c.json");
+        std::fs::write(&file, bytes).unwrap();
+        let out = folder.path().join(name);
+        run(&[&file], &out, &["--algorithms", "exact", "--encoding", name]).ends_with(0);
+        assert_eq!(doc_pairs(&out, "exact"), [(0, 1)], "{name}");
+        let copied = folder.path().join("copied");
+        run(&[&file], &copied, &["--encoding", name, "--corpus", "keep"]).ends_with(2).says(&["JSON array in"]);
     }
+}
+
+/// Checks that only the broken items of an array are lost, and that an array without objects is refused.
+#[test]
+fn an_item_that_is_no_object_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.json");
+    let array = "[{\"text\":\"a\"}, 5, [\"x\"], {\"text\":\"a\"},, {\"text\":}, {\"text\":\"b\"}, {\"text\":\"cut";
+    std::fs::write(&file, array).unwrap();
+    let out = folder.path().join("out");
+    run(&[&file], &out, &["--algorithms", "exact", "--corpus", "keep"]).ends_with(3);
+    assert_eq!(Table::read(&out.join("rejected")).numbers("row"), [1, 2, 4, 6]);
+    assert_eq!(
+        std::fs::read_to_string(out.join("deduped/a.json")).unwrap(),
+        "[\n{\"text\":\"a\"},\n{\"text\":\"b\"}\n]\n"
+    );
+    std::fs::write(&file, "[\"a\", \"b\"]").unwrap();
+    let out = folder.path().join("texts");
+    run(&[&file], &out, &["--algorithms", "exact"]).ends_with(2).says(&["a.json: item 1 is not JSON", "not an object"]);
+    let rows: Vec<String> = (0..200).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"text number {n}\"}}")).collect();
     // A row that is an array is invalid.
     std::fs::write(&file, format!("[1]\n{}\n", rows.join("\n"))).unwrap();
     let out = folder.path().join("rows");
@@ -243,6 +295,14 @@ fn two_columns_of_one_name_are_not_guessed_between() {
     assert_eq!(rejected.texts("reason"), ["broken record"; 2]);
     assert_eq!(rejected.texts("detail"), ["the field \"text\" occurs twice", "the field \"id\" occurs twice"]);
     assert_eq!(doc_pairs(&out, "exact"), [(1, 3)]);
+    // A name that is not a string costs only its line, even if the line is the first and the name of the column is typed.
+    std::fs::write(&file, "{1:2}\n{\"text\":\"q\",\"text\":\"r\"}\n{\"text\":\"q\"}\n{\"text\":\"q\"}\n").unwrap();
+    for (name, more) in [("first", &[][..]), ("typed", &["--text-column", "text"])] {
+        let out = folder.path().join(name);
+        run(&[&file], &out, &[&["--algorithms", "exact"], more].concat()).ends_with(3);
+        assert_eq!(Table::read(&out.join("rejected")).texts("reason"), ["not JSON", "broken record"]);
+        assert_eq!(doc_pairs(&out, "exact"), [(2, 3)]);
+    }
     // The same applies to every field along a path.
     let nested = "{\"id\":1,\"doc\":{\"text\":\"x\"},\"doc\":{\"text\":\"q\"}}\n{\"id\":2,\"doc\":{\"text\":\"q\"}}\n";
     std::fs::write(&file, nested).unwrap();

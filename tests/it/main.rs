@@ -32,6 +32,7 @@ mod environments;
 mod evaluate;
 mod explain;
 mod face;
+mod foreign;
 mod forms;
 mod frozen;
 mod golden;

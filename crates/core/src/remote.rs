@@ -28,23 +28,33 @@ pub fn refuse(text: &str, used: Use) -> Result<()> {
         return Err(Error::usage(format!("{text:?} is a URL; pass only the path: {rest}")));
     }
     let copy = |read: String, write: String| if used == Use::Read { read } else { write };
+    let shown = quoted(text);
+    // The name of a bucket may contain a dot.
+    let object = rest.split_once('/').is_some_and(|(_, path)| is_file(path));
     let way_out = match scheme.as_str() {
-        "s3" | "s3a" | "s3n" => copy(format!("aws s3 sync s3://{rest} DIR"), format!("aws s3 sync DIR s3://{rest}")),
+        "s3" | "s3a" | "s3n" => {
+            let address = quoted(&format!("s3://{rest}"));
+            let read = match glob(rest) {
+                Some((above, pattern)) => {
+                    let above = quoted(&format!("s3://{above}"));
+                    format!("aws s3 cp {above} DIR --recursive --exclude '*' --include '{pattern}'")
+                }
+                None if object => format!("aws s3 cp {address} DIR/"),
+                None => format!("aws s3 sync {address} DIR"),
+            };
+            copy(read, format!("aws s3 sync DIR {address}"))
+        }
         "gs" | "gcs" => {
-            copy(format!("gcloud storage rsync -r gs://{rest} DIR"), format!("gcloud storage rsync -r DIR gs://{rest}"))
+            let address = quoted(&format!("gs://{rest}"));
+            let read = match object || glob(rest).is_some() {
+                true => format!("gcloud storage cp {address} DIR/"),
+                false => format!("gcloud storage rsync -r {address} DIR"),
+            };
+            copy(read, format!("gcloud storage rsync -r DIR {address}"))
         }
-        "hf" => {
-            let (kind, name) = rest.split_once('/').unwrap_or(("models", rest));
-            let kind = kind.trim_end_matches('s');
-            let name: Vec<&str> = name.split('/').take(2).collect();
-            let name = name.join("/");
-            copy(
-                format!("hf download --repo-type {kind} {name} --local-dir DIR"),
-                format!("hf upload --repo-type {kind} {name} DIR"),
-            )
-        }
-        "http" | "https" => copy(format!("curl -LO {text}"), "a tool of that server".to_owned()),
-        "hdfs" | "viewfs" => copy(format!("hdfs dfs -get {text} DIR"), format!("hdfs dfs -put DIR {text}")),
+        "hf" => hugging_face(rest, used),
+        "http" | "https" => copy(format!("curl -LO {shown}"), "a tool of that server".to_owned()),
+        "hdfs" | "viewfs" => copy(format!("hdfs dfs -get {shown} DIR"), format!("hdfs dfs -put DIR {shown}")),
         "az" | "abfs" | "abfss" | "wasb" | "wasbs" => {
             copy("azcopy copy ADDRESS DIR".to_owned(), "azcopy copy DIR ADDRESS".to_owned())
         }
@@ -62,6 +72,46 @@ pub fn refuse(text: &str, used: Use) -> Result<()> {
     }))
 }
 
+/// Returns the command that copies a repository, or one file of it, between Hugging Face and a local folder. An address without a kind is
+/// that of a model.
+fn hugging_face(rest: &str, used: Use) -> String {
+    let kinds = [("datasets", "dataset"), ("spaces", "space"), ("models", "model")];
+    let named = kinds.into_iter().find_map(|(word, kind)| Some((kind, rest.strip_prefix(word)?.strip_prefix('/')?)));
+    let (kind, path) = named.unwrap_or(("model", rest));
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let name: Vec<&str> = parts.by_ref().take(2).collect();
+    let name = name.join("/");
+    let (name, revision) = name.split_once('@').unwrap_or((&name, ""));
+    let revision = if revision.is_empty() { String::new() } else { format!(" --revision {}", quoted(revision)) };
+    let file = parts.collect::<Vec<_>>().join("/");
+    let file = if is_file(&file) { format!(" {}", quoted(&file)) } else { String::new() };
+    let (name, of_kind) = (quoted(name), if kind == "model" { String::new() } else { format!("--repo-type {kind} ") });
+    // Corpora are usually datasets.
+    let or_dataset = if named.is_none() { " (for a dataset, add --repo-type dataset)" } else { "" };
+    match used {
+        Use::Read => format!("hf download {of_kind}{name}{file}{revision} --local-dir DIR{or_dataset}"),
+        Use::Write => format!("hf upload {of_kind}{name} DIR{or_dataset}"),
+    }
+}
+
+/// Returns whether a path leads to a single file, judging by its extension.
+fn is_file(path: &str) -> bool {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    last.contains('.') && !last.contains(['*', '?', '['])
+}
+
+/// Splits a path into the folder before its first wildcard and the pattern; `None` if the path has no wildcard.
+fn glob(path: &str) -> Option<(&str, &str)> {
+    let wild = path.find(['*', '?', '['])?;
+    Some(path.split_at(path[..wild].rfind('/').map_or(0, |slash| slash + 1)))
+}
+
+/// Quotes an address for the shell if necessary.
+fn quoted(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%=".contains(letter);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +125,22 @@ mod tests {
             ("gs://bucket/x", "gcloud storage rsync -r gs://bucket/x DIR"),
             ("hf://datasets/org/name/data", "hf download --repo-type dataset org/name --local-dir DIR"),
             ("https://host/a.parquet", "curl -LO https://host/a.parquet"),
+            ("s3://bucket/docs/a.parquet", "aws s3 cp s3://bucket/docs/a.parquet DIR/"),
+            ("s3a://my.bucket", "aws s3 sync s3://my.bucket DIR"),
+            (
+                "s3://bucket/x/*/b.parquet",
+                "aws s3 cp s3://bucket/x/ DIR --recursive --exclude '*' --include '*/b.parquet'",
+            ),
+            ("gs://bucket/a.jsonl.gz", "gcloud storage cp gs://bucket/a.jsonl.gz DIR/"),
+            ("gs://bucket/a*", "gcloud storage cp 'gs://bucket/a*' DIR/"),
+            ("hf://a/b", "hf download a/b --local-dir DIR (for a dataset, add --repo-type dataset)"),
+            ("hf://datasets/a/b", "hf download --repo-type dataset a/b --local-dir DIR"),
+            (
+                "hf://datasets/a/b@dev/data/c.parquet",
+                "hf download --repo-type dataset a/b data/c.parquet --revision dev --local-dir DIR",
+            ),
+            ("hf://spaces/a/b", "hf download --repo-type space a/b --local-dir DIR"),
+            ("https://host/a.parquet?x=1&y=2", "curl -LO 'https://host/a.parquet?x=1&y=2'"),
             ("hdfs://host/x", "hdfs dfs -get hdfs://host/x DIR"),
             ("abfss://c@host/x", "azcopy copy ADDRESS DIR"),
             ("sftp://host/x", "rclone copy ADDRESS DIR"),
@@ -84,6 +150,8 @@ mod tests {
         }
         let write = refuse("s3://bucket/out", Use::Write).unwrap_err().to_string();
         assert!(write.ends_with("then copy it: aws s3 sync DIR s3://bucket/out"), "{write}");
+        let write = refuse("hf://datasets/a/b", Use::Write).unwrap_err().to_string();
+        assert!(write.ends_with("hf upload --repo-type dataset a/b DIR"), "{write}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! every block that shows part of the link, but listed only in the first of these blocks. The walk uses its own stack, so deeply nested
 //! pages do not overflow the thread's stack.
 
+use super::captions::Captions;
 use super::fold::{Folded, folded};
 use super::kinds::Counts;
 use super::page::{Block, Link};
@@ -76,6 +77,7 @@ struct Open {
     link: bool,
     heading: bool,
     pre: bool,
+    caption: bool,
 }
 
 /// A link that the walk has entered.
@@ -112,6 +114,7 @@ struct Walk<'a> {
     heading: Folded,
     headings_open: usize,
     pre: usize,
+    captions: Captions,
 }
 
 impl<'a> Walk<'a> {
@@ -130,6 +133,7 @@ impl<'a> Walk<'a> {
             heading: Folded::default(),
             headings_open: 0,
             pre: 0,
+            captions: Captions::default(),
         }
     }
 
@@ -148,12 +152,20 @@ impl<'a> Walk<'a> {
         if role != Role::Head && is_hidden(element) {
             return None;
         }
-        let mut open = Open::default();
+        let (is_apart, caption) = self.captions.enter(&element.name.local);
+        if is_apart {
+            self.space();
+        }
+        let mut open = Open { caption, ..Open::default() };
         match role {
-            Role::Dropped => return None,
+            Role::Dropped => {
+                self.captions.leave(caption);
+                return None;
+            }
             Role::Title => {
                 let title = self.found.title.is_none().then(text);
                 self.found.title = self.found.title.take().or(title.filter(|title| !title.is_empty()));
+                self.captions.leave(caption);
                 return None;
             }
             Role::Meta => self.meta(element),
@@ -184,6 +196,7 @@ impl<'a> Walk<'a> {
     }
 
     fn leave(&mut self, left: &Open) {
+        self.captions.leave(left.caption);
         if left.container {
             self.containers.pop();
         }
@@ -219,6 +232,16 @@ impl<'a> Walk<'a> {
         self.heading.push(" ", false);
     }
 
+    /// Separates words.
+    fn space(&mut self) {
+        if let Some(block) = self.containers.last().copied().flatten() {
+            self.drafts[block].text.push(" ", false);
+        }
+        for link in &mut self.open_links {
+            link.text.push(" ", false);
+        }
+    }
+
     /// Returns the block of the current content.
     fn block(&mut self) -> usize {
         let new = self.drafts.len();
@@ -232,6 +255,7 @@ impl<'a> Walk<'a> {
     }
 
     fn text(&mut self, text: &str) {
+        self.captions.text();
         let white = text.trim_start().is_empty();
         if white && self.containers.last().copied().flatten().is_none() {
             return;

@@ -66,6 +66,29 @@ fn every_block_element_ends_a_line() {
     assert!(page(Method::Readability, Fallback::Skip, &row).body.expect("a body").contains("one two\n"));
 }
 
+/// The parts of a caption are not one word, unlike the parts of a paragraph.
+#[test]
+fn elements_of_a_caption_are_apart() {
+    let boxed = [
+        ("<figure><img src=x><figcaption>INNER</figcaption></figure>", true),
+        ("<table><caption>INNER</caption><tr><td>cell</table>", true),
+        ("<p>INNER</p>", false),
+    ];
+    let inner = "<span>The bridge in 1950.</span><span><b>Photo: Li</b></span><small>Agency</small> of CO<sub>2</sub>, <a href=x>Ann</a>, Bo";
+    for (html, is_apart) in boxed {
+        let html = html.replace("INNER", inner);
+        let html = format!("<body><article><p>{TEXT}</p><div>{html}</div><p>{TEXT} End.</p></article>");
+        let expected = match is_apart {
+            true => "The bridge in 1950. Photo: Li Agency of CO2, Ann, Bo",
+            false => "The bridge in 1950.Photo: LiAgency of CO2, Ann, Bo",
+        };
+        for method in [Method::Readability, Method::Docview, Method::Visible] {
+            let body = page(method, Fallback::Visible, &html).body.expect("a body");
+            assert!(body.lines().any(|line| line == expected), "{method:?}: {body}");
+        }
+    }
+}
+
 #[test]
 fn a_page_without_a_topic_has_what_was_chosen() {
     let html = "<ul><li><a href=/a>First page</a><li><a href=/b>Second page</a></ul><div>Legal</div>";

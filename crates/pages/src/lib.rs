@@ -12,6 +12,7 @@
 
 mod abstracts;
 mod blocks;
+mod captions;
 mod category;
 mod charset;
 mod elements;

@@ -4,6 +4,7 @@
 //! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree
 //! up to four times.
 
+use super::captions::Captions;
 use super::fold::Folded;
 use super::roles::{breaks_line, keeps_lines};
 use super::tree::Tree;
@@ -68,31 +69,37 @@ pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
 fn text_of(root: &NodeRef<'_>) -> String {
     let mut text = Folded::default();
     let mut open: Vec<Open> = Vec::new();
-    let mut kept_lines = 0;
+    let (mut kept_lines, mut captions) = (0, Captions::default());
     let mut next = root.first_child().map(|node| node.id);
     loop {
         let Some(id) = next else {
             let Some(left) = open.pop() else { return text.finish() };
             left.ends.mark(&mut text);
             kept_lines -= usize::from(left.keeps_lines);
+            captions.leave(left.is_caption);
             next = left.next;
             continue;
         };
         let entered = root.tree.query_node(&id, |node| {
             let inside = match &node.data {
                 NodeData::Text { contents } => {
+                    captions.text();
                     text.push(contents, kept_lines > 0);
                     None
                 }
                 NodeData::Element(element) => {
                     let name = &element.name.local;
+                    let (is_apart, is_caption) = captions.enter(name);
+                    if is_apart {
+                        Ends::Word.mark(&mut text);
+                    }
                     let ends = match () {
                         () if matches!(*name, local_name!("td") | local_name!("th")) => Ends::Word,
                         () if breaks_line(name) => Ends::Line,
                         () => Ends::Nothing,
                     };
                     ends.mark(&mut text);
-                    Some((ends, keeps_lines(name)))
+                    Some((ends, keeps_lines(name), is_caption))
                 }
                 _ => None,
             };
@@ -100,9 +107,9 @@ fn text_of(root: &NodeRef<'_>) -> String {
         });
         let Some((inside, first_child, sibling)) = entered else { return text.finish() };
         next = match inside {
-            Some((ends, keeps_lines)) => {
+            Some((ends, keeps_lines, is_caption)) => {
                 kept_lines += usize::from(keeps_lines);
-                open.push(Open { next: sibling, ends, keeps_lines });
+                open.push(Open { next: sibling, ends, keeps_lines, is_caption });
                 first_child
             }
             None => sibling,
@@ -115,6 +122,7 @@ struct Open {
     next: Option<NodeId>,
     ends: Ends,
     keeps_lines: bool,
+    is_caption: bool,
 }
 
 /// The separator between the text of an element and the text around it.

@@ -110,6 +110,9 @@ pub fn report(
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
     report.warnings.extend(ids_named.warning());
+    let keep = options.keep.notes();
+    keep.iter().for_each(|note| tracing::warn!("{note}"));
+    report.warnings.extend(keep);
     report.warnings.extend(taken.columns.keep.warnings().iter().cloned());
     report.warnings.extend(address_note(options));
     report.warnings.extend(warnings(&report));

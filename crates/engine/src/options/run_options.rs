@@ -277,6 +277,8 @@ pub struct KeepKey {
     pub column: String,
     /// Whether larger values come first.
     pub descending: bool,
+    /// Whether the direction was not typed.
+    pub is_implied: bool,
 }
 
 impl Keep {
@@ -291,7 +293,7 @@ impl Keep {
         }
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
-            let (column, descending) = match words[..] {
+            let (column, descending, is_implied) = match words[..] {
                 // Almost everyone who types only `length` wants to keep the longest document, but would keep the shortest.
                 ["length"] => {
                     return Err(Error::wrong_value(
@@ -300,8 +302,9 @@ impl Keep {
                         "expected length desc, which keeps the longest, or length asc, which keeps the shortest",
                     ));
                 }
-                [column] | [column, "asc"] => (column, false),
-                [column, "desc"] => (column, true),
+                [column] => (column, false, true),
+                [column, "asc"] => (column, false, false),
+                [column, "desc"] => (column, true, false),
                 _ => {
                     return Err(Error::wrong(
                         "keep",
@@ -312,13 +315,24 @@ impl Keep {
                     ));
                 }
             };
-            Ok(KeepKey { column: column.to_string(), descending })
+            Ok(KeepKey { column: column.to_string(), descending, is_implied })
         });
         let mut keys = keys.collect::<Result<Vec<_>>>()?;
         if keys.iter().all(|key| key.column != "doc") {
-            keys.push(KeepKey { column: "doc".into(), descending: false });
+            keys.push(KeepKey { column: "doc".into(), descending: false, is_implied: false });
         }
         Ok(Keep { keys, is_none: false })
+    }
+
+    /// Returns a note for each column without a direction: the order of its values is a guess.
+    pub fn notes(&self) -> Vec<String> {
+        let implied = self.keys.iter().filter(|key| key.is_implied && key.column != "doc");
+        let note = |KeepKey { column, .. }: &KeepKey| {
+            format!(
+                "`keep={column}` keeps the smallest value, such as the oldest date; write \"{column} desc\" to keep the largest, or \"{column} asc\""
+            )
+        };
+        implied.map(note).collect()
     }
 
     /// Returns the columns of the corpus to which the keys refer.

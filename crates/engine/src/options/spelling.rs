@@ -45,10 +45,11 @@ impl Spelling {
                 }
             }
         }
-        match spelled.is_empty() {
+        let spelled = match spelled.is_empty() {
             true => Cow::Borrowed(message),
             false => Cow::Owned(spelled + rest),
-        }
+        };
+        if self == Spelling::Keywords && spelled.contains(FRAME) { Cow::Owned(with_frames(&spelled)) } else { spelled }
     }
 
     /// Returns an option and its value, if any, in this spelling; `None` if the text is not an option.
@@ -79,6 +80,24 @@ impl Spelling {
     }
 }
 
+/// The file in which the Python package passes a frame, and the beginning of the name of its folder.
+const FRAME: &str = "frame.parquet";
+const FOLDER_OF_FRAME: &str = "/.dupsift-frame-";
+
+/// Returns the message with the words "the frame" in place of the file that the Python package wrote. The ids of its rows are unchanged.
+fn with_frames(message: &str) -> String {
+    let words = message.split_inclusive(' ').map(|word| {
+        let Some((before, after)) = word.split_once(FRAME) else { return word.to_owned() };
+        let path = before.trim_start_matches(['"', '(', '`']);
+        let is_frame = path.is_empty() || (path.starts_with('/') && path.contains(FOLDER_OF_FRAME));
+        if !is_frame || after.starts_with('#') {
+            return word.to_owned();
+        }
+        format!("{}the frame{after}", &before[..before.len() - path.len()])
+    });
+    words.collect()
+}
+
 /// Quotes a value for the shell if necessary.
 fn in_shell(value: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| !letter.is_whitespace() && !"\"'`$&;|<>()*?[]{}\\!#~".contains(letter);
@@ -101,6 +120,19 @@ fn in_quotes(value: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_is_not_called_by_its_file() {
+        for (message, expected) in [
+            ("/tmp/.dupsift-frame-x1/frame.parquet: no column", "the frame: no column"),
+            ("frame.parquet: column \"id\" is Float64", "the frame: column \"id\" is Float64"),
+            ("no \"frame.parquet\" here", "no \"the frame\" here"),
+            ("frame.parquet#2 and out/deduped/frame.parquet", "frame.parquet#2 and out/deduped/frame.parquet"),
+        ] {
+            assert_eq!(Spelling::Keywords.of(message), expected);
+            assert_eq!(Spelling::Flags.of(message), message);
+        }
+    }
 
     #[test]
     fn each_interface_has_its_own_spelling() {

@@ -5,6 +5,7 @@
 
 use super::damaged::damaged;
 use super::find::FoundFile;
+use super::foreign;
 use super::parallel;
 use super::schema::{self, KnownColumns, Shown};
 use super::source::InputFile;
@@ -39,6 +40,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
     let names: Vec<&str> = asked.iter().map(|asked| asked.column.as_str()).collect();
     let (mut there, mut known, mut any): (Vec<Shown>, BTreeSet<String>, bool) = (Vec::new(), BTreeSet::new(), false);
+    let mut of_format = String::new();
     // A column that comes from a folder name counts as existing.
     for (name, _) in found.iter().flat_map(|file| &file.partitions) {
         if there.len() < MOST_NAMES && known.insert(name.clone()) {
@@ -50,7 +52,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
             return Ok(());
         }
         for (file, columns) in files.iter().zip(parallel::map(files, threads, |file| columns_of(file, &names))) {
-            let KnownColumns { columns, lists, may_have_more } = match columns {
+            let KnownColumns { columns, lists, may_have_more, hint } = match columns {
                 Ok(Some(columns)) => columns,
                 Ok(None) => continue,
                 Err(why) => match damaged(&file.path, why) {
@@ -60,6 +62,9 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
                 },
             };
             any = true;
+            if of_format.is_empty() {
+                of_format = hint;
+            }
             if may_have_more {
                 return Ok(());
             }
@@ -84,7 +89,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
             let is_text = ["text-column", "html-column"].contains(&asked.option);
             let of_folder = |shown: &Shown| found.iter().any(|file| file.has_partition(&shown.name));
             there.retain(|shown| !is_text || !of_folder(shown));
-            Err(Error::usage(said(asked, &there)))
+            Err(Error::usage(said(asked, &there, of_format)))
         }
         _ => Ok(()),
     }
@@ -97,6 +102,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
 /// Returns the reason why the file cannot be read.
 pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
+    foreign::pointer(&opened).map_or(Ok(()), Err)?;
     file.format.columns(opened, file.coding, asked)
 }
 
@@ -113,7 +119,8 @@ pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
     files.iter().take(MOST_FILES).find_map(of_file)
 }
 
-fn said(asked: &Asked, there: &[Shown]) -> String {
+/// Returns the message for a missing column. `of_format` is the hint of a file format; see [`KnownColumns::hint`].
+fn said(asked: &Asked, there: &[Shown], of_format: String) -> String {
     let Asked { option, column, .. } = asked;
     if let Some(known) = there.iter().find(|known| known.name == *column) {
         return format!("`{option}` names the column {column:?}, which is {}; expected a plain column", known.says);
@@ -121,7 +128,8 @@ fn said(asked: &Asked, there: &[Shown]) -> String {
     let may_be = |known: &&Shown| known.is_plain() || MAY_BE_LISTS.contains(option);
     let plain = || there.iter().filter(may_be).map(|known| known.name.as_str());
     let inside = plain().find(|name| name.strip_prefix(column.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    let hint = schema::likely_of(option, column, there).filter(|hint| !hint.is_empty());
+    let hint = Some(of_format).filter(|hint| !hint.is_empty());
+    let hint = hint.or_else(|| schema::likely_of(option, column, there).filter(|hint| !hint.is_empty()));
     let hint = hint.or_else(|| inside.map(|name| format!("; did you mean {name:?}?")));
     let hint = hint.unwrap_or_else(|| did_you_mean(column, plain()));
     format!("`{option}` names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
@@ -188,7 +196,7 @@ mod tests {
     fn the_usual_names_of_texts_and_ids_are_tried() {
         let named = |option: &'static str, column: &str| {
             let asked = Asked { option, column: column.into(), plain: false };
-            said(&asked, &["uid", "raw_content"].map(Shown::named))
+            said(&asked, &["uid", "raw_content"].map(Shown::named), String::new())
         };
         assert!(named("text-column", "text").ends_with("available: uid, raw_content; try `text-column=raw_content`"));
         assert!(named("id-column", "id").ends_with("; try `id-column=uid`"));

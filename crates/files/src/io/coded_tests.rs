@@ -250,7 +250,7 @@ fn a_file_of_no_objects_says_what_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.jsonl");
     for (text, said) in [
-        ("[{\"text\": \"a\"},\n{\"text\": \"b\"}]\n", "line 1 is not JSON: it is the start of an array"),
+        ("[\"a\",\n\"b\"]\n", "item 1 is not JSON: it is not an object"),
         ("\n{\n  \"text\": \"a\"\n}\n", "line 2 is not JSON: an object that continues"),
         ("id,text\n1,a\n", "line 1 is not JSON: expected value"),
     ] {
@@ -273,14 +273,14 @@ fn json_is_read_where_it_is_lines_and_left_where_it_is_not() {
     std::fs::write(at("a.json"), lines(3, "a")).expect("written");
     std::fs::write(at("b.json.gz"), gz(lines(4, "b").as_bytes())).expect("written");
     std::fs::write(at("c.ndjson.zst"), zst(lines(5, "c").as_bytes(), b"")).expect("written");
-    std::fs::write(at("dataset_info.json"), "{\n  \"version\": 1\n}\n").expect("written");
+    std::fs::write(at("settings.json"), "{\n  \"version\": 1\n}\n").expect("written");
     let (source, bad) = open(&[folder.path()], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents()), (0, 12));
     assert_eq!(source.unread.by_ending().iter().collect::<Vec<_>>(), [(&".json".to_owned(), &1)]);
     let notes = source.unread.notes();
-    assert!(notes[0].contains("dataset_info.json is not read: line 1 is not JSON"), "{notes:?}");
+    assert!(notes[0].contains("settings.json is not read: line 1 is not JSON"), "{notes:?}");
     // The file is read as data if it is itself an input or the only file in the input folder.
-    for input in [at("dataset_info.json"), at("dataset_info.json").parent().expect("a folder").join("dataset*")] {
+    for input in [at("settings.json"), at("sett*")] {
         let why = open(&[&input], Taking::default()).expect_err("no lines").to_string();
         assert!(why.contains("line 1 is not JSON: an object that continues on the next line"), "{why}");
     }
@@ -298,9 +298,9 @@ fn json_of_objects_without_the_column_is_a_bad_input() {
     std::fs::write(at("f.json"), "[\n{\"content\":1}\n]\n").expect("written");
     let (source, bad) = open(&[folder.path()], Taking::default()).expect("opened");
     let labels: Vec<&str> = bad.iter().map(|file| file.label.as_str()).collect();
-    assert_eq!((source.documents(), labels), (3, vec!["b.json.gz", "c.json", "d.json", "e.json.zst"]));
+    assert_eq!((source.documents(), labels), (3, vec!["b.json.gz", "c.json", "d.json", "e.json.zst", "f.json"]));
     assert!(bad.iter().all(|file| file.bytes > 0 && !file.takes_part));
-    assert_eq!(source.unread.by_ending().iter().collect::<Vec<_>>(), [(&".json".to_owned(), &1)]);
+    assert!(source.unread.is_empty());
 }
 
 #[test]
@@ -347,4 +347,94 @@ fn a_file_may_be_one_document() {
         open(&[&at("c.txt")], Taking { text_files: TextFiles::Whole, ..Taking::default() }).expect("opened");
     let why = read(&source, &whole(), 1).expect("read")[0].1.clone().expect_err("not UTF-8").to_string();
     assert!(why.contains("not UTF-8"), "{why}");
+}
+
+#[test]
+fn the_content_decides_how_a_file_is_compressed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for (name, bytes) in [
+        ("a.jsonl", gz(lines(3, "a").as_bytes())),
+        ("b.csv.gz", b"id,text\n1,b\n".to_vec()),
+        ("c.jsonl.gz", zst(lines(4, "c").as_bytes(), b"")),
+        ("d.jl", lines(5, "d").into_bytes()),
+        ("e.jsonlines.zst", format!("[{{\"text\":\"e\"}}]").into_bytes()),
+    ] {
+        std::fs::write(at(name), bytes).expect("written");
+    }
+    let (source, bad) = open(&[folder.path()], Taking::default()).expect("opened");
+    let rows: Vec<(&str, u64)> = source.files.iter().map(|file| (&*file.label, file.rows)).collect();
+    let expected = [("a.jsonl", 3), ("b.csv.gz", 1), ("c.jsonl.gz", 4), ("d.jl", 5), ("e.jsonlines.zst", 1)];
+    assert_eq!((rows, bad), (expected.to_vec(), vec![]));
+    // Bytes that are neither text nor compressed are damaged.
+    std::fs::write(at("f.jsonl.gz"), b"\x1E\x8B\x08\0\0").expect("written");
+    let (_, bad) = open(&[folder.path()], Taking::default()).expect("opened");
+    assert!(bad.len() == 1 && bad[0].why.contains("it is not gzip data"), "{bad:?}");
+}
+
+#[test]
+fn a_file_that_cannot_be_text_names_no_columns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    for (bytes, said, hint) in [
+        (wide("id,text\n1,a\n"), "the first line does not name the columns: it looks like UTF-16", "`encoding=auto`"),
+        (b"id,text\r1,a\r2,b\r".to_vec(), "carriage return", "tr "),
+        (
+            "id,\u{442}\u{435}\u{43a}\u{441}\u{442}\n1,a\n".encode_utf16().flat_map(u16::to_be_bytes).collect(),
+            "UTF-16",
+            "auto",
+        ),
+    ] {
+        std::fs::write(&path, bytes).expect("written");
+        let why = open(&[&path], Taking::default()).expect_err("no columns").to_string();
+        assert!(why.contains(said) && why.contains(hint) && !why.contains(['\0', '\r']), "{why:?}");
+    }
+}
+
+/// Returns the CPU seconds of the process.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().expect("a number")).sum::<f64>() / 100.0
+}
+
+#[test]
+fn a_small_file_of_blank_lines_costs_little() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let blank = |byte: u8| zst(&[b"[", &vec![byte; 40 << 20][..]].concat()[usize::from(byte != b',')..], b"");
+    for (name, byte) in [("a.jsonl.zst", b'\n'), ("b.json.zst", b','), ("c.csv.zst", b'\n')] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, blank(byte)).expect("written");
+        let start = cpu_seconds();
+        let (source, _) = open(&[&path], Taking::default()).expect("opened");
+        assert_eq!(source.documents(), 0, "{name}");
+        // Reading each blank line singly takes more than 4 s.
+        let seconds = cpu_seconds() - start;
+        assert!(seconds < 1.5, "{name}: {seconds}");
+    }
+}
+
+#[test]
+fn lines_that_end_in_carriage_returns_are_noted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.txt");
+    for (text, is_noted) in [("one\rtwo\r", true), ("one\r\n", false), ("one\ntwo\rthree\n", false), ("one", false)] {
+        std::fs::write(&path, text).expect("written");
+        let (source, _) = open(&[&path], Taking { text_files: TextFiles::Lines, ..Taking::default() }).expect("opened");
+        let notes = source.files[0].notes.join("; ");
+        assert_eq!(notes.contains("carriage return without a line feed"), is_noted, "{text:?}: {notes}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_between_two_files_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, "\u{FEFF}{\"text\":\"a\"}\n\u{FEFF}{\"text\":\"b\"}\n{\"text\":\"c\"}\n").expect("written");
+    let (source, _) = open(&[&path], Taking::default()).expect("opened");
+    let rows = read(&source, &whole(), 1).expect("read");
+    let why = rows[1].1.as_ref().expect_err("a mark").to_string();
+    assert!(why.contains("byte order mark"), "{why}");
+    assert_eq!((rows.len(), rows[0].1.is_ok(), rows[2].1.is_ok()), (3, true, true));
 }

@@ -11,6 +11,7 @@ use dupsift_core::encoding::{Encoding, detect};
 use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek as _};
+use std::os::unix::fs::FileExt as _;
 
 /// The number of bytes read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -30,6 +31,8 @@ pub struct Coding {
     pub encoding: Encoding,
     /// Whether the encoding was guessed; if so, lines that are valid UTF-8 are read as UTF-8.
     pub guessed: bool,
+    /// Whether the text is one JSON array whose items are the rows, instead of JSON lines.
+    pub is_array: bool,
     /// The field separator of separated values; `None` means that it is derived from the file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
@@ -50,6 +53,7 @@ impl Default for Coding {
             packing: Packing::Plain,
             encoding: Encoding::Utf8,
             guessed: false,
+            is_array: false,
             separator: None,
             quoting: Quoting::Double,
             text_bytes: None,
@@ -95,10 +99,35 @@ impl Coding {
         Ok(Coding { encoding, guessed: true, ..self })
     }
 
+    /// Returns the coding of a JSON file: its text is an array if it begins with a bracket.
+    pub(super) fn of_json(self, file: &File) -> io::Result<Coding> {
+        let sign = |bytes: &[u8]| {
+            let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+            bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+        };
+        let mut begin = [0; 64];
+        let read = if self.can_be_cut() { file.read_at(&mut begin, 0)? } else { 0 };
+        if let Some(sign) = sign(&begin[..read]) {
+            return Ok(Coding { is_array: sign == b'[', ..self });
+        }
+        let mut text = self.text(file.try_clone()?)?;
+        let found = loop {
+            let bytes = text.fill_buf()?;
+            if let (false, found @ Some(_)) | (true, found) = (bytes.is_empty(), sign(bytes)) {
+                break found;
+            }
+            let bytes = bytes.len();
+            text.consume(bytes);
+        };
+        let mut file = file;
+        file.rewind()?;
+        Ok(Coding { is_array: found == Some(b'['), ..self })
+    }
+
     /// Returns the encoding of lines that are decoded one by one, if any.
     pub(super) fn of_lines(&self) -> Option<LineEncoding> {
         match self.encoding {
-            Encoding::Named(encoding) if encoding.is_ascii_compatible() => {
+            Encoding::Named(encoding) if self.of_stream().is_none() => {
                 Some(LineEncoding { encoding, guessed: self.guessed })
             }
             _ => None,
@@ -110,10 +139,11 @@ impl Coding {
         if let Encoding::Named(encoding) = self.encoding { Some(encoding) } else { None }
     }
 
-    /// Returns the encoding that must be decoded before lines are split, if any.
+    /// Returns the encoding that must be decoded before lines are split, if any. In an array, a byte of a Chinese character could be taken
+    /// for a bracket.
     fn of_stream(&self) -> Option<&'static encoding_rs::Encoding> {
         match self.encoding {
-            Encoding::Named(encoding) if !encoding.is_ascii_compatible() => Some(encoding),
+            Encoding::Named(encoding) if self.is_array || !encoding.is_ascii_compatible() => Some(encoding),
             _ => None,
         }
     }

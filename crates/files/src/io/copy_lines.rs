@@ -1,9 +1,9 @@
-//! Copies lines of a file byte for byte. The copy has the same compression.
+//! Copies lines of a file, or items of a JSON array, byte for byte. The copy has the same compression.
 
 use super::coding::Coding;
 use super::copying::{Copying, Output, Stop};
 use super::edits::CHANGED;
-use super::lines::{Lines, MAX_LINE_BYTES, turn_for};
+use super::lines::{Line, Lines, MAX_LINE_BYTES, turn_for};
 use super::packing::Packing;
 use super::quotes::Dialect;
 use dupsift_core::error::Result;
@@ -25,6 +25,11 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
         return Ok(());
     }
     let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
+    if coding.is_array {
+        return Err(format!(
+            "it is a JSON array in {encoding}, and items can be copied only in UTF-8; convert the file to UTF-8, or use the removed/ table"
+        ));
+    }
     Err(format!(
         "its lines are in {encoding}, and lines can be copied only in encodings with ASCII line breaks; convert the file to UTF-8, or use the removed/ table"
     ))
@@ -105,6 +110,60 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
         Ok(row)
     });
     stop.check()?;
+    ended(done, copying)
+}
+
+/// Copies the chosen items of a JSON array, each with its bytes. The copy is an array with one line break between two items.
+pub(super) fn copy_items(file: File, copying: &Copying<'_>) -> Result<()> {
+    let stop = Stop::default();
+    let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
+    let done = copying.coding.unpacked(file).and_then(|bytes| {
+        let mut out = Packed::new(out, copying.coding.packing)?;
+        let bytes = bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX));
+        let mut lines = Lines::new(bytes, 0, MAX_LINE_BYTES).items(true).taking_turns();
+        let (mut row, mut before) = (0, &b"[\n"[..]);
+        loop {
+            if row % ROWS == 0
+                && let Err(error) = (copying.go_on)()
+            {
+                stop.note(error);
+                return Ok(row);
+            }
+            if row >= copying.rows || !(copying.chosen)(row) {
+                if lines.step()?.is_none() {
+                    break;
+                }
+                row += 1;
+                continue;
+            }
+            let item = match lines.next()? {
+                None => break,
+                Some((_, Line::Bytes(item))) => item.trim_ascii(),
+                Some((_, Line::TooLong(bytes))) => {
+                    return Err(io::Error::other(format!("item {} has {bytes} bytes", row + 1)));
+                }
+            };
+            out.write_all(before)?;
+            before = b",\n";
+            let edited =
+                copying.edits_of(row).map(|edits| edits.json(row, item)).transpose().map_err(io::Error::other)?;
+            let item = edited.as_deref().unwrap_or(item);
+            match copying.added {
+                None => out.write_all(item)?,
+                Some(added) => out.write_all(&added.json(row, item).map_err(io::Error::other)?)?,
+            }
+            row += 1;
+        }
+        out.write_all(if before == b",\n" { b"\n]\n" } else { b"[]\n" })?;
+        out.end()?;
+        Ok(row)
+    });
+    stop.check()?;
+    ended(done, copying)
+}
+
+/// Checks that all rows were read.
+fn ended(done: io::Result<u64>, copying: &Copying<'_>) -> Result<()> {
     match done {
         Ok(row) if row == copying.rows => Ok(()),
         Ok(row) => {

@@ -11,6 +11,7 @@ use super::format::Stretch;
 use super::page_headers;
 use super::page_memory::{Column, stretches};
 use super::parquet::{check_plain, guarded, turn, unread};
+use super::parquet_levels;
 use ::parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema, parquet_to_arrow_schema};
 use ::parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType};
 use ::parquet::bloom_filter::Sbbf;
@@ -110,7 +111,8 @@ impl Copy<'_> {
     fn all(&self, out: Output) -> Result<(), ParquetError> {
         let names = self.copying.added.map_or(&[][..], |added| added.names);
         let schema = with_columns(&self.metadata.file_metadata().schema_descr().root_schema_ptr(), names)?;
-        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(self.metadata, names)))?;
+        let mut writer =
+            SerializedFileWriter::new(out, schema, Arc::new(properties(self.file.file(), self.metadata, names)))?;
         let mut next = 0;
         for (at, group) in self.metadata.row_groups().iter().enumerate() {
             let rows = Rows { chosen: self.copying.chosen, within: next..next + group.num_rows().max(0) as u64 };
@@ -286,7 +288,7 @@ const HUGGING_FACE: &str = "huggingface";
 
 /// Returns writer settings that preserve the layout of the columns. The layout is taken from the first row group because all row groups
 /// have the same layout.
-fn properties(metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
+fn properties(file: &File, metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
     let first = metadata.row_groups().first();
     let mut properties = WriterProperties::builder()
         .set_key_value_metadata(key_values(metadata, added))
@@ -302,7 +304,7 @@ fn properties(metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
         let in_dictionary = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         let has_dictionary = chunk.dictionary_page_offset().is_some() || chunk.encodings().any(in_dictionary);
         properties = properties
-            .set_column_compression(path(), chunk.compression())
+            .set_column_compression(path(), parquet_levels::codec(file, chunk))
             .set_column_dictionary_enabled(path(), has_dictionary)
             .set_column_bloom_filter_enabled(path(), chunk.bloom_filter_offset().is_some())
             .set_column_statistics_enabled(path(), statistics);

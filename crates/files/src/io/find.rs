@@ -12,13 +12,14 @@
 //! is set.
 
 use super::bad_input::BadInput;
+use super::catalogs::{self, Catalog};
 use super::coding::Coding;
 use super::format::Format;
 use super::formats::{self, TextFiles};
 use super::hive;
 use super::names::refuse_standard_input;
 use super::ours::{Ours, Owners};
-use super::unread::{LINES_HINT, Unread, special};
+use super::unread::{LINES_HINT, Other, Unread, Why, special};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted_as;
 use dupsift_core::remote::{self, Use};
@@ -123,7 +124,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     // The key of a file is the resolved path of its folder, followed by the file name. A file that two inputs have in common is read once,
     // but two links to the same file count as two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
-    let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
+    let mut others: BTreeMap<PathBuf, Other> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
     let mut bad: BTreeMap<PathBuf, BadInput> = BTreeMap::new();
     inputs.iter().try_for_each(|input| remote::refuse(input, Use::Read))?;
@@ -132,8 +133,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
         let Listed { named, is_file, found, unread, not_followed, ours, is_ours } =
             expand(folder, input, &places, taking)?;
         if found.is_empty() {
-            let there = unread.into_iter().map(|(named, kind)| (named.path.to_string_lossy().into_owned(), kind));
-            let there = Unread::of(there);
+            let there = Unread::of(unread.into_iter().map(|(named, why)| named.unread(why)));
             return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), &not_followed, taking));
         }
         for (Named { path, mut label, identity }, why) in not_followed {
@@ -152,14 +152,18 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
                 label = as_typed(folder, input, &path);
             }
             let partitions = hive::partitions(&label);
+            let packing = if format.is_packed() { packing.of_file(&path) } else { packing };
             let coding = Coding { packing, ..taking.coding };
             let is_guess = !is_file && formats::is_guess(&path, format);
             let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
             let found = FoundFile { path, label, format, coding, is_guess, bytes, partitions };
             files.entry(identity).or_insert(found);
         }
-        for (Named { path, identity, .. }, kind) in unread {
-            others.insert(identity, (path.to_string_lossy().into_owned(), kind));
+        for (mut named, why) in unread {
+            if inputs.len() > 1 {
+                named.label = as_typed(folder, input, &named.path);
+            }
+            others.insert(named.identity.clone(), named.unread(why));
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
@@ -261,8 +265,8 @@ struct Listed {
     is_file: bool,
     /// The files that are read.
     found: Vec<Named>,
-    /// The files that are not read, and their type if they are not regular files.
-    unread: Vec<(Named, Option<&'static str>)>,
+    /// The files that are not read, each with the reason unless the reason is its extension.
+    unread: Vec<(Named, Option<Why>)>,
     /// The links that are not followed.
     not_followed: Vec<(Named, NotFollowed)>,
     /// The folders in the input that dupsift wrote.
@@ -273,11 +277,11 @@ struct Listed {
 
 impl Listed {
     fn push(&mut self, folder: &Path, visited: Visited<'_>, taking: Taking) {
-        let Visited { path, real, link } = visited;
+        let Visited { path, real, link, why } = visited;
         let label = below(folder, path).to_string_lossy().into_owned();
         let named = Named { path: path.to_path_buf(), label, identity: real.to_path_buf() };
-        let special = special(path);
-        let is_read = special.is_none() && formats::of(path, taking.text_files).is_some();
+        let why = why.or_else(|| special(path).map(Why::Special));
+        let is_read = why.is_none() && formats::of(path, taking.text_files).is_some();
         let is_data = || formats::of(path, TextFiles::Skipped).is_some();
         match link {
             Link::ToFolderOutside(target) => self.not_followed.push((named, NotFollowed::LeadsOut(target))),
@@ -287,7 +291,7 @@ impl Listed {
             // If the file has a known extension, it is opened like any other file, which reports the same error.
             Link::Unknown(error) if !is_read => self.not_followed.push((named, NotFollowed::Failed(error))),
             _ if is_read => self.found.push(named),
-            _ => self.unread.push((named, special)),
+            _ => self.unread.push((named, why)),
         }
     }
 }
@@ -325,6 +329,12 @@ struct Named {
     label: String,
     /// The path of the file, with links in the folder's path resolved.
     identity: PathBuf,
+}
+
+impl Named {
+    fn unread(self, why: Option<Why>) -> Other {
+        Other { path: self.path, label: self.label, why }
+    }
 }
 
 /// Returns the files of one input. `places` are all inputs, with links resolved.
@@ -447,6 +457,8 @@ struct Visited<'v> {
     /// The path, with links in the folder's path resolved.
     real: &'v Path,
     link: Link,
+    /// The reason why the file is not data, if the folder's catalog shows it.
+    why: Option<Why>,
 }
 
 /// The result of following a link.
@@ -494,6 +506,7 @@ struct Listing {
     /// The folder, with links resolved.
     real: PathBuf,
     identity: (u64, u64),
+    catalog: Catalog,
     /// The entries not yet visited.
     entries: std::vec::IntoIter<Entry>,
 }
@@ -514,6 +527,7 @@ impl<'w> Walk<'w> {
         each: &'w mut dyn FnMut(Visited<'_>),
     ) -> Result<Walked> {
         let named = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
+        catalogs::refuse_inside_table(&named)?;
         let (above, owners, found) = (HashSet::new(), Owners::default(), Walked::default());
         let real = named.clone();
         let mut walk = Walk { named, follows, asks, each, above, owners, found };
@@ -539,12 +553,13 @@ impl<'w> Walk<'w> {
             let path =
                 if at.folder == Path::new(".") { PathBuf::from(&entry.name) } else { at.folder.join(&entry.name) };
             let inside = at.real.join(&entry.name);
+            let why = at.catalog.aside(&entry.name.to_string_lossy()).map(Why::Aside);
             if entry.is_dir() {
                 listing.extend(self.enter(path, inside)?);
             } else if entry.may_be_link() {
-                listing.extend(self.follow(path, &inside)?);
+                listing.extend(self.follow(path, &inside, why)?);
             } else {
-                (self.each)(Visited { path: &path, real: &inside, link: Link::Inside });
+                (self.each)(Visited { path: &path, real: &inside, link: Link::Inside, why });
             }
         }
         Ok(())
@@ -552,13 +567,13 @@ impl<'w> Walk<'w> {
 
     /// Follows a link, or an entry of a file system that does not say which entries are links. Returns the folder to which it leads, if the
     /// walk enters the folder. `inside` is the path of the link, with links in the folder's path resolved.
-    fn follow(&mut self, path: PathBuf, inside: &Path) -> Result<Option<Listing>> {
+    fn follow(&mut self, path: PathBuf, inside: &Path, why: Option<Why>) -> Result<Option<Listing>> {
         let target = match path.canonicalize() {
             Ok(target) => target,
             Err(error) => {
                 let leads_nowhere = is_absent(&error) || error.raw_os_error() == Some(libc::ELOOP);
                 let link = if leads_nowhere { Link::Inside } else { Link::Unknown(error) };
-                (self.each)(Visited { path: &path, real: inside, link });
+                (self.each)(Visited { path: &path, real: inside, link, why });
                 return Ok(None);
             }
         };
@@ -574,7 +589,7 @@ impl<'w> Walk<'w> {
             (Ok(false), false) => Link::Inside,
             (Err(error), _) => Link::Unknown(error),
         };
-        (self.each)(Visited { path: &path, real: inside, link });
+        (self.each)(Visited { path: &path, real: inside, link, why });
         Ok(None)
     }
 
@@ -598,8 +613,10 @@ impl<'w> Walk<'w> {
             }
             _ => {}
         }
+        catalogs::refuse_table(&folder, &names)?;
+        let catalog = Catalog::of(&folder, &names);
         self.above.insert(identity);
-        Ok(Some(Listing { folder, real, identity, entries: entries.into_iter() }))
+        Ok(Some(Listing { folder, real, identity, catalog, entries: entries.into_iter() }))
     }
 
     /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.

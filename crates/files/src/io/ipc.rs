@@ -15,7 +15,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 use arrow::ipc::convert::try_fb_to_schema;
 use arrow::ipc::reader::{FileDecoder, read_footer_length};
-use arrow::ipc::{Block, CompressionType, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow::ipc::{Block, CompressionType, Endianness, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
 use dupsift_core::guard;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -29,6 +29,8 @@ const MOST_SIGN_BYTES: u64 = 72;
 const END_BYTES: usize = 10;
 /// The marker that precedes the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
+/// The message for values with the most significant byte first, which no current machine writes.
+const BIG_ENDIAN: &str = "its values are big-endian, which is not supported; write it again on a little-endian machine";
 /// The maximum size of a message description in bytes. A longer description is treated as damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
 /// A buffer whose unpacked size is at most this many bytes is always accepted.
@@ -103,7 +105,10 @@ impl Layout {
     /// Returns the reason why the file cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
-        let whole = |why: String| format!("not a complete Arrow file ({size} bytes): {why}");
+        let whole = |why: String| match why == BIG_ENDIAN {
+            true => why,
+            false => format!("not a complete Arrow file ({size} bytes): {why}"),
+        };
         let begins = bytes_at(file, 0, SIGN.len().min(usize::try_from(size).unwrap_or(usize::MAX)))?;
         let guarded = |of: &dyn Fn() -> Result<Layout, String>| match guard::guarded(of) {
             Ok(layout) => layout,
@@ -142,7 +147,7 @@ impl Layout {
         let footer = bytes_at(file, start, (end - start) as usize)?;
         let footer = root_as_footer(&footer).map_err(|error| format!("its footer: {error}"))?;
         let schema = footer.schema().ok_or("it has no schema")?;
-        let schema = try_fb_to_schema(schema).map_err(|error| error.to_string())?;
+        let schema = schema_of(schema)?;
         let mut layout = Layout { schema: Some(schema), ..Layout::default() };
         let at = |block: &Block| {
             let lengths = u64::try_from(block.metaDataLength()).ok().zip(u64::try_from(block.bodyLength()).ok());
@@ -278,7 +283,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     let bytes = bytes.ok_or_else(|| format!("the message at byte {at} extends past the end of the file"))?;
     let mut header = Header { kind: message.header_type(), schema: None, rows: 0, body, bytes, unpacked: 0 };
     if let Some(schema) = message.header_as_schema() {
-        header.schema = Some(try_fb_to_schema(schema).map_err(|error| error.to_string())?);
+        header.schema = Some(schema_of(schema)?);
     }
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     if let Some(batch) = message.header_as_record_batch().or(dictionary) {
@@ -300,6 +305,13 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
         }
     }
     Ok(Some(header))
+}
+
+fn schema_of(schema: arrow::ipc::Schema<'_>) -> Result<Schema, String> {
+    if schema.endianness() != Endianness::Little {
+        return Err(BIG_ENDIAN.to_owned());
+    }
+    try_fb_to_schema(schema).map_err(|error| error.to_string())
 }
 
 /// Returns the unpacked size that is stored in a compressed buffer.

@@ -1,4 +1,4 @@
-//! Counts JSON lines and converts them into batches of documents.
+//! Counts JSON lines, or the items of a JSON array, and converts them into batches of documents. In this module, an item is a line.
 //!
 //! Opening a file reads it once from beginning to end: the number of rows must be known before the first document gets its number, and
 //! truncation of a compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every
@@ -60,8 +60,6 @@ pub(super) struct Scan {
     not_json: Option<String>,
     /// Whether the first line is text rather than an object.
     is_other: bool,
-    /// Whether the first line opens an array and does not close it; the items of the array may look like rows.
-    is_array: bool,
 }
 
 impl Scan {
@@ -72,9 +70,6 @@ impl Scan {
     }
 
     fn missing(&self, columns: &Columns) -> Option<String> {
-        if let (true, Some(why)) = (self.is_array, &self.not_json) {
-            return Some(why.clone());
-        }
         // A file that contains only overlong lines is usable, but its rows are rejected.
         if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
@@ -90,10 +85,11 @@ impl Scan {
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
     let text = Tee::new(file, coding, repacking)?;
     let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
-    let mut lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines()).taking_turns();
+    let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+    let mut lines = lines.items(coding.is_array).taking_turns();
     loop {
         let looking = !scan.found_text || (columns.id_required && !scan.found_id);
-        let start = if looking { look(&mut scan, &mut lines, columns)? } else { lines.step()? };
+        let start = if looking { look(&mut scan, &mut lines, columns, coding)? } else { lines.step()? };
         let Some(start) = start else { break };
         marks.row(&mut scan, start, &mut lines);
         if lines.length <= MAX_LINE_BYTES {
@@ -121,7 +117,7 @@ impl Marks {
 
     /// Counts the row that begins at byte `start`. The row must be the most recently read line.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
-        if start - self.byte >= self.every {
+        if start - self.byte >= self.every && lines.may_begin_here() {
             self.piece(scan, start);
             lines.reader_mut().cut(start);
         }
@@ -142,7 +138,12 @@ impl Marks {
 }
 
 /// Inspects the next line and returns the offset at which the line begins.
-fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns) -> io::Result<Option<u64>> {
+fn look<R: io::BufRead>(
+    scan: &mut Scan,
+    lines: &mut Lines<R>,
+    columns: &Columns,
+    coding: Coding,
+) -> io::Result<Option<u64>> {
     let (start, line) = match lines.next()? {
         None => return Ok(None),
         Some((start, Line::Bytes(line))) => (start, line),
@@ -162,8 +163,8 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
         let what = scan.not_json.is_none().then(|| not_json::said(line));
         scan.is_other |= scan.rows == 0 && not_json::is_text(line);
-        scan.is_array |= scan.rows == 0 && not_json::is_open_array(line);
-        scan.not_json = what.map(|what| format!("line {} is not JSON: {what}", lines.number)).or(scan.not_json.take());
+        let place = if coding.is_array { format!("item {}", scan.rows + 1) } else { format!("line {}", lines.number) };
+        scan.not_json = what.map(|what| format!("{place} is not JSON: {what}")).or(scan.not_json.take());
         return Ok(Some(start));
     };
     scan.objects = true;
@@ -191,6 +192,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
     let failed = |error| reading.failed(error);
     let text = reading.text(file).map_err(failed)?;
     let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
+    let lines = lines.items(reading.coding.is_array);
     rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
 }
 
@@ -272,7 +274,10 @@ impl<'b> Batch<'b> {
 
     fn push(&mut self, doc: u64, line: &Line<'_>, parse: &Parse<'_>) {
         let parsed = match line {
-            Line::Bytes(line) => parse(line, &self.takes),
+            Line::Bytes(line) => parse(line, &self.takes).map_err(|why| match not_json::of_parts(line) {
+                Some((what, _)) if why.reason == RejectReason::NotJson => Rejection::new(why.reason, what),
+                _ => why,
+            }),
             Line::TooLong(bytes) => {
                 let detail = format!("the line has {bytes} bytes; expected at most {MAX_LINE_BYTES}");
                 Err(Rejection::new(RejectReason::TooLong, detail))

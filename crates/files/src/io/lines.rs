@@ -1,6 +1,7 @@
-//! Reads lines one at a time, skips blank lines, and holds at most a fixed number of bytes of each line.
+//! Reads lines, or the items of a JSON array, one at a time. Skips blank lines, and holds at most a fixed number of bytes of each line.
 
 use super::coding::{LineEncoding, decode, decode_on};
+use super::items::Items;
 use super::quotes::{Dialect, Found, Quotes};
 use crate::tables::document::MAX_TEXT_BYTES;
 use dupsift_core::encoding::detect::is_utf8_after_all;
@@ -46,6 +47,7 @@ pub(super) struct Lines<R> {
     spare: Vec<u8>,
     encoding: Option<LineEncoding>,
     records: Option<Records>,
+    items: Option<Items>,
     ahead: Ahead,
     takes_turns: bool,
     turn: Option<MutexGuard<'static, ()>>,
@@ -83,6 +85,7 @@ impl<R: BufRead> Lines<R> {
             spare: Vec::new(),
             encoding,
             records,
+            items: None,
             ahead: Ahead::default(),
             takes_turns,
             turn,
@@ -102,6 +105,18 @@ impl<R: BufRead> Lines<R> {
     pub fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
         self.records = Some(Records { dialect, expected, longest, hopeless: 0 });
         self
+    }
+
+    /// Reads the items of a JSON array instead of lines, if `are_items` is set. The reader must be at the beginning of the file or of an
+    /// item.
+    pub fn items(mut self, are_items: bool) -> Lines<R> {
+        self.items = are_items.then(|| Items::new(self.offset == 0));
+        self
+    }
+
+    /// Returns whether a read may begin at the line or item that was read last.
+    pub fn may_begin_here(&self) -> bool {
+        self.items.as_ref().is_none_or(Items::is_inside)
     }
 
     /// Sets the number of fields that each subsequent multi-line record must have.
@@ -172,8 +187,9 @@ impl<R: BufRead> Lines<R> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);
         loop {
-            let start = self.offset;
             let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
+            self.skip_blank(white, &mut each)?;
+            let start = self.offset;
             let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
             // The number of bytes before the end of the record, if the end is already known.
@@ -198,7 +214,10 @@ impl<R: BufRead> Lines<R> {
                         *left -= end.unwrap_or(there.len()) as u64;
                         end
                     }
-                    (None, None) => memchr::memchr(b'\n', there),
+                    (None, None) => match &mut self.items {
+                        None => memchr::memchr(b'\n', there),
+                        Some(items) => items.end(there),
+                    },
                     (None, Some(quotes)) => match quotes.find(there) {
                         None => None,
                         Some(Found::Inside(line)) => {
@@ -251,6 +270,30 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
+    /// Skips blank lines, and the empty items of an array, at the cost of a search: a small compressed file may hold millions of them.
+    fn skip_blank(&mut self, white: fn(&u8) -> bool, each: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let (are_items, may_be_comma) = (self.items.is_some(), self.items.as_ref().is_some_and(Items::is_inside));
+        let is_blank = |byte: &u8| *byte == b'\n' || white(byte) || (may_be_comma && *byte == b',');
+        loop {
+            let there = self.ahead.look(&mut self.reader)?;
+            // Nearly all lines begin with text.
+            if !there.first().is_some_and(is_blank) {
+                return Ok(());
+            }
+            let run = &there[..there.iter().position(|byte| !is_blank(byte)).unwrap_or(there.len())];
+            // White space at the beginning of a line belongs to the line.
+            let run = if are_items { run } else { &run[..memchr::memrchr(b'\n', run).map_or(0, |last| last + 1)] };
+            if run.is_empty() {
+                return Ok(());
+            }
+            each(run)?;
+            let bytes = run.len();
+            self.number += memchr::memchr_iter(b'\n', run).count() as u64;
+            self.offset += bytes as u64;
+            self.ahead.consume(&mut self.reader, bytes);
+        }
+    }
+
     /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`. If the record turns out to
     /// be incomplete, only its first line belongs to it.
     fn end_of_record(&mut self, quotes: &mut Quotes, line: usize) -> io::Result<usize> {

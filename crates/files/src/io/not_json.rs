@@ -1,6 +1,6 @@
 //! Creates the message for a JSON lines file in which no line is an object, with the likely fix.
 
-use super::mended;
+use super::{foreign, mended};
 
 /// The number of characters of a parser message that are shown.
 const SHOWN: usize = 120;
@@ -16,30 +16,26 @@ pub(super) fn is_text(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
-/// Returns whether the line opens an array and does not close it.
-pub(super) fn is_open_array(line: &[u8]) -> bool {
-    let array = mended::read(line.trim_ascii(), |line| serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(line));
-    line.trim_ascii().starts_with(b"[") && array.is_err_and(|error| error.is_eof())
+/// Returns why a line is not JSON although parts of it are: it has a byte order mark, or consists of several lines.
+pub(super) fn of_parts(line: &[u8]) -> Option<(&'static str, &'static str)> {
+    if line.starts_with(b"\xEF\xBB\xBF") {
+        return Some(foreign::MARK);
+    }
+    // A carriage return in a string is escaped.
+    let is_end =
+        |at: usize| line[at + 1..].trim_ascii_start().starts_with(b"{") && line[..at].trim_ascii_end().ends_with(b"}");
+    memchr::memchr(b'\r', line).filter(|&at| is_end(at)).map(|_| foreign::RETURNS)
 }
 
 fn kind(line: &[u8]) -> (String, &'static str) {
     let line = line.trim_ascii();
-    let wide = line.starts_with(b"\xFF\xFE") || line.starts_with(b"\xFE\xFF");
-    let zeros = line.iter().take(64).filter(|byte| **byte == 0).count();
-    if wide || 4 * zeros >= line.len().min(64) {
-        return ("it looks like UTF-16".to_owned(), "; try `encoding=auto`");
+    if let Some((what, way_out)) = foreign::of_text(line) {
+        return (what.to_owned(), way_out);
     }
-    if line.iter().take(64).any(|byte| *byte < b' ' && !byte.is_ascii_whitespace()) {
-        return ("it looks like binary data".to_owned(), "");
-    }
-    if std::str::from_utf8(line).is_err() {
-        return ("it is not UTF-8".to_owned(), "; try `encoding=auto`, or the name of the encoding");
+    if let Some((what, way_out)) = of_parts(line) {
+        return (what.to_owned(), way_out);
     }
     match line.first() {
-        Some(b'[') => (
-            "it is the start of an array".to_owned(),
-            "; jq -c \".[]\" FILE writes each item of an array on its own line",
-        ),
         Some(b'{') => {
             let error = mended::read(line, |line| serde_json::from_slice::<serde::de::IgnoredAny>(line)).err();
             if error.as_ref().is_some_and(serde_json::Error::is_eof) {
@@ -65,14 +61,15 @@ mod tests {
     #[test]
     fn what_a_line_is_and_the_way_out() {
         for (line, what, way_out) in [
-            (&b"[{\"text\": \"a\"},"[..], "start of an array", "jq -c \".[]\""),
-            (b"{", "continues on the next line", "jq -c . FILE"),
+            (&b"{"[..], "continues on the next line", "jq -c . FILE"),
             (b"{\"text\": \"a", "continues on the next line", "jq -c . FILE"),
             (b"\xFF\xFE{\0\"\0", "UTF-16", "`encoding=auto`"),
             (b"{\0\"\0t\0e\0", "UTF-16", "`encoding=auto`"),
             (b"PK\x03\x04\x14", "binary data", "one object per line"),
             (b"\xB0\xA1", "not UTF-8", "`encoding=auto`"),
             (b"id,text", "expected value", "one object per line"),
+            (b"{\"text\":1}\r{\"text\":2}", "carriage return", "tr "),
+            (b"\xEF\xBB\xBF{}", "byte order mark", "sed "),
             (b"7", "not an object", "one object per line"),
             (b"{\"a\": }", "expected value", "one object per line"),
         ] {

@@ -1,4 +1,8 @@
-//! Determines the compression of a file from its last file extension.
+//! Determines the compression of a file from its last file extension and its first bytes.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,9 +48,28 @@ impl Packing {
         }
     }
 
+    /// Returns the compression of a file whose name indicates this compression. The content decides if it is compressed in a different way,
+    /// or not compressed but text. Any other content is damaged data in the compression that the name indicates.
+    pub(super) fn of_file(self, path: &Path) -> Packing {
+        let mut begin = [0; 64];
+        let read = File::open(path).and_then(|file| file.read_at(&mut begin, 0)).unwrap_or(0);
+        match Packing::of_bytes(&begin[..read]) {
+            Packing::Plain if self != Packing::Plain && is_text(&begin[..read]) => Packing::Plain,
+            Packing::Plain => self,
+            found => found,
+        }
+    }
+
     /// Returns the suffix that follows a format's name in messages: ` in gzip`.
     pub(super) fn said(self) -> String {
         let named = PACKINGS.into_iter().find(|(packing, ..)| *packing == self);
         named.map_or_else(String::new, |(_, _, name)| format!(" in {name}"))
     }
+}
+
+/// Returns whether these first bytes of a file are text in UTF-8; the last character may be incomplete.
+fn is_text(begin: &[u8]) -> bool {
+    let is_sign = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
+    let is_utf8 = std::str::from_utf8(begin).err().is_none_or(|error| error.error_len().is_none());
+    !begin.is_empty() && is_utf8 && begin.iter().all(is_sign)
 }

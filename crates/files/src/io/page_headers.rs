@@ -24,6 +24,8 @@ pub(super) struct Page {
     pub is_dictionary: bool,
     /// Whether the values of the page are dictionary indexes.
     pub in_dictionary: bool,
+    /// The number of bytes before the values that are never packed.
+    pub levels: u32,
 }
 
 /// The maximum number of headers read per chunk. In a chunk with more headers, pages would be empty or only about a kilobyte long.
@@ -51,6 +53,20 @@ pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
         pages.push(page);
     }
     Ok((headers.found == headers.rows).then_some(pages))
+}
+
+/// Returns the position of the values of the larger of the chunk's first two pages, and their size in the file, in bytes. The first page may
+/// be the dictionary. Returns `None` if a header cannot be read.
+pub(super) fn values_of_first(file: &File, chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+    let offsets = [chunk.dictionary_page_offset().filter(|&at| at > 0), Some(chunk.data_page_offset())];
+    let found = offsets.into_iter().flatten().filter_map(|at| {
+        let mut file = BufReader::with_capacity(4 << 10, file);
+        file.seek(SeekFrom::Start(u64::try_from(at).ok()?)).ok()?;
+        let page = page(&mut Compact { bytes: &mut file, depth: 0 }).ok()?;
+        let bytes = page.packed.checked_sub(page.levels)?;
+        Some((file.stream_position().ok()? + u64::from(page.levels), u64::from(bytes)))
+    });
+    found.max_by_key(|(_, bytes)| *bytes)
 }
 
 /// The limits on page lengths in a chunk.
@@ -152,6 +168,7 @@ fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
             (8, STRUCT) => header.each_field(&mut |header, field, of| match (field, of) {
                 (3, INTEGER) => Ok(rows = Some(length(header.integer()?)?)),
                 (4, INTEGER) => Ok(encoding = header.integer()?),
+                (5 | 6, INTEGER) => Ok(page.levels = page.levels.saturating_add(length(header.integer()?)?)),
                 _ => header.skip(of),
             })?,
             _ => header.skip(of)?,

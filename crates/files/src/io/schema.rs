@@ -71,6 +71,8 @@ pub struct KnownColumns {
     pub lists: Vec<String>,
     /// Whether the file may have more columns, because part of it could not be inspected.
     pub may_have_more: bool,
+    /// A hint for the case that a requested column is missing: the likely reason, such as a different separator. Empty if there is none.
+    pub hint: String,
 }
 
 impl From<Vec<Shown>> for KnownColumns {

@@ -4,6 +4,7 @@
 //! number becomes a number. An empty field is null; a field that consists of two quotes is an empty string.
 
 use super::coding::Coding;
+use super::foreign;
 use super::format::{Reading, Unusable};
 use super::json_row::{JsonId, Row};
 use super::json_value::{JsonValue, Take};
@@ -11,7 +12,7 @@ use super::jsonl::{self, Marks, Scan};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use super::quotes::{Dialect, Field, fields};
 use super::repacking::{Repacking, Tee};
-use super::schema::{self, Columns, Has, Shown};
+use super::schema::{self, Columns, Has, KnownColumns, Shown};
 use crate::tables::id::IdKind;
 use crate::tables::{Documents, RejectReason, Rejection};
 use dupsift_core::error::Result;
@@ -26,6 +27,8 @@ pub(super) struct Names {
     dialect: Dialect,
     /// The offset, in the first line, of the first byte that is not valid UTF-8. Only the names of requested columns must be UTF-8.
     not_utf8: Option<usize>,
+    /// What the first line consists of if it is not text, with the way out.
+    not_text: Option<String>,
 }
 
 impl Names {
@@ -39,7 +42,7 @@ impl Names {
     }
 
     fn next<R: BufRead>(lines: &mut Lines<R>, dialect: Dialect) -> std::result::Result<Names, String> {
-        let (mut all, mut not_utf8) = (Vec::new(), None);
+        let (mut all, mut not_utf8, mut not_text) = (Vec::new(), None, None);
         match lines.next().map_err(|error| failed(&error))? {
             None => {}
             Some((_, Line::TooLong(bytes))) => {
@@ -47,13 +50,21 @@ impl Names {
             }
             Some((_, Line::Bytes(line))) => {
                 not_utf8 = std::str::from_utf8(line).err().map(|error| error.valid_up_to());
+                let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace();
+                let strange = foreign::of_text(line).filter(|_| line.iter().any(is_control));
+                // A carriage return may only stand in quotes or at the end.
+                let has_returns = !line.contains(&b'"') && line.trim_ascii_end().contains(&b'\r');
+                if let Some((what, way_out)) = strange.or(has_returns.then_some(foreign::RETURNS)) {
+                    not_text = Some(format!("the first line does not name the columns: {what}{way_out}"));
+                    return Ok(Names { all: vec![String::new()], dialect, not_utf8, not_text });
+                }
                 fields(&String::from_utf8_lossy(line), dialect, &mut |field| {
                     all.push(field.text().unwrap_or_default().into_owned())
                 })
                 .map_err(|why| format!("the first line does not name the columns: {why}"))?;
             }
         }
-        Ok(Names { all, dialect, not_utf8 })
+        Ok(Names { all, dialect, not_utf8, not_text })
     }
 
     /// Returns which of the requested columns the file has.
@@ -62,30 +73,52 @@ impl Names {
         if let Some(name) = columns.names().into_iter().find(twice) {
             return Err(Unusable::Bad(format!("two columns are named {name:?}; expected unique names")));
         }
-        let shown: Vec<Shown> = self.all.iter().map(|name| Shown::named(name)).collect();
-        schema::check(columns, &shown)
-            .map_err(|why| match (self.not_utf8, self.other_separator(columns)) {
-                (Some(byte), _) => format!(
-                    "{why}; the column names are not UTF-8 from byte {byte} on; use `encoding=auto` to detect the encoding of each file"
-                ),
-                (None, Some(separator)) => {
-                    let sep = if self.is_sep_line() { "; remove the first line, which names the separator, and" } else { ";" };
-                    format!("{why}{sep} try `separator={separator}`")
-                }
-                (None, None) if self.is_sep_line() => {
-                    format!("{why}; remove the first line, which names the separator")
-                }
-                (None, None) => why,
-            })
-            .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
+        if let Some(why) = &self.not_text {
+            return Err(Unusable::Lacks(why.clone()));
+        }
+        schema::check(columns, &self.shown()).map_err(|why| match self.hint(&|name| columns.is_text(name)) {
+            Some(hint) => Unusable::Lacks(format!("{why}{hint} (the first line names the columns)")),
+            None => Unusable::Lacks(format!("{why} (the first line names the columns)")),
+        })
+    }
+
+    /// Returns the columns that messages may list: those with readable names.
+    fn shown(&self) -> Vec<Shown> {
+        let is_readable = |name: &&String| self.not_utf8.is_none() || !name.contains('\u{FFFD}');
+        self.all.iter().filter(is_readable).map(|name| Shown::named(name)).collect()
+    }
+
+    /// Returns the columns of the file, and a hint for the case that a requested column is missing.
+    ///
+    /// # Errors
+    /// Returns the reason why the first line does not name columns.
+    pub fn known(&self, asked: &[&str]) -> std::result::Result<KnownColumns, String> {
+        let hint = self.hint(&|name| asked.contains(&name)).unwrap_or_default();
+        self.not_text.clone().map_or(Ok(()), Err)?;
+        Ok(KnownColumns { hint, ..self.shown().into() })
+    }
+
+    /// Returns the likely reason why a requested column is missing, if it is the encoding or the separator of the file.
+    fn hint(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<String> {
+        match (self.not_utf8, self.other_separator(is_asked)) {
+            (Some(byte), _) => Some(format!(
+                "; the column names are not UTF-8 from byte {byte} on; use `encoding=auto` to detect the encoding of each file"
+            )),
+            (None, Some(separator)) => {
+                let sep =
+                    if self.is_sep_line() { "; remove the first line, which names the separator, and" } else { ";" };
+                Some(format!("{sep} try `separator={separator}`"))
+            }
+            (None, None) => self.is_sep_line().then(|| "; remove the first line, which names the separator".to_owned()),
+        }
     }
 
     /// Returns the separator that the first line appears to use, if that separator differs from the expected one and the line was
     /// therefore not split.
-    fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
+    fn other_separator(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<&'static str> {
         let [line] = self.all.as_slice() else { return None };
         let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
-        let is_name = |name: &str| columns.is_text(name.trim().trim_matches('"'));
+        let is_name = |name: &str| is_asked(name.trim().trim_matches('"'));
         let found = separators.into_iter().find(|(separator, _)| line.split(*separator).any(is_name));
         let found = found.or_else(|| separators.into_iter().find(|(separator, _)| line.contains(*separator)));
         found.map(|(_, name)| name)

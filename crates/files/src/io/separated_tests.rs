@@ -244,8 +244,10 @@ fn a_file_has_to_name_its_columns() {
 #[test]
 fn values_are_numbers_where_they_are_written_so() {
     let dialect = Dialect { delimiter: b',', ..Dialect::default() };
-    let (names, columns) =
-        (Names { all: vec!["title".into()], dialect, not_utf8: None }, super::super::testkit::columns());
+    let (names, columns) = (
+        Names { all: vec!["title".into()], dialect, not_utf8: None, not_text: None },
+        super::super::testkit::columns(),
+    );
     let shared = Shared::default();
     let value = |text: &str, spelled: bool| {
         let want = Want { spelled, ..Want::default() };

@@ -8,6 +8,7 @@ use super::asked::columns_of;
 use super::coding::Coding;
 use super::damaged::damaged;
 use super::find::{Found, FoundFile};
+use super::foreign;
 use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
 use super::hive;
 use super::repacked::Repacked;
@@ -117,7 +118,7 @@ pub fn open(
         repacking::look_at_all(&found, threads, work, |file, repacking| look(file, columns, &of_folders, repacking));
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();
-    let mut bad = Vec::new();
+    let (mut bad, data) = (Vec::new(), unread.take_data());
     let mut no_ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut lacking, mut unusable) = (None, 0usize);
     let mut first_doc = 0;
@@ -170,6 +171,7 @@ pub fn open(
         )
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
+    bad.extend(data);
     Ok((
         Source { files, notes, unread, columns: columns.clone(), apart: columns.apart(), shared: Shared::default() },
         bad,
@@ -185,8 +187,19 @@ fn look(
     of_folders: &[(String, DataType)],
     repacking: Option<&Repacking>,
 ) -> std::result::Result<(Looked, Option<Written>), Unusable> {
+    look_as_named(found, columns, of_folders, repacking).map_err(|why| foreign::named(found, why))
+}
+
+/// Inspects a file in the format that its name indicates.
+fn look_as_named(
+    found: &FoundFile,
+    columns: &Columns,
+    of_folders: &[(String, DataType)],
+    repacking: Option<&Repacking>,
+) -> std::result::Result<(Looked, Option<Written>), Unusable> {
     let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
+    foreign::pointer(&file).map_or(Ok(()), |why| Err(Unusable::Bad(why)))?;
     let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
     let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
     let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));

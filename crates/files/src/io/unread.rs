@@ -1,6 +1,9 @@
 //! Records the input files that are not read: the number of such files by file extension, and the names of unread files that have a
 //! supported extension.
 
+use super::bad_input::BadInput;
+use super::catalogs::Aside;
+use super::foreign;
 use super::formats;
 use super::ours::Ours;
 use super::packing::Packing;
@@ -20,10 +23,29 @@ const MOST_NAMED: usize = 10;
 /// The maximum length of a file extension, in characters; a longer suffix counts as part of the name.
 const LONGEST_ENDING: usize = 10;
 
+/// The reason why a file is not read, apart from its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// The file is not a regular file but of this kind.
+    Special(&'static str),
+    /// The file stands beside the data of its folder.
+    Aside(Aside),
+}
+
+/// A file that is not read.
+pub(super) struct Other {
+    pub path: PathBuf,
+    /// The name of the file in messages.
+    pub label: String,
+    pub why: Option<Why>,
+}
+
 /// Files that are not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unread {
     by_ending: BTreeMap<String, u64>,
+    /// The files that, judging by their extensions, contain rows.
+    data: Vec<BadInput>,
     special: Vec<(String, String)>,
     /// Folders written by dupsift that were skipped because they were not given as inputs.
     skipped: BTreeMap<PathBuf, Ours>,
@@ -32,16 +54,43 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// Counts files, given the path of each file and, for special files, the kind of the file.
-    pub(super) fn of(files: impl Iterator<Item = (String, Option<&'static str>)>) -> Unread {
+    /// Counts files.
+    pub(super) fn of(files: impl Iterator<Item = Other>) -> Unread {
         let mut unread = Unread::default();
-        for (path, special) in files {
-            let ending = special.map_or_else(|| ending(Path::new(&path)), |kind| format!("({kind})"));
+        for Other { path, label, why } in files {
+            let ending = if let Some(Why::Special(kind)) = why { format!("({kind})") } else { ending(&path) };
             let known = unread.by_ending.len() < MOST_ENDINGS || unread.by_ending.contains_key(&ending);
             *unread.by_ending.entry(if known { ending } else { "(other endings)".to_owned() }).or_default() += 1;
-            unread.special.extend(special.map(|kind| (path, format!("is {kind} and is not read"))));
+            let shown = || path.display().to_string();
+            match why {
+                Some(Why::Special(kind)) => unread.special.push((shown(), format!("is {kind} and is not read"))),
+                Some(Why::Aside(Aside::Cache)) => unread.special.push((
+                    shown(),
+                    "is not read: it is a cache of the datasets library; pass the file by name to read it".to_owned(),
+                )),
+                Some(Why::Aside(Aside::Description)) => {}
+                None => {
+                    let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+                    let data = foreign::why_unread(&path);
+                    unread.data.extend(data.map(|why| BadInput { path, label, why, bytes, takes_part: false }));
+                }
+            }
         }
         unread
+    }
+
+    /// Removes and returns the files that contain rows, judging by their extensions.
+    pub(super) fn take_data(&mut self) -> Vec<BadInput> {
+        let data = std::mem::take(&mut self.data);
+        for file in &data {
+            let ending = ending(&file.path);
+            let key = if self.by_ending.contains_key(&ending) { ending } else { "(other endings)".to_owned() };
+            if let Some(count) = self.by_ending.get_mut(&key) {
+                *count -= 1;
+            }
+        }
+        self.by_ending.retain(|_, count| *count > 0);
+        data
     }
 
     /// Adds folders written by dupsift: the folders that are skipped, and the folders that are read because they were given as inputs.
@@ -198,11 +247,11 @@ mod tests {
         ] {
             assert_eq!(ending(Path::new(name)), expected, "{name}");
         }
-        let unread = Unread::of((0..250).map(|number| (format!("a.{number}"), None)));
+        let other = |name: &str| Other { path: name.into(), label: name.to_owned(), why: None };
+        let unread = Unread::of((0..250).map(|number| other(&format!("a.{number}"))));
         assert_eq!((unread.by_ending().len(), unread.by_ending().values().sum::<u64>()), (101, 250));
         assert_eq!(unread.by_ending()["(other endings)"], 150);
-        let few =
-            Unread::of([("a.csv".to_owned(), None), ("b.csv".to_owned(), None), ("c".to_owned(), None)].into_iter());
+        let few = Unread::of(["a.csv", "b.csv", "c"].map(other).into_iter());
         assert_eq!(few.to_string(), "3 files that are not read: (no ending) 1, .csv 2");
     }
 }

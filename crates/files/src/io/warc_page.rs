@@ -30,11 +30,12 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     if !block.starts_with(b"HTTP/") {
         let answer = declared.is_some_and(|declared| essence(declared) == "application/http");
         if answer {
-            return Payload { content_type: None, page: Err(broken("no HTTP header")) };
+            let why = if block.is_empty() { RejectReason::NoBody.into() } else { broken("no HTTP header") };
+            return Payload { content_type: None, page: Err(why) };
         }
         return Payload { content_type: declared.map(str::to_owned), page: page(declared, block.into()) };
     }
-    let Some((head, body)) = split(block) else {
+    let Some((head, body)) = split(block).or_else(|| is_head(block).then_some((block, &[][..]))) else {
         return Payload { content_type: None, page: Err(broken("the HTTP header is not terminated")) };
     };
     let (status, fields) = parted(head);
@@ -83,6 +84,17 @@ fn split(block: &[u8]) -> Option<(&[u8], &[u8])> {
     None
 }
 
+/// Returns whether a block consists of a header alone. Some crawlers store a response without a body, such as a redirect, without the blank
+/// line after its header.
+fn is_head(block: &[u8]) -> bool {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+    let is_field = |line: &[u8]| {
+        let name = line.split(|byte| *byte == b':').next().filter(|name| name.len() < line.len());
+        line.is_empty() || line.starts_with(b" ") || name.is_some_and(|name| name.iter().all(is_of_name))
+    };
+    block.len() <= HEAD_BYTES && block.split(|byte| *byte == b'\n').skip(1).all(|line| is_field(line.trim_ascii_end()))
+}
+
 /// Checks that the status line, such as `HTTP/1.1 200 OK`, reports success.
 fn answered(line: &[u8]) -> Result<(), Rejection> {
     let mut parts = line.split(|byte| byte.is_ascii_whitespace()).skip(1).filter(|part| !part.is_empty());
@@ -95,8 +107,11 @@ fn answered(line: &[u8]) -> Result<(), Rejection> {
     }
 }
 
-/// Returns the body if it is HTML or text and has at most [`MAX_TEXT_BYTES`] bytes.
+/// Returns the body if it is HTML or text and has between one and [`MAX_TEXT_BYTES`] bytes.
 fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Rejection> {
+    if body.is_empty() {
+        return Err(RejectReason::NoBody.into());
+    }
     named(content_type)?;
     if content_type.is_none() && !is_like_html(&body) {
         return Err(Rejection::new(RejectReason::NotHtml, "no content type"));

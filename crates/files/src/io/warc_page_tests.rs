@@ -86,7 +86,7 @@ fn chunks_are_put_together() {
     assert_eq!(good(chunked, b"6\r\n<html>\r\n"), b"<html>");
     // Data that is not a chunk is used unchanged.
     assert_eq!(good(chunked, b"6\r\n<html>\r\n<p>no chunk"), b"<html><p>no chunk");
-    assert_eq!(good(chunked, b"0\r\n\r\n"), b"");
+    assert_eq!(answer(chunked, b"0\r\n\r\n"), Err(RejectReason::NoBody.into()));
     assert_eq!(good(chunked, b"6\r\n<html>\r\nFFFFFFFFFFFFFFFF\r\nabc"), b"<html>abc");
 }
 
@@ -141,7 +141,7 @@ fn only_html_and_text_are_pages() {
     assert_eq!(of("text/x-%ff<script>"), Err(Rejection::new(RejectReason::NotHtml, "unknown type")));
     assert_eq!(of(&format!("a/{}", "b".repeat(100))), Err(Rejection::new(RejectReason::NotHtml, "unknown type")));
     // Without a declared type, the first character decides whether the body is HTML.
-    assert_eq!(of(""), Err(Rejection::new(RejectReason::NotHtml, "no content type")));
+    assert_eq!(answer("Content-Type:\r\n", b"a"), Err(Rejection::new(RejectReason::NotHtml, "no content type")));
     for page in [b"<p>".as_slice(), b"\xEF\xBB\xBF \r\n<!doctype html>", b"\xFF\xFE<\0p\0>\0", b"\0<\0p\0>"] {
         assert_eq!(answer("Content-Type:\r\n", page), Ok(page.to_vec()));
     }
@@ -164,11 +164,22 @@ fn status_and_head_of_the_server() {
         Err(Rejection::new(RejectReason::HttpStatus, "301"))
     );
     assert_eq!(of("HTTP/1.1 OK\r\n\r\n<p>"), Err(broken("no HTTP status")));
-    assert_eq!(of("HTTP/1.1 200 OK\r\nX: y\r\n"), Err(broken("the HTTP header is not terminated")));
+    // A header may be all that there is, with or without a blank line.
+    for end in ["", "\r\n", "\r\n\r\n"] {
+        let no_body = Err(RejectReason::NoBody.into());
+        assert_eq!(of(&format!("HTTP/1.1 200 OK\r\nX-Y: z{end}")), no_body);
+        assert_eq!(of(&format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0{end}")), no_body);
+        let status = |status: &str| Err(Rejection::new(RejectReason::HttpStatus, status));
+        assert_eq!(of(&format!("HTTP/1.1 302 Found\r\nLocation: http://a/?b:c{end}")), status("302"));
+        assert_eq!(of(&format!("HTTP/1.1 301 Moved{end}")), status("301"));
+    }
+    for text in ["HTTP/1.1 200 OK\r\n<p>a", "HTTP/1.1 200 OK\r\nX: y\r\n<a href='http://b'>"] {
+        assert_eq!(of(text), Err(broken("the HTTP header is not terminated")));
+    }
     let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n<p>", "y".repeat(HEAD_BYTES));
     assert_eq!(of(&long), Err(broken("the HTTP header is not terminated")));
     assert_eq!(of("<p>"), Err(broken("no HTTP header")));
-    assert_eq!(of(""), Err(broken("no HTTP header")));
+    assert_eq!(of(""), Err(RejectReason::NoBody.into()));
 }
 
 #[test]

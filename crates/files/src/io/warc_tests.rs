@@ -326,7 +326,8 @@ fn what_holds_no_record_is_a_bad_file() {
         bad.into_iter().map(|bad| bad.why).collect::<Vec<_>>().concat()
     };
     assert_eq!(why("a.warc", b"<html>"), "cannot be read as a web archive: it has no records");
-    assert_eq!(why("a.warc.gz", b"WARC/1.0\r\n"), "cannot be read as a web archive in gzip: it has no records");
+    assert_eq!(why("a.warc.gz", b"WARC/1.0\r\n"), "cannot be read as a web archive: it has no records");
+    assert_eq!(why("a.warc.gz", &gz(b"WARC/1.0\r\n")), "cannot be read as a web archive in gzip: it has no records");
     let cut = why("a.wet.zst", b"\x5D\x2A\x4D\x18\xFF\0\0\0abc");
     assert_eq!(cut, "cannot be read as a web archive in Zstandard: the file ends within the dictionary");
     let huge = why("a.wet.zst", b"\x5D\x2A\x4D\x18\xFF\xFF\xFF\xFFabc");

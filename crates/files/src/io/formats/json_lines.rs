@@ -1,4 +1,4 @@
-//! Implements the JSON lines format, which has one object per line.
+//! Implements the JSON lines format, which has one object per line. A file may also be one array of objects.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::{Coding, Text};
@@ -35,7 +35,7 @@ impl Format for JsonLines {
     }
 
     fn endings(&self) -> &'static [&'static str] {
-        &[".jsonl", ".ndjson", ".json"]
+        &[".jsonl", ".ndjson", ".json", ".jsonlines", ".jl"]
     }
 
     /// Files that contain settings or describe a corpus often have this extension, but are not JSON lines.
@@ -58,10 +58,12 @@ impl Format for JsonLines {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         };
         let scan = |coding| jsonl::scan(file.try_clone()?, coding, columns, repacking);
-        let lines =
-            |coding: Coding, text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
+        let lines = |coding: Coding, text| {
+            let lines = Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines());
+            lines.items(coding.is_array).taking_turns()
+        };
         let is_row = |line: &[u8]| mended::read(line, |line| serde_json::from_slice::<IgnoredAny>(line)).is_ok();
-        let resolved = coding.resolved(&file).map_err(failed)?;
+        let resolved = coding.resolved(&file).and_then(|coding| coding.of_json(&file)).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), Err)?;
         let (notes, lost) = Behind::notes(scan.behind);
@@ -158,7 +160,11 @@ impl Format for JsonLines {
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
-        copy_lines::copy(file, copying, None)
+        if copying.coding.is_array {
+            copy_lines::copy_items(file, copying)
+        } else {
+            copy_lines::copy(file, copying, None)
+        }
     }
 
     fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
@@ -241,8 +247,9 @@ fn ids_of<'n>(line: &[u8], names: IdColumns<'n>) -> std::result::Result<OwnedIds
     Ok(([text(a)?, text(b)?], label))
 }
 
-/// Returns the lines of a file as UTF-8. Lines of more than `limit` bytes are reported as too long.
+/// Returns the lines of a file, or the items of its array, as UTF-8. Lines of more than `limit` bytes are reported as too long.
 fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
-    let coding = coding.resolved(&file)?;
-    Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()).taking_turns())
+    let coding = coding.resolved(&file)?.of_json(&file)?;
+    let lines = Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines());
+    Ok(lines.items(coding.is_array).taking_turns())
 }

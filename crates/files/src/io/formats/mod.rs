@@ -166,7 +166,7 @@ mod tests {
     fn messages_name_every_ending() {
         assert_eq!(
             endings(),
-            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, .arrow (or .feather for .arrow), \
+            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json, .jsonlines, .jl for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, .arrow (or .feather for .arrow), \
              .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }

@@ -10,7 +10,7 @@ use crate::io::lines::{Line, MAX_LINE_BYTES};
 use crate::io::quotes::{Dialect, Separator, fields};
 use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
-use crate::io::schema::{Columns, KnownColumns, Shown};
+use crate::io::schema::{Columns, KnownColumns};
 use crate::io::separated::{self, Names};
 use crate::tables::{Documents, RejectReason, Rejection};
 use arrow::datatypes::DataType;
@@ -130,10 +130,9 @@ impl Format for Separated {
         separated::read(file, reading, self.dialect(reading.coding), each)
     }
 
-    fn columns(&self, file: File, coding: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        let names = self.names(&file, coding)?.all;
-        let shown: Vec<Shown> = names.iter().map(|name| Shown::named(name)).collect();
-        Ok((!shown.is_empty()).then(|| shown.into()))
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let names = self.names(&file, coding)?;
+        if names.all.is_empty() { Ok(None) } else { names.known(asked).map(Some) }
     }
 
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {

@@ -10,12 +10,12 @@ use crate::io::lines::{LOOKED_AT_BYTES, Lines, MAX_LINE_BYTES};
 use crate::io::repacking::{Repacking, Tee};
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns};
-use crate::io::{copy_lines, json_value};
+use crate::io::{copy_lines, foreign, json_value};
 use crate::tables::{Documents, RejectReason, Rejection};
 use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _, Seek as _};
 
 #[derive(Debug)]
 pub(super) struct TextLines;
@@ -59,7 +59,11 @@ impl Format for TextLines {
         let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
         let resolved = coding.resolved(&file).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
-        let (notes, lost) = Behind::notes(scan.behind);
+        let (mut notes, lost) = Behind::notes(scan.behind);
+        if scan.rows == 1 && has_returns(&file, coding).map_err(failed)? {
+            let (what, way_out) = foreign::RETURNS;
+            notes.push(format!("{what}, so the file is one document{way_out}"));
+        }
         Ok(Opened {
             pieces: scan.pieces,
             longest: scan.longest,
@@ -94,6 +98,18 @@ impl Format for TextLines {
         copy_lines::copy(file, copying, None)
     }
 }
+
+/// Returns whether the beginning of a file contains a carriage return that a line feed does not follow.
+fn has_returns(mut file: &File, coding: Coding) -> io::Result<bool> {
+    file.rewind()?;
+    let mut begin = Vec::new();
+    coding.text(file.try_clone()?)?.take(BEGIN_BYTES).read_to_end(&mut begin)?;
+    file.rewind()?;
+    Ok(begin.windows(2).any(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n')))
+}
+
+/// The number of bytes at the beginning of a file of one line that are searched for carriage returns.
+const BEGIN_BYTES: u64 = 64 << 10;
 
 /// Counts the lines that are not blank.
 fn scan(file: File, coding: Coding, repacking: Option<&Repacking>) -> io::Result<Scan> {

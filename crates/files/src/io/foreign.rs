@@ -1,0 +1,182 @@
+//! Describes files whose name or content shows that they hold data in a format that is not read, so that they are not overlooked.
+
+use super::find::FoundFile;
+use super::format::Unusable;
+use super::formats::{self, TextFiles};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+/// The extensions of files that contain rows or other files, with what to do about them.
+const ENDINGS: &[(&str, &[&str])] = &[
+    ("Avro is not read; convert it to Parquet or JSON lines", &[".avro"]),
+    ("ORC is not read; convert it to Parquet or JSON lines", &[".orc"]),
+    ("Lance is not read; convert it to Parquet or JSON lines", &[".lance"]),
+    ("TFRecord is not read; convert it to Parquet or JSON lines", &[".tfrecord", ".tfrecords"]),
+    ("MessagePack is not read; convert it to Parquet or JSON lines", &[".msgpack"]),
+    ("pickle is not read; convert it to Parquet or JSON lines", &[".pkl", ".pickle"]),
+    ("databases are not read; export it to Parquet, JSON lines or CSV", &[".sqlite", ".sqlite3", ".duckdb", ".mdb"]),
+    ("spreadsheets are not read; export it to Parquet, JSON lines or CSV", &[".xls", ".xlsx", ".ods"]),
+    (
+        "files of statistics programs are not read; convert it to Parquet or CSV",
+        &[".dta", ".sav", ".sas7bdat", ".rds", ".rdata"],
+    ),
+    (
+        "archives are not read; unpack it",
+        &[".zip", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".7z", ".rar", ".tar.gz", ".tar.zst"],
+    ),
+    ("the extension of Parquet files is .parquet; rename it", &[".pq", ".parq"]),
+    ("the extension of Arrow files is .arrow; rename it", &[".ipc", ".arrows"]),
+    ("the extension of JSON lines is .jsonl; rename it", &[".ldjson", ".ndj"]),
+    ("the extension of tab-separated values is .tsv; rename it", &[".tab"]),
+    ("the extension of separated values is .csv; rename it, and pass `separator`", &[".psv"]),
+    (
+        "its compression is not read; decompress it, or compress it with gzip (.gz) or Zstandard (.zst)",
+        &[".bz2", ".xz", ".lzma", ".lz4", ".lzo", ".lz", ".br", ".snappy", ".sz", ".deflate", ".z"],
+    ),
+    ("the extensions of compressed files are .gz and .zst; rename it", &[".gzip", ".zstd"]),
+    (
+        "only lines, web archives and text files can be compressed, and the extension before .gz or .zst shows the format; rename or decompress it",
+        &[".gz", ".zst"],
+    ),
+];
+
+/// Returns why a file that contains data, judging by its extension, is not read; `None` if the extension is not one of data.
+pub(super) fn why_unread(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    // The options for text files say how these are read.
+    if formats::of(path, TextFiles::Whole).is_some() {
+        return None;
+    }
+    let found = ENDINGS.iter().find(|(_, endings)| endings.iter().any(|ending| name.ends_with(ending)));
+    found.map(|(why, _)| (*why).to_owned())
+}
+
+/// The first bytes of formats, with the name of each, and its extension if it is read.
+const SIGNS: &[(&[u8], &str, &str)] = &[
+    (b"PAR1", "a Parquet file", ".parquet"),
+    (b"ARROW1", "an Arrow file", ".arrow"),
+    (b"FEA1", "a Feather file of version 1 (write it again with pyarrow.feather)", ""),
+    (b"ORC", "an ORC file", ""),
+    (b"Obj\x01", "an Avro file", ""),
+    (b"BZh", "compressed with bzip2", ""),
+    (b"\xFD7zXZ\0", "compressed with xz", ""),
+    (b"\x04\x22\x4D\x18", "compressed with LZ4", ""),
+    (b"7z\xBC\xAF\x27\x1C", "a 7z archive", ""),
+    (b"PK\x03\x04", "a ZIP archive", ""),
+    (b"SQLite format 3\0", "an SQLite database", ""),
+    (b"\x89HDF\r\n\x1A\n", "an HDF5 file", ""),
+    (b"WARC/1", "a web archive", ".warc"),
+    (b"%PDF-", "a PDF file", ""),
+];
+
+/// The beginning of a file that stands for the data that Git LFS stores elsewhere.
+const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// Returns the reason why a file has no data if it is a pointer of Git LFS.
+pub(super) fn pointer(file: &File) -> Option<String> {
+    let why = "it is a Git LFS pointer to the data; fetch the data with git lfs pull";
+    begin(file).starts_with(POINTER).then(|| why.to_owned())
+}
+
+/// Replaces the reason why a file is unusable if its first bytes show that it has a different format.
+pub(super) fn named(found: &FoundFile, why: Unusable) -> Unusable {
+    let begin = File::open(&found.path).map(|file| begin(&file)).unwrap_or_default();
+    let sign = SIGNS.iter().find(|(sign, ..)| begin.starts_with(sign));
+    match sign.filter(|(.., ending)| !found.format.endings().contains(ending)) {
+        None => why,
+        Some((_, what, "")) => Unusable::Bad(format!("it is {what}, not {}", found.format.name())),
+        Some((_, what, ending)) => {
+            Unusable::Bad(format!("it is {what}, not {}; rename it to {ending}", found.format.name()))
+        }
+    }
+}
+
+fn begin(file: &File) -> Vec<u8> {
+    let mut bytes = vec![0; 64];
+    let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+    bytes.truncate(read);
+    bytes
+}
+
+/// Describes a file whose lines end as on old Apple computers.
+pub(super) const RETURNS: (&str, &str) =
+    ("its lines end in a carriage return without a line feed", "; convert it with tr '\\r' '\\n' < FILE");
+
+/// Describes a byte order mark that is not at the beginning of a file.
+pub(super) const MARK: (&str, &str) = (
+    "it begins with a byte order mark, as if files had been joined",
+    "; remove it with sed 's/^\\xEF\\xBB\\xBF//' FILE",
+);
+
+/// Returns what text consists of instead of UTF-8 lines, with the way out; `None` if it may be lines.
+pub(super) fn of_text(text: &[u8]) -> Option<(&'static str, &'static str)> {
+    let begin = &text[..text.len().min(64)];
+    let is_marked = text.starts_with(b"\xFF\xFE") || text.starts_with(b"\xFE\xFF");
+    // In UTF-16, the zeros of ASCII characters are all at even or all at odd positions.
+    let zeros = [0, 1].map(|first| begin.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count());
+    let is_wide = zeros.contains(&0) && zeros.iter().sum::<usize>() > 1;
+    if is_marked || is_wide || 4 * zeros.iter().sum::<usize>() >= begin.len().max(1) {
+        return Some(("it looks like UTF-16", "; try `encoding=auto`"));
+    }
+    if begin.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace()) {
+        return Some(("it looks like binary data", ""));
+    }
+    let way_out = "; try `encoding=auto`, or the name of the encoding";
+    std::str::from_utf8(text).is_err().then_some(("it is not UTF-8", way_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::find::find_all;
+    use super::super::source::open;
+    use super::super::testkit::columns;
+    use super::*;
+
+    #[test]
+    fn extensions_of_data_are_known_and_those_of_other_files_are_not() {
+        for name in
+            ["a.avro", "A.ORC", "b.jsonl.bz2", "c.csv.XZ", "a.parquet.gz", "x.tar.gz", "d.gz", "a.jsonl.gzip", "a.pq"]
+        {
+            assert!(why_unread(Path::new(name)).is_some(), "{name}");
+        }
+        for name in ["README", "a.png", "LICENSE.txt", "a.txt.gz", "a.html", "a.jsonl.gz", "model.safetensors", "gz"] {
+            assert_eq!(why_unread(Path::new(name)), None, "{name}");
+        }
+        assert!(why_unread(Path::new("a.tar.gz")).is_some_and(|why| why.contains("unpack it")));
+    }
+
+    #[test]
+    fn files_of_data_that_are_not_read_are_bad_inputs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, bytes) in [
+            ("a.jsonl", &b"{\"text\":\"a\"}\n"[..]),
+            ("b.jsonl.bz2", b"BZh91AY"),
+            ("c.avro", b"Obj\x01"),
+            ("d.png", b"\x89PNG"),
+            ("e.jsonl", b"PAR1\0\0\0\0PAR1"),
+            ("f.csv", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"),
+            ("g.parquet", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n"),
+            ("h.csv", b"PK\x03\x04\x14\0\0\0"),
+        ] {
+            std::fs::write(folder.path().join(name), bytes).expect("written");
+        }
+        let found = find_all(&[folder.path().to_string_lossy().into_owned()], Default::default()).expect("found");
+        let (source, bad) = open(found, &columns(), 2, None).expect("opened");
+        let said: Vec<String> = bad.iter().map(|bad| format!("{}: {}", bad.label, bad.why)).collect();
+        let expected = [
+            ("b.jsonl.bz2", "its compression is not read"),
+            ("c.avro", "Avro is not read"),
+            ("e.jsonl", "it is a Parquet file, not JSON lines; rename it to .parquet"),
+            ("f.csv", "it is a Git LFS pointer"),
+            ("g.parquet", "it is a Git LFS pointer"),
+            ("h.csv", "it is a ZIP archive, not CSV"),
+        ];
+        assert_eq!(said.len(), expected.len(), "{said:?}");
+        for (name, why) in expected {
+            assert!(said.iter().any(|said| said.starts_with(&format!("{name}: {why}"))), "{name}: {said:?}");
+        }
+        assert!(bad.iter().all(|bad| bad.bytes > 0));
+        assert_eq!((source.documents(), source.unread.by_ending().clone()), (1, [(".png".to_owned(), 1)].into()));
+    }
+}
