@@ -3,9 +3,12 @@
     scripts/contaminated.py recall CORPUS DOCS...      items from DOCS, planted in documents of CORPUS
     scripts/contaminated.py precision CORPUS DOCS...   searches CORPUS for passages from DOCS, which it should not contain
     scripts/contaminated.py cost CORPUS                searches CORPUS for 10,000 items
+    scripts/contaminated.py planted CORPUS ITEMS       plants texts of real items in documents of CORPUS
 
-CORPUS and DOCS are Parquet files with columns id and text; each of DOCS is in one language. Requires pyarrow. `DUPSIFT` is the program
-(default: target/release/dupsift), `MORE` has additional options, such as "--ngram 5", and `ITEMS` is the number of items to plant.
+CORPUS and DOCS are Parquet files with columns id and text; each of DOCS is in one language. ITEMS is a folder with items.parquet (id,
+question, choices, answer) and plants.parquet (doc, kind, item, planted: the text to insert into the document; the kinds near_... are no
+leaks). Requires pyarrow. `DUPSIFT` is the program (default: target/release/dupsift), `MORE` has additional options, such as "--ngram 5", and
+`ITEMS` is the number of items to plant.
 """
 
 from __future__ import annotations
@@ -166,6 +169,33 @@ def precision(corpus: str, documents: list[str], folder: Path) -> None:
             print(f"    {row['score']:.2f} {row['eval_id']} in {row['id']}: {row['text'][:120]!r}")
 
 
+def planted(corpus: str, items: str, folder: Path) -> None:
+    plants = pq.read_table(f"{items}/plants.parquet").to_pylist()
+    of_doc = {plant["doc"]: plant for plant in plants}
+    table = pq.read_table(corpus, columns=["id", "text"])
+    ids, hosts = table["id"].to_pylist(), table["text"].to_pylist()
+    for at, (id, host) in enumerate(zip(ids, hosts)):
+        if id in of_doc:
+            ends = [end.end() for end in re.finditer(r"\n|[.!?。！？](?=\s|$|[\u4e00-\u9fff])", host)] or [len(host) // 2]
+            cut = min(ends, key=lambda end: abs(end - len(host) // 2))
+            hosts[at] = f"{host[:cut].rstrip(' ')}\n{of_doc[id]['planted']}\n{host[cut:].lstrip(' ')}"
+    write(folder / "corpus.parquet", id=ids, text=hosts)
+    report = contaminated(folder / "corpus.parquet", f"{items}/items.parquet", folder / "out", "--overwrite")
+    rows = pq.read_table(folder / "out/contaminated").to_pylist()
+    print(f"{report['cpu_seconds']:.1f} CPU seconds, {report['peak_memory_bytes'] / 1e6:.0f} MB")
+    for least in (0.8, 0.5):
+        found: dict[str, set[str]] = {}
+        for row in rows:
+            if row["score"] >= least:
+                found.setdefault(row["id"], set()).add(row["eval_id"])
+        for kind in dict.fromkeys(plant["kind"] for plant in plants):
+            some = [plant for plant in plants if plant["kind"] == kind]
+            hits = sum(bool(found.get(one["doc"])) if kind.startswith("near") else one["item"] in found.get(one["doc"], ()) for one in some)
+            print(f"at {least}: {kind} {hits} of {len(some)}")
+        print(f"at {least}: {sum(len(hits) for doc, hits in found.items() if doc not in of_doc)} rows in other documents")
+    print(f"{sum(row['relation'] == 'variant' for row in rows)} variants")
+
+
 def cost(corpus: str, folder: Path) -> None:
     rng = random.Random(SEED)
     items = passages(texts(corpus), 10_000, rng)
@@ -199,6 +229,8 @@ def main() -> None:
             recall(corpus, documents, Path(folder))
         elif verb == "precision":
             precision(corpus, documents, Path(folder))
+        elif verb == "planted":
+            planted(corpus, documents[0], Path(folder))
         else:
             cost(corpus, Path(folder))
 

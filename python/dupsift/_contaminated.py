@@ -36,7 +36,7 @@ _OF_ITEMS = {
     "suite_column": "suite",
 }
 # Keywords of the search that do not name a column.
-_OF_SEARCH = ("ngram", "threshold", "cut_spans")
+_OF_SEARCH = ("ngram", "public_documents", "threshold", "cut_spans")
 
 
 class Contamination(Output):
@@ -59,7 +59,7 @@ class Contamination(Output):
 
     @cached_property
     def clean_mask(self) -> Column:
-        """One boolean per row of the corpus: True if no item reaches the threshold in the row."""
+        """One boolean per row of the corpus: False if the row is contaminated."""
         self._there()
         return _dupsift.contaminated_mask(os.fspath(self.path))
 
@@ -83,19 +83,20 @@ class Contamination(Output):
         check_order(frame, report, self.contaminated(), None if self._corpus is None else self._corpus.path)
 
     def contaminated(self) -> Table:
-        """One row per document and item with a score of at least 0.5.
+        """One row per document and item with a score of at least 0.5, and one per variant of an item.
 
-        Columns: id, doc, eval_id, suite; score, 0 to 1; grams, grams_found; answer_found; start, end, in characters; start_byte, end_byte;
+        Columns: id, doc, eval_id, suite; relation (leak, variant, public); score, 0 to 1; grams, grams_found; answer_found; start, end, in characters; start_byte, end_byte;
         text, the beginning of the span.
         """
         return self._table("contaminated")
 
     def items(self) -> Table:
-        """One row per item: eval_id, suite, tokens, status (found, not found, public, too short), documents_80, documents_50, score, text."""
+        """One row per item: eval_id, suite, tokens, status (found, variant, not found, public, shared, too short), documents_80, documents_50,
+        variants, score, text."""
         return self._table("items")
 
     def suites(self) -> Table:
-        """One row per evaluation set: suite, items, too_short, public, found_80, found_50, documents_80, documents_50."""
+        """One row per evaluation set: suite, items, too_short, public, found_80, found_50, documents_80, documents_50, variants."""
         return self._table("suites")
 
     def rejected(self) -> Table:

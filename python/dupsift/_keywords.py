@@ -137,6 +137,7 @@ class ContaminatedOptions(TypedDict, total=False):
     answer_column: str
     suite_column: str
     ngram: int
+    public_documents: int
     overwrite: bool
     work: str | os.PathLike[str]
     accept: bool

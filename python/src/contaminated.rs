@@ -50,7 +50,7 @@ pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String>
         .map_err(|error| raised(py, error))
 }
 
-/// Returns a mask over the rows in the corpus. A value is true if the row is kept, that is, if no item reaches the threshold in this row.
+/// Returns a mask over the rows in the corpus. A value is true if the row is not contaminated.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished search, or if a table is damaged.
@@ -72,16 +72,17 @@ fn mask(folder: &Path) -> Result<Vec<bool>> {
     let path = folder.join("contaminated/part-00000.parquet");
     let wrong = || Error::BadFile {
         path: path.clone(),
-        why: "expected the columns doc and score, as written by dupsift contaminated".into(),
+        why: "expected the columns doc, relation and score, as written by dupsift contaminated".into(),
     };
-    for batch in TableReader::open(&path, &["doc", "score"])? {
+    for batch in TableReader::open(&path, &["doc", "relation", "score"])? {
         let batch = batch?;
         let docs = batch.column_by_name("doc").and_then(|column| column.as_primitive_opt::<Int64Type>());
         let scores = batch.column_by_name("score").and_then(|column| column.as_primitive_opt::<Float32Type>());
-        let (docs, scores) = docs.zip(scores).ok_or_else(wrong)?;
-        for (&doc, &score) in docs.values().iter().zip(scores.values()) {
+        let relations = batch.column_by_name("relation").and_then(|column| column.as_string_opt::<i32>());
+        let ((docs, scores), relations) = docs.zip(scores).zip(relations).ok_or_else(wrong)?;
+        for ((&doc, &score), relation) in docs.values().iter().zip(scores.values()).zip(relations) {
             let clean = usize::try_from(doc).ok().and_then(|doc| clean.get_mut(doc)).ok_or_else(wrong)?;
-            *clean &= f64::from(score) < record.threshold;
+            *clean &= relation != Some("leak") || score < record.threshold as f32;
         }
     }
     Ok(clean)

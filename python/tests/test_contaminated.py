@@ -21,7 +21,7 @@ class Contaminated(Case):
     def check(self, found: ds.Contamination) -> None:
         self.assertEqual(list(found.clean_mask), [True, False, True])
         rows = list(found.contaminated())
-        self.assertEqual([(row["id"], row["eval_id"], row["answer_found"]) for row in rows], [("b", "q1", True)])
+        self.assertEqual([(row["id"], row["relation"], row["answer_found"]) for row in rows], [("b", "leak", True)])
         self.assertEqual([row["status"] for row in found.items()], ["found", "too short"])
         self.assertEqual((len(found.suites()), len(found.rejected())), (1, 1))
         self.assertIn("1 of 2 documents contaminated", str(found))
@@ -45,6 +45,20 @@ class Contaminated(Case):
             ds.contaminated(corpus, against=items, out=self.folder / "no", item_column="qestion")
         with self.assertRaisesRegex(TypeError, "out="):
             ds.contaminated(corpus, against=items)
+
+    def test_variants_and_public_items_are_clean(self) -> None:
+        corpus, items = self.folder / "corpus.jsonl", self.folder / "exam.jsonl"
+        question = "A baker packs 14 rolls in each of 9 boxes and gives away 23 rolls. How many rolls are left?"
+        texts = [f"{question} It is late.", question.replace("14", "17").replace("23", "31")]
+        corpus.write_text("".join(json.dumps({"id": str(id), "text": text}) + "\n" for id, text in enumerate(texts)))
+        items.write_text(json.dumps({"id": "q", "question": question}) + "\n")
+        found = ds.contaminated(corpus, against=items, out=self.folder / "out")
+        self.assertEqual([row["relation"] for row in found.contaminated()], ["leak", "variant"])
+        self.assertEqual(list(found.clean_mask), [False, True])
+        self.assertIn("1 document kept with variants", str(found))
+        found = ds.contaminated(corpus, against=items, out=self.folder / "public", public_documents=0)
+        self.assertEqual([row["relation"] for row in found.contaminated()], ["public", "variant"])
+        self.assertEqual(list(found.clean_mask), [True, True])
 
     @unittest.skipIf(importlib.util.find_spec("pyarrow") is None, "not installed: pyarrow")
     def test_frames(self) -> None:

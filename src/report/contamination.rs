@@ -27,6 +27,9 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
             text += &format!("{folder}/: {}{cut}\n", counted(written.rows, "document"));
         }
     }
+    if report.kept_variants > 0 {
+        text += &format!("{} kept with variants of items (other numbers)\n", counted(report.kept_variants, "document"));
+    }
     text += &suites(report);
     text += &format!(
         "{:.1} s, {:.1} CPU seconds, {item_memory} for {items}, {peak} peak memory\n",
@@ -47,7 +50,8 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
 fn suites(report: &ContaminationReport) -> String {
     let header = ["suite", "items", "at 0.8", "at 0.5", "docs at 0.8", "docs at 0.5", "public", "short"];
     let row = |suite: &dupsift_engine::contaminated::SuiteReport| {
-        let [items, too_short, public, found_80, found_50, documents_80, documents_50] = suite.numbers().map(thousands);
+        let [items, too_short, public, found_80, found_50, documents_80, documents_50, _] =
+            suite.numbers().map(thousands);
         [suite.suite.clone(), items, found_80, found_50, documents_80, documents_50, public, too_short]
     };
     let mut text = table_of_numbers(header, report.suites.iter().take(SUITES).map(row));

@@ -35,21 +35,24 @@ impl Items {
     /// Returns the number of occurrences of an answer in its item.
     fn occurrences(&self, item: Item, answer: &[u64]) -> usize {
         let numbers: Vec<u32> = answer.iter().map(|&hash| self.number(hash)).collect();
-        self.tokens(item).windows(numbers.len()).filter(|window| *window == numbers).count()
+        self.tokens(item)[..self.question_len(item)].windows(numbers.len()).filter(|window| *window == numbers).count()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Builder;
+    use crate::{Builder, Words};
 
     #[test]
     fn an_answer_is_beside_the_span_and_near_or_fills_a_gap() {
         let mut builder = Builder::new(8);
-        builder.push(&[1, 2, 3, 4, 5], &[vec![7, 8]]);
-        builder.push(&[1, 2, 3, 4, 5], &[vec![]]);
-        builder.push(&[1, 2, 3, 4, 5], &[vec![6], vec![2, 3]]);
+        let question = Words::made(&[1, 2, 3, 4, 5]);
+        let answers_of_items: [Vec<Vec<u64>>; 3] = [vec![vec![7, 8]], vec![vec![]], vec![vec![6], vec![2, 3]]];
+        for answers in answers_of_items {
+            let answers: Vec<Words> = answers.iter().map(|answer| Words::made(answer)).collect();
+            builder.push(&question, &[], &answers);
+        }
         let items = builder.build();
         let has_in = |item: Item, before: &[u64], span: &[u64], after: &[u64]| {
             let text: Vec<u64> = [before, span, after].concat();

@@ -1,13 +1,22 @@
-//! Holds the evaluation set in memory: its items as token numbers, and all their n-grams in one list sorted by hash.
+//! Holds the evaluation set in memory: its items as token numbers, and their n-grams in one list sorted by hash.
+
+use std::collections::HashMap;
+use std::ops::Range;
 
 use dupsift_core::hash::mix64;
-use dupsift_text::Token;
+
+use crate::label::each_without_labels;
+use crate::words::{LEAST_BESIDE, LEAST_WORDS, Words};
 
 /// The default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
 
-/// The minimum item length in tokens. Shorter items are not searched for, because the origin of a four-word phrase is unclear.
+/// The minimum number of tokens in an item that is searched for, counted with its choices and without labels.
 pub const LEAST_TOKENS: usize = 5;
+
+/// An n-gram in more than this many items says nothing about any of them: it belongs to an instruction, a reading passage or a stock
+/// phrase. Such n-grams are not searched for.
+pub const SHARED: usize = 10;
 
 /// The multiplier of the rolling n-gram hash, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -18,7 +27,7 @@ pub(crate) const NO_TOKEN: u32 = u32::MAX;
 /// The number of filter bits per n-gram.
 const FILTER_BITS: usize = 16;
 
-/// The number of an item, in the order in which items were added.
+/// The number of an item, in the order in which items were added. Items with the same words have the same number.
 pub type Item = u32;
 
 /// Describes an n-gram in an item.
@@ -28,7 +37,7 @@ pub(crate) struct Gram {
     pub hash: u64,
     /// The item.
     pub item: Item,
-    /// The position of the n-gram's first token in the item.
+    /// The position of the n-gram's first token among the item's tokens that are not labels.
     pub at: u32,
 }
 
@@ -36,71 +45,134 @@ pub(crate) struct Gram {
 #[derive(Debug)]
 pub struct Builder {
     ngram: usize,
-    /// The token hashes of all items, one item after the other.
+    /// The item with these words; the key is a hash of the question, the choices and the answers.
+    known: HashMap<u128, Item>,
+    texts: Texts,
+    /// The digits of tokens that contain digits, by the token's hash.
+    digits: HashMap<u64, Box<str>>,
+}
+
+/// Holds the token hashes of all questions, choices and answers.
+#[derive(Debug, Default)]
+struct Texts {
+    /// The tokens of each question, followed by those of its choices.
     tokens: Vec<u64>,
-    /// The end of each item in `tokens`.
-    ends: Vec<usize>,
-    /// The token hashes of all answers, one answer after the other.
+    /// The tokens of the answers.
     answers: Vec<u64>,
+    /// Where the texts of each item end.
+    ends: Vec<Ends>,
+    /// The end of each choice in `tokens`.
+    choice_ends: Vec<usize>,
     /// The end of each answer in `answers`.
     answer_ends: Vec<usize>,
-    /// The end of each item's answers in `answer_ends`.
-    item_answers: Vec<usize>,
+}
+
+/// Marks where the texts of an item end in the lists of [`Texts`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    question: usize,
+    tokens: usize,
+    choices: usize,
+    answers: usize,
+    /// Whether there are too few words to search for.
+    is_too_short: bool,
 }
 
 impl Builder {
     /// Returns an empty collection for n-grams of this many tokens.
     pub fn new(ngram: u32) -> Builder {
-        let ngram = ngram.max(1) as usize;
-        let (answers, answer_ends, item_answers) = (Vec::new(), Vec::new(), Vec::new());
-        Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers, answer_ends, item_answers }
+        let (known, digits) = (HashMap::new(), HashMap::new());
+        Builder { ngram: ngram.max(1) as usize, known, texts: Texts::default(), digits }
     }
 
-    /// Adds an item with its correct answers. An answer without tokens is ignored.
-    pub fn push(&mut self, tokens: &[u64], answers: &[Vec<u64>]) {
-        self.tokens.extend(tokens);
-        self.ends.push(self.tokens.len());
-        for answer in answers.iter().filter(|answer| !answer.is_empty()) {
-            self.answers.extend(answer);
-            self.answer_ends.push(self.answers.len());
+    /// Returns the number of items. Items with the same words count once.
+    pub fn len(&self) -> usize {
+        self.texts.ends.len()
+    }
+
+    /// Returns whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.texts.ends.is_empty()
+    }
+
+    /// Adds an item with its choices and its correct answers, and returns its number. Empty choices and answers are ignored.
+    pub fn push(&mut self, question: &Words, choices: &[Words], answers: &[Words]) -> Item {
+        let key = std::iter::once(question).chain(choices).chain(answers).fold(
+            (choices.len() as u128) << 64 | answers.len() as u128,
+            |key, words| {
+                let fold = |key: u128, hash: u64| {
+                    (key ^ u128::from(hash)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B).rotate_left(47)
+                };
+                fold(words.hashes.iter().fold(key, |key, &hash| fold(key, hash)), words.hashes.len() as u64)
+            },
+        );
+        let texts = &mut self.texts;
+        let new = texts.ends.len() as Item;
+        let item = *self.known.entry(key).or_insert(new);
+        if item != new {
+            return item;
         }
-        self.item_answers.push(self.answer_ends.len());
+        for words in std::iter::once(question).chain(choices) {
+            self.digits.extend(words.digits.iter().cloned());
+        }
+        texts.tokens.extend(&question.hashes);
+        let question_end = texts.tokens.len();
+        for choice in choices.iter().filter(|choice| !choice.hashes.is_empty()) {
+            texts.tokens.extend(&choice.hashes);
+            texts.choice_ends.push(texts.tokens.len());
+        }
+        for answer in answers.iter().filter(|answer| !answer.hashes.is_empty()) {
+            texts.answers.extend(&answer.hashes);
+            texts.answer_ends.push(texts.answers.len());
+        }
+        let beside = |words: &Words| if words.hashes.is_empty() { 0.0 } else { words.size.max(LEAST_BESIDE) };
+        let longest = answers.iter().map(beside).fold(0.0, f32::max);
+        let words = question.size + choices.iter().map(beside).sum::<f32>() + longest;
+        let before = texts.ends.last().map_or(0, |before| before.tokens);
+        let mut core = 0;
+        each_without_labels(texts.tokens[before..].iter().copied(), |_, _| core += 1);
+        texts.ends.push(Ends {
+            question: question_end,
+            tokens: texts.tokens.len(),
+            choices: texts.choice_ends.len(),
+            answers: texts.answer_ends.len(),
+            is_too_short: question.hashes.is_empty() || core < LEAST_TOKENS || words < LEAST_WORDS,
+        });
+        item
     }
 
-    /// Returns the maximum memory, in bytes, that these items require while the search structure is built and used on this many threads.
-    pub fn bytes(&self, threads: usize) -> u64 {
-        let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
-        let answers = self.answers.len() + self.answer_ends.len();
-        item + Builder::bytes_of(self.tokens.len(), answers, threads)
-    }
-
-    /// Returns the maximum memory, in bytes, for an item and its answers, given their token counts and the number of search threads. The
-    /// memory holds token hashes and numbers, n-grams with their buckets and filter bits, and the vocabulary with a count per thread.
-    pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
-        let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
-        (tokens * a_token + answer * 8 + 24) as u64
+    /// Returns the maximum memory, in bytes, for an item with this many tokens in its question, choices and answers, given the number of
+    /// search threads: for each token its hash, its number and how many items share it, the slots of the vocabulary, the n-grams while they
+    /// are sorted, their buckets and filter bits, and a count per thread.
+    pub fn bytes_of(tokens: usize, threads: usize) -> u64 {
+        let a_token = 8 + 4 + 1 + 4 * 8 + (3 * size_of::<Gram>() + 9) + 2 * 4 + 8 * threads;
+        (tokens * a_token + size_of::<Ends>() + 2 * (size_of::<u128>() + 8) + 16) as u64
     }
 
     /// Builds the search structure.
     pub fn build(self) -> Items {
-        let Builder { ngram, tokens: hashes, ends, answers, answer_ends, item_answers } = self;
-        let vocabulary = Vocabulary::new(&hashes);
-        let tokens: Vec<u32> = hashes.iter().map(|&hash| vocabulary.number(hash)).collect();
+        let Builder { ngram, known, texts, digits } = self;
+        drop(known);
+        let vocabulary = Vocabulary::new(&texts.tokens);
+        let tokens: Vec<u32> = texts.tokens.iter().map(|&hash| vocabulary.number(hash)).collect();
+        let digits = digits.into_iter().map(|(hash, digits)| (vocabulary.number(hash), digits)).collect();
         let mut items = Items {
             ngram,
             vocabulary,
+            sharing: vec![0; tokens.len()],
             tokens,
-            ends,
-            answers,
-            answer_ends,
-            item_answers,
+            digits,
+            least: vec![0; texts.ends.len()],
+            gram_tokens: vec![0; texts.ends.len()],
+            texts,
             lengths: Vec::new(),
             grams: Vec::new(),
             buckets: Vec::new(),
             shift: 63,
             filter: Vec::new(),
         };
-        items.index(&hashes);
+        items.index();
+        items.texts.tokens = Vec::new();
         items
     }
 }
@@ -110,15 +182,20 @@ impl Builder {
 pub struct Items {
     ngram: usize,
     vocabulary: Vocabulary,
-    /// The token numbers of all items, one item after the other.
+    /// The token numbers of all questions and choices, in the order of [`Texts::tokens`].
     tokens: Vec<u32>,
-    ends: Vec<usize>,
-    answers: Vec<u64>,
-    answer_ends: Vec<usize>,
-    item_answers: Vec<usize>,
-    /// The possible lengths of an n-gram in tokens: `ngram`, and the length of each shorter item.
+    /// For each of these tokens, the number of items that share the rarest n-gram that covers the token; at most 255.
+    sharing: Vec<u8>,
+    /// The digits of token numbers that contain digits.
+    digits: HashMap<u32, Box<str>>,
+    texts: Texts,
+    /// The number of tokens that the n-grams of an item in a text must cover before the item is compared with the text.
+    least: Vec<u32>,
+    /// The number of tokens in each n-gram of an item; 0 if the item is not searched for.
+    gram_tokens: Vec<u32>,
+    /// The possible lengths of an n-gram in tokens.
     lengths: Vec<Length>,
-    /// All n-grams, sorted by hash.
+    /// All n-grams that are searched for, sorted by hash.
     grams: Vec<Gram>,
     /// `buckets[value]` is the position of the first n-gram whose hash begins with the bits of `value`. The last entry is the end of the
     /// list.
@@ -135,30 +212,67 @@ struct Length {
     power: u64,
 }
 
+/// Texts contain `1 / LEAST_SHARE` of an item's tokens in n-grams, or the item is not compared with them.
+const LEAST_SHARE: usize = 3;
+
 impl Items {
-    fn index(&mut self, hashes: &[u64]) {
-        let mut lengths: Vec<usize> = (0..self.len() as u32).map(|item| self.gram_tokens(item)).collect();
-        lengths.sort_unstable();
-        lengths.dedup();
-        let power = |tokens: usize| (0..tokens).fold(1u64, |power, _| power.wrapping_mul(R));
-        self.lengths = lengths
-            .into_iter()
-            .filter(|&tokens| tokens > 0)
-            .map(|tokens| Length { tokens, power: power(tokens) })
-            .collect();
-        for item in 0..self.len() as u32 {
-            let (tokens, start) = (self.gram_tokens(item), self.start(item));
-            if tokens == 0 {
-                continue;
+    /// Lists the n-grams. An item all of whose n-grams are shared gets n-grams of twice the length, and so on. An item that is not found by
+    /// any length is part of too many other items, and is not searched for.
+    fn index(&mut self) {
+        let mut pending: Vec<Item> = (0..self.len() as u32).filter(|&item| !self.is_too_short(item)).collect();
+        let mut length = self.ngram;
+        let (mut core, mut places, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+        while !pending.is_empty() {
+            let mut grams = Vec::new();
+            let mut whole = Vec::new();
+            for &item in &pending {
+                self.core(item, &mut core, &mut places);
+                let tokens = length.min(core.len());
+                if length >= core.len() {
+                    whole.push(item);
+                }
+                self.gram_tokens[item as usize] = tokens as u32;
+                polynomials(core.iter().copied(), &mut sums);
+                let power = power(tokens);
+                grams.extend(sums[tokens..].iter().zip(&sums).zip(0..).map(|((&end, &begin), at)| Gram {
+                    hash: mix(end.wrapping_sub(begin.wrapping_mul(power)), tokens),
+                    item,
+                    at,
+                }));
             }
-            let windows = hashes[start..self.ends[item as usize]].windows(tokens).zip(0..);
-            let gram = |(window, at): (&[u64], u32)| {
-                let hash = window.iter().fold(0u64, |hash, &token| hash.wrapping_mul(R).wrapping_add(token));
-                Gram { hash: mix(hash, tokens), item, at }
-            };
-            self.grams.extend(windows.map(gram));
+            grams.sort_unstable();
+            // The number of items that share each n-gram, in the order of the n-grams.
+            let mut counts: Vec<u8> = Vec::with_capacity(grams.len());
+            for same in grams.chunk_by(|a, b| a.hash == b.hash) {
+                let items = same.chunk_by(|a, b| a.item == b.item).count();
+                counts.extend(std::iter::repeat_n(items.min(255) as u8, same.len()));
+            }
+            let mut counted: Vec<(Gram, u8)> = grams.into_iter().zip(counts).collect();
+            counted.sort_unstable_by_key(|(gram, _)| (gram.item, gram.at));
+            pending.clear();
+            for of_item in counted.chunk_by(|a, b| a.0.item == b.0.item) {
+                let item = of_item[0].0.item;
+                if of_item.iter().all(|(_, items)| usize::from(*items) > SHARED) {
+                    if whole.binary_search(&item).is_ok() {
+                        self.gram_tokens[item as usize] = 0;
+                    } else {
+                        pending.push(item);
+                    }
+                    continue;
+                }
+                self.settle(item, of_item, &mut core, &mut places);
+                self.grams
+                    .extend(of_item.iter().filter(|(_, items)| usize::from(*items) <= SHARED).map(|(gram, _)| *gram));
+            }
+            length *= 2;
         }
         self.grams.sort_unstable();
+        self.grams.shrink_to_fit();
+        let mut lengths: Vec<usize> = self.gram_tokens.iter().map(|&tokens| tokens as usize).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        let lengths = lengths.into_iter().filter(|&tokens| tokens > 0);
+        self.lengths = lengths.map(|tokens| Length { tokens, power: power(tokens) }).collect();
         // Chooses the number of buckets so that there is about one n-gram per bucket.
         let bits = (self.grams.len().max(2) as u64).ilog2();
         self.shift = 64 - bits;
@@ -177,14 +291,57 @@ impl Items {
         }
     }
 
-    /// Returns the number of items, including items that are too short.
+    /// Records, for each token of an item, how many items share it, and how much of the item a text must contain.
+    fn settle(&mut self, item: Item, grams: &[(Gram, u8)], core: &mut Vec<u64>, places: &mut Vec<u32>) {
+        self.core(item, core, places);
+        let (range, question) = (self.range(item), self.question_len(item) as u32);
+        let length = self.gram_tokens[item as usize];
+        let sharing = &mut self.sharing[range];
+        // The tokens that n-grams cover: in the question, and in all.
+        let (mut own, mut until) = ([0, 0], 0);
+        for &(gram, items) in grams {
+            let (first, last) = (places[gram.at as usize], places[(gram.at + length - 1) as usize]);
+            for count in &mut sharing[first as usize..=last as usize] {
+                *count = if *count == 0 { items } else { items.min(*count) };
+            }
+            if usize::from(items) <= SHARED {
+                for at in until.max(gram.at)..gram.at + length {
+                    own[0] += u32::from(places[at as usize] < question);
+                    own[1] += 1;
+                }
+                until = gram.at + length;
+            }
+        }
+        // Labels at either end belong to the n-gram next to them.
+        let mut last = 0;
+        for forwards in [true, false] {
+            let mut fill = |count: &mut u8| {
+                if *count == 0 { *count = last } else { last = *count }
+            };
+            if forwards { sharing.iter_mut().for_each(&mut fill) } else { sharing.iter_mut().rev().for_each(&mut fill) }
+        }
+        let least = if own[0] > 0 { own[0] } else { own[1] };
+        self.least[item as usize] = least.div_ceil(LEAST_SHARE as u32);
+    }
+
+    /// Lists the hashes of an item's tokens that are not labels, and their positions in the item.
+    fn core(&self, item: Item, core: &mut Vec<u64>, places: &mut Vec<u32>) {
+        core.clear();
+        places.clear();
+        each_without_labels(self.texts.tokens[self.range(item)].iter().copied(), |at, hash| {
+            core.push(hash);
+            places.push(at);
+        });
+    }
+
+    /// Returns the number of items. Items with the same words count once.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.texts.ends.len()
     }
 
     /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.texts.ends.is_empty()
     }
 
     /// Returns the number of tokens in an n-gram.
@@ -197,41 +354,81 @@ impl Items {
         self.vocabulary.count as usize
     }
 
-    fn start(&self, item: Item) -> usize {
-        item.checked_sub(1).map_or(0, |before| self.ends[before as usize])
+    fn before(&self, item: Item) -> Ends {
+        item.checked_sub(1).map_or_else(Ends::default, |before| self.texts.ends[before as usize])
     }
 
-    /// Returns the token numbers of an item.
+    fn ends(&self, item: Item) -> Ends {
+        self.texts.ends[item as usize]
+    }
+
+    /// Returns the range of an item's question and choices in the list of tokens.
+    fn range(&self, item: Item) -> Range<usize> {
+        self.before(item).tokens..self.ends(item).tokens
+    }
+
+    /// Returns the token numbers of an item's question, followed by those of its choices.
     pub(crate) fn tokens(&self, item: Item) -> &[u32] {
-        &self.tokens[self.start(item)..self.ends[item as usize]]
+        &self.tokens[self.range(item)]
     }
 
-    /// Returns the number of tokens in an item.
-    pub fn token_count(&self, item: Item) -> usize {
-        self.ends[item as usize] - self.start(item)
+    /// Returns, for each token of an item, the number of items that share it.
+    pub(crate) fn sharing(&self, item: Item) -> &[u8] {
+        &self.sharing[self.range(item)]
     }
 
-    /// Returns whether an item has too few tokens to be searched for.
+    /// Returns the digits of the token with this number, or `None` if it has none.
+    pub(crate) fn digits(&self, number: u32) -> Option<&str> {
+        self.digits.get(&number).map(|digits| &**digits)
+    }
+
+    /// Returns the number of tokens in an item's question.
+    pub fn question_len(&self, item: Item) -> usize {
+        self.ends(item).question - self.before(item).tokens
+    }
+
+    /// Returns the token numbers of each choice of an item.
+    pub(crate) fn choices(&self, item: Item) -> impl Iterator<Item = &[u32]> {
+        let (first, last) = (self.before(item).choices, self.ends(item).choices);
+        let mut start = self.ends(item).question;
+        self.texts.choice_ends[first..last].iter().map(move |&end| {
+            let choice = &self.tokens[start..end];
+            start = end;
+            choice
+        })
+    }
+
+    /// Returns whether an item has too few words to be searched for, even if its choices and its answer are next to it.
     pub fn is_too_short(&self, item: Item) -> bool {
-        self.token_count(item) < LEAST_TOKENS
+        self.ends(item).is_too_short
     }
 
-    /// Returns the number of n-grams in an item.
+    /// Returns whether every n-gram of an item, and the item itself, is part of too many other items.
+    pub fn is_shared(&self, item: Item) -> bool {
+        self.gram_tokens[item as usize] == 0 && !self.is_too_short(item)
+    }
+
+    /// Returns the number of n-grams in an item's question.
     pub fn gram_count(&self, item: Item) -> usize {
-        if self.is_too_short(item) { 0 } else { self.token_count(item) - self.gram_tokens(item) + 1 }
+        let tokens = self.question_len(item);
+        if tokens == 0 { 0 } else { tokens - tokens.min(self.ngram) + 1 }
     }
 
-    /// Returns the number of tokens in each n-gram of an item; 0 if the item is too short.
+    /// Returns the number of tokens in each n-gram of an item; 0 if the item is not searched for.
     pub(crate) fn gram_tokens(&self, item: Item) -> usize {
-        if self.is_too_short(item) { 0 } else { self.token_count(item).min(self.ngram) }
+        self.gram_tokens[item as usize] as usize
+    }
+
+    /// Returns the number of tokens that an item's n-grams in a text must cover before the item is compared with the text.
+    pub(crate) fn least_covered(&self, item: Item) -> u32 {
+        self.least[item as usize]
     }
 
     /// Returns the token hashes of each answer to an item.
     pub(crate) fn answers(&self, item: Item) -> impl Iterator<Item = &[u64]> {
-        let first = item.checked_sub(1).map_or(0, |before| self.item_answers[before as usize]);
-        (first..self.item_answers[item as usize]).map(|answer| {
-            let start = answer.checked_sub(1).map_or(0, |before| self.answer_ends[before]);
-            &self.answers[start..self.answer_ends[answer]]
+        (self.before(item).answers..self.ends(item).answers).map(|answer| {
+            let start = answer.checked_sub(1).map_or(0, |before| self.texts.answer_ends[before]);
+            &self.texts.answers[start..self.texts.answer_ends[answer]]
         })
     }
 
@@ -271,6 +468,23 @@ fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
 }
 
+/// Returns `R` raised to the power `tokens`.
+fn power(tokens: usize) -> u64 {
+    (0..tokens).fold(1, |power: u64, _| power.wrapping_mul(R))
+}
+
+/// Lists the value of the polynomial before the first token and after each token.
+#[inline]
+fn polynomials(hashes: impl Iterator<Item = u64>, sums: &mut Vec<u64>) {
+    sums.clear();
+    sums.push(0);
+    let mut last = 0u64;
+    sums.extend(hashes.map(|hash| {
+        last = last.wrapping_mul(R).wrapping_add(hash);
+        last
+    }));
+}
+
 /// Returns the hash of an n-gram, given the value of its polynomial. The hash depends on the length of the n-gram.
 #[inline]
 fn mix(polynomial: u64, tokens: usize) -> u64 {
@@ -280,20 +494,8 @@ fn mix(polynomial: u64, tokens: usize) -> u64 {
 /// Calls `each` for every window of a token run that matches an n-gram of at least one item. The arguments are the window's position and
 /// the matching n-grams. `sums` is a buffer that the caller reuses.
 #[inline]
-pub(crate) fn windows<'i>(
-    items: &'i Items,
-    run: &[Token],
-    sums: &mut Vec<u64>,
-    mut each: impl FnMut(usize, &'i [Gram]),
-) {
-    // `sums` holds the value of the polynomial before the run and after each token in the run.
-    sums.clear();
-    sums.push(0);
-    let mut last = 0u64;
-    sums.extend(run.iter().map(|token| {
-        last = last.wrapping_mul(R).wrapping_add(token.hash);
-        last
-    }));
+pub(crate) fn windows<'i>(items: &'i Items, run: &[u64], sums: &mut Vec<u64>, mut each: impl FnMut(usize, &'i [Gram])) {
+    polynomials(run.iter().copied(), sums);
     for &Length { tokens, power } in &items.lengths {
         let Some(ends) = sums.get(tokens..) else { break };
         for (start, (&end, &begin)) in ends.iter().zip(&sums[..]).enumerate() {
@@ -352,11 +554,6 @@ impl Vocabulary {
     }
 }
 
-/// Returns the hashes of tokens in the form that [`Builder::push`] expects.
-pub fn hashes(tokens: &[Token]) -> Vec<u64> {
-    tokens.iter().map(|token| token.hash).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,38 +561,58 @@ mod tests {
     #[test]
     fn items_have_the_grams_that_they_should() {
         let mut builder = Builder::new(8);
-        let tokens: Vec<u64> = (1..=10).map(mix64).collect();
-        for length in [4, 5, 8, 10] {
-            builder
-                .push(&tokens[..length], &[tokens[..length - 4].to_vec(), tokens[..1].to_vec()][..(length - 4).min(2)]);
+        let tokens: Vec<u64> = (1..=12).map(mix64).collect();
+        let of = |from: usize, to: usize| Words::made(&tokens[from..to]);
+        let mut bytes = 0;
+        for (length, choices) in [(4, 0), (6, 0), (6, 5), (9, 0), (12, 0)] {
+            let choices = if choices > 0 { vec![of(12 - choices, 12)] } else { Vec::new() };
+            let answers = [of(0, 1), of(0, 0), of(1, 3)];
+            builder.push(&of(0, length), &choices, &answers);
+            bytes += Builder::bytes_of(length + 5 * choices.len() + 3, 2);
         }
-        let most = builder.bytes(2);
+        assert_eq!(builder.push(&of(0, 9), &[], &[of(0, 1), of(0, 0), of(1, 3)]), 3, "the same words");
         let items = builder.build();
-        assert_eq!((0..4).map(|item| items.gram_count(item)).collect::<Vec<_>>(), [0, 1, 1, 3]);
-        assert_eq!((0..4).map(|item| items.is_too_short(item)).collect::<Vec<_>>(), [true, false, false, false]);
-        assert_eq!(items.lengths.iter().map(|length| length.tokens).collect::<Vec<_>>(), [5, 8]);
-        assert_eq!(items.answers(0).count(), 0);
-        assert_eq!(items.answers(2).collect::<Vec<_>>(), [&tokens[..4], &tokens[..1]]);
-        assert_eq!(items.answers(1).collect::<Vec<_>>(), [&tokens[..1]]);
-        assert_eq!((items.len(), items.vocabulary()), (4, 10));
-        let run: Vec<Token> = tokens.iter().map(|&hash| Token { hash, han: false, joined: false }).collect();
+        assert_eq!((0..5).map(|item| items.is_too_short(item)).collect::<Vec<_>>(), [true, true, false, false, false]);
+        assert_eq!((0..5).map(|item| items.gram_tokens(item)).collect::<Vec<_>>(), [0, 0, 8, 8, 8]);
+        assert_eq!((0..5).map(|item| items.gram_count(item)).collect::<Vec<_>>(), [1, 1, 1, 2, 5]);
+        assert_eq!(items.answers(2).collect::<Vec<_>>(), [&tokens[..1], &tokens[1..3]]);
+        assert_eq!(items.choices(2).map(<[u32]>::len).collect::<Vec<_>>(), [5]);
+        assert_eq!((items.choices(3).count(), items.len(), items.vocabulary()), (0, 5, 12));
         let mut found = Vec::new();
-        windows(&items, &run, &mut Vec::new(), |start, grams| {
+        windows(&items, &tokens, &mut Vec::new(), |start, grams| {
             found.extend(grams.iter().map(|gram| (start, gram.item, gram.at)));
         });
-        assert_eq!(found, [(0, 1, 0), (0, 2, 0), (0, 3, 0), (1, 3, 1), (2, 3, 2)]);
-        let taken = items.grams.len() * 16
+        let expected = [(0, 3, 0), (0, 4, 0), (1, 3, 1), (1, 4, 1), (2, 4, 2), (3, 4, 3), (4, 4, 4)];
+        assert_eq!(found, expected);
+        let taken = items.grams.len() * size_of::<Gram>()
             + items.buckets.len() * 4
             + items.filter.len() * 8
             + items.vocabulary.slots.len() * 8
-            + items.tokens.len() * 4
+            + items.tokens.len() * (4 + 1)
+            + items.texts.answers.len() * 8
+            + (items.texts.choice_ends.len() + items.texts.answer_ends.len()) * 8
+            + items.len() * (size_of::<Ends>() + 8)
             + 2 * 8 * items.vocabulary();
-        assert!(taken as u64 <= most, "{taken} {most}");
+        assert!(taken as u64 <= bytes, "{taken} {bytes}");
     }
 
     #[test]
     fn nothing_is_found_where_there_is_nothing() {
         let items = Builder::new(8).build();
         assert!(items.is_empty() && items.lengths.is_empty() && items.number(7) == NO_TOKEN);
+    }
+
+    #[test]
+    fn an_item_inside_many_others_is_shared() {
+        let mut builder = Builder::new(5);
+        let tokens: Vec<u64> = (1..=20).map(mix64).collect();
+        for at in 0..=SHARED as u64 {
+            let more: Vec<u64> = (0..30).map(|more| mix64(1000 * (at + 1) + more)).collect();
+            builder.push(&Words::made(&[&tokens[..], &more].concat()), &[], &[]);
+        }
+        let inner = builder.push(&Words::made(&tokens[2..15]), &[], &[]);
+        let items = builder.build();
+        assert!(!items.is_shared(inner), "it is alone among the items that need long n-grams");
+        assert!((0..inner).all(|item| !items.is_shared(item)));
     }
 }

@@ -17,13 +17,18 @@ impl Weights {
 }
 
 impl Items {
-    /// Returns the weight of these tokens as a share of the item's weight, from 0 to 1.
-    pub fn score(&self, item: Item, covered: &[u64], weights: &Weights) -> f64 {
+    /// Returns the weight of the question's tokens that a span contains, as a share of the weight of all, from 0 to 1. Each weight is divided
+    /// by the number of items that share the token. Numbers that may be written in words are not counted.
+    pub fn score(&self, item: Item, covered: &[u64], unread: &[u64], weights: &Weights) -> f64 {
         let (mut all, mut found) = (0.0, 0.0);
-        for (&token, at) in self.tokens(item).iter().zip(0..) {
-            let weight = weights.0[token as usize];
+        let question = &self.tokens(item)[..self.question_len(item)];
+        for ((&token, &sharing), at) in question.iter().zip(self.sharing(item)).zip(0..) {
+            if has(unread, at) {
+                continue;
+            }
+            let weight = weights.0[token as usize] / f64::from(sharing.max(1));
             all += weight;
-            if is_covered(covered, at) {
+            if has(covered, at) {
                 found += weight;
             }
         }
@@ -31,27 +36,46 @@ impl Items {
     }
 }
 
-fn is_covered(covered: &[u64], at: usize) -> bool {
-    covered[at / 64] >> (at % 64) & 1 == 1
+fn has(bits: &[u64], at: usize) -> bool {
+    bits[at / 64] >> (at % 64) & 1 == 1
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Builder;
+    use crate::{Builder, Words};
 
     #[test]
-    fn rare_tokens_weigh_more() {
+    fn rare_tokens_weigh_more_and_numbers_in_words_nothing() {
         let mut builder = Builder::new(3);
-        builder.push(&[1, 2, 3, 4, 5], &[]);
+        builder.push(&Words::made(&[1, 2, 3, 4, 5, 6, 7, 8, 9]), &[], &[]);
         let items = builder.build();
-        // All 99 documents contain the first three tokens, whose weight is 1. No document contains the other tokens, whose weight is
+        // All 99 documents contain the first seven tokens, whose weight is 1. No document contains the other tokens, whose weight is
         // ln(100) + 1.
-        let weights = Weights::new(99, &[99, 99, 99, 0, 0]);
+        let frequency = |number: u64| if number < 8 { 99 } else { 0 };
+        let mut frequencies = [0; 9];
+        (1..10).for_each(|hash| frequencies[items.number(hash) as usize] = frequency(hash));
+        let weights = Weights::new(99, &frequencies);
         let rare = ln(100.0) + 1.0;
-        let score = |covered| items.score(0, &[covered], &weights);
-        assert!((score(0b00111) - 3.0 / (3.0 + 2.0 * rare)).abs() < 1e-12);
-        assert!((score(0b11000) - 2.0 * rare / (3.0 + 2.0 * rare)).abs() < 1e-12);
-        assert!((score(0b11111) - 1.0).abs() < 1e-12 && score(0) == 0.0);
+        let score = |covered, unread| items.score(0, &[covered], &[unread], &weights);
+        assert!((score(0b0_0000_0111, 0) - 3.0 / (7.0 + 2.0 * rare)).abs() < 1e-12);
+        assert!((score(0b1_1000_0000, 0) - 2.0 * rare / (7.0 + 2.0 * rare)).abs() < 1e-12);
+        assert!((score(0b1_1111_1111, 0) - 1.0).abs() < 1e-12 && score(0, 0) == 0.0);
+        assert!((score(0b0_1111_1111, 0b1_0000_0000) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn shared_tokens_weigh_less() {
+        let mut builder = Builder::new(3);
+        let opening = [1, 2, 3, 4, 5, 6];
+        for item in 0..4 {
+            let own: Vec<u64> = (0..6).map(|at| 100 * (item + 1) + at).collect();
+            builder.push(&Words::made(&[&opening[..], &own].concat()), &[], &[]);
+        }
+        let items = builder.build();
+        let weights = Weights::new(0, &vec![0; items.vocabulary()]);
+        // The last two tokens of the opening are in n-grams of this item alone.
+        let score = items.score(0, &[0b1111], &[0], &weights);
+        assert!((score - 1.0 / 9.0).abs() < 1e-12, "{score}");
     }
 }

@@ -1,12 +1,17 @@
-//! Finds spans of a text in which n-grams of an item are close together.
+//! Finds spans of a text that contain an item. N-grams that the text and an item share show where to look; there, the item is aligned with
+//! the text.
 
 use std::ops::Range;
 
-use dupsift_text::Token;
+use dupsift_text::{Analysis, Token};
 
+use crate::align::Aligner;
+use crate::compare::Comparison;
 use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
+use crate::label::each_without_labels;
+use crate::words::digits;
 
-/// Describes a span: a stretch of text that contains n-grams of one item.
+/// Describes a span: a stretch of text that contains words of an item's question in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The item.
@@ -15,10 +20,27 @@ pub struct Span {
     pub start: u32,
     /// The token after the last token of the span.
     pub end: u32,
-    /// The number of the item's n-grams in the span.
+    /// The number of the question's n-grams in the span.
     pub grams: u32,
-    /// The tokens of the item that these n-grams cover, as one bit per token. The lowest bit is the first token.
+    /// Whether the span has other numbers than the question.
+    pub is_variant: bool,
+    /// Whether the answer is in the span or near it; `None` if the item has no answer.
+    pub answer_found: Option<bool>,
+    /// The tokens of the question that the span contains, as one bit per token. The lowest bit is the first token.
     pub covered: Vec<u64>,
+    /// The numbers of the question that may be written in words in the span, as one bit per token.
+    pub unread: Vec<u64>,
+}
+
+/// Describes a stretch of text in which n-grams of one item are close together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// The item.
+    pub item: Item,
+    /// The first token of the first n-gram, and the token after the last token of the last n-gram. Labels are not counted.
+    pub tokens: Range<u32>,
+    /// The positions of these n-grams in the item, in order. Labels are not counted.
+    pub begins: Vec<u32>,
 }
 
 /// Marks a position in the text at which an n-gram of an item begins.
@@ -47,9 +69,6 @@ struct Part<'i> {
     runs: Range<u32>,
 }
 
-/// A span must cover at least `1 / LEAST_SHARE` of an item's tokens. Smaller spans are ignored, regardless of the weights.
-pub const LEAST_SHARE: usize = 3;
-
 /// Searches documents for items, and counts how many documents contain each token. Each thread has its own instance.
 #[derive(Debug)]
 pub struct Search<'i> {
@@ -59,9 +78,13 @@ pub struct Search<'i> {
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,
+    /// The hashes and positions of the tokens that are not labels.
+    core: Vec<u64>,
+    core_places: Vec<u32>,
     sums: Vec<u64>,
     places: Vec<Place>,
     joins: Joins<'i>,
+    aligner: Aligner,
 }
 
 /// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is proportional to the number of items that
@@ -86,15 +109,39 @@ impl<'i> Search<'i> {
             seen: vec![(0, 0); items.vocabulary()],
             texts: 0,
             numbers: Vec::new(),
+            core: Vec::new(),
+            core_places: Vec::new(),
             sums: Vec::new(),
             places: Vec::new(),
             joins: Joins::default(),
+            aligner: Aligner::default(),
         }
     }
 
-    /// Returns the spans in a text, ordered by item.
-    pub fn spans(&mut self, tokens: &[Token]) -> Vec<Span> {
-        let Search { items, seen, texts, numbers, sums, places, joins } = self;
+    /// Returns the spans in a text, ordered by item, then by position.
+    pub fn spans(&mut self, text: &Analysis<'_>) -> Vec<Span> {
+        let tokens = text.tokens();
+        let candidates = self.candidates(tokens);
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let digits = digits(text);
+        let Search { items, numbers, core_places, aligner, .. } = self;
+        let comparison = Comparison { items, tokens, numbers, digits: &digits };
+        let place = |core: u32| core_places[core as usize];
+        let mut spans: Vec<Span> = Vec::new();
+        for found in &candidates {
+            let near = place(found.tokens.start)..place(found.tokens.end - 1) + 1;
+            comparison.spans(found, near, aligner, &mut |span| spans.push(span));
+        }
+        spans.sort_by_key(|span| (span.item, span.start, span.end));
+        spans.dedup();
+        spans
+    }
+
+    /// Returns the stretches of a text in which n-grams of an item are close together, ordered by item.
+    pub(crate) fn candidates(&mut self, tokens: &[Token]) -> Vec<Candidate> {
+        let Search { items, seen, texts, numbers, core, core_places, sums, places, joins, .. } = self;
         *texts += 1;
         // The loops are short, so that many memory accesses overlap.
         numbers.clear();
@@ -107,22 +154,32 @@ impl<'i> Search<'i> {
             }
         }
         places.clear();
+        core.clear();
+        core_places.clear();
         let (least, mut from) = (items.least_gram(), 0);
         // Splits at tokens that are in no item, because no n-gram of an item contains them.
-        for run in numbers.split(|&number| number == NO_TOKEN) {
+        let mut search = |run: Range<usize>, core: &[u64]| {
             if run.len() >= least {
-                windows(items, &tokens[from..from + run.len()], sums, |start, grams| {
-                    places.push(Place { hash: grams[0].hash, start: (from + start) as u32 });
+                windows(items, &core[run.clone()], sums, |start, grams| {
+                    places.push(Place { hash: grams[0].hash, start: (run.start + start) as u32 });
                 });
             }
-            from += run.len() + 1;
-        }
+        };
+        each_without_labels(tokens.iter().map(|token| token.hash), |at, hash| {
+            core.push(hash);
+            core_places.push(at);
+            if numbers[at as usize] == NO_TOKEN {
+                search(from..core.len() - 1, core);
+                from = core.len();
+            }
+        });
+        search(from..core.len(), core);
         if places.is_empty() {
             return Vec::new();
         }
         places.sort_unstable();
         joins.list(items, places);
-        joins.spans(items)
+        joins.candidates(items)
     }
 
     /// Returns the number of documents that were searched and, for each token, the number of these documents that contain it.
@@ -150,18 +207,19 @@ impl<'i> Joins<'i> {
         self.parts.sort_unstable_by_key(|part| (part.item, part.runs.start));
     }
 
-    /// Returns the spans of all items, in order.
-    fn spans(&mut self, items: &Items) -> Vec<Span> {
+    /// Returns the candidates of all items, in order.
+    fn candidates(&mut self, items: &Items) -> Vec<Candidate> {
         let Joins { runs, parts, pieces, begins, joined } = self;
         *joined = 0;
-        let mut spans = Vec::new();
+        let mut candidates = Vec::new();
         for parts in parts.chunk_by(|one, next| one.item == next.item) {
             let item = parts[0].item;
-            let (tokens, length, reach) = (items.token_count(item), items.gram_tokens(item) as u32, reach(items, item));
-            // No span covers more tokens than all n-grams together, so long items that share only a common opening with the text are
-            // dropped at this point.
+            let (least, length, reach) =
+                (items.least_covered(item), items.gram_tokens(item) as u32, reach(items, item));
+            // No span covers more tokens than all n-grams together, so long items that share only a sentence with the text are dropped
+            // at this point.
             list_begins(parts, begins);
-            if (covered_tokens(begins, length) as usize) * LEAST_SHARE < tokens {
+            if covered_tokens(begins, length) < least {
                 continue;
             }
             pieces.clear();
@@ -179,19 +237,18 @@ impl<'i> Joins<'i> {
                     close
                 };
                 let count = rest.iter().map(|(run, _)| run).map(is_close).take_while(|&close| close).count();
-                let (span, behind) = rest.split_at_mut(count);
+                let (near, behind) = rest.split_at_mut(count);
                 rest = behind;
                 // Counts an n-gram once, even if several of its runs are in the span.
-                span.sort_unstable_by_key(|&(_, number)| number);
-                let distinct = span.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
+                near.sort_unstable_by_key(|&(_, number)| number);
+                let distinct = near.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
                 list_begins(distinct, begins);
-                if (covered_tokens(begins, length) as usize) * LEAST_SHARE >= tokens {
-                    let covered = covered_bits(begins, length, tokens);
-                    spans.push(Span { item, start: first, end: last + length, grams: begins.len() as u32, covered });
+                if covered_tokens(begins, length) >= least {
+                    candidates.push(Candidate { item, tokens: first..last + length, begins: begins.clone() });
                 }
             }
         }
-        spans
+        candidates
     }
 }
 
@@ -212,119 +269,214 @@ fn covered_tokens(begins: &[u32], length: u32) -> u32 {
     begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>() + length
 }
 
-/// Returns the tokens of the item that these n-grams cover, as one bit per token. The lowest bit is the first token.
-fn covered_bits(begins: &[u32], length: u32, tokens: usize) -> Vec<u64> {
-    let mut covered = vec![0u64; tokens.div_ceil(64)];
-    let mut from = 0;
-    for &at in begins {
-        let end = at + length;
-        (from.max(at)..end).for_each(|token| covered[token as usize / 64] |= 1 << (token % 64));
-        from = end;
-    }
-    covered
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Builder;
-    use dupsift_core::hash::hash64;
+    use crate::{Builder, Words};
+    use dupsift_text::{Pipeline, TextOptions};
 
-    pub(crate) fn tokens(text: &str) -> Vec<Token> {
-        text.split_whitespace().map(|word| Token { hash: hash64(word.as_bytes()), han: false, joined: false }).collect()
+    fn pipeline() -> Pipeline {
+        Pipeline::new(&TextOptions::default()).expect("valid options")
     }
 
-    fn found(ngram: u32, items: &[&str], text: &str) -> Vec<(u32, u32, u32, u32, u32)> {
-        let mut builder = Builder::new(ngram);
-        for item in items {
-            builder.push(&crate::items::hashes(&tokens(item)), &[]);
+    fn words(text: &str) -> Words {
+        Words::of(&pipeline().analyse(text))
+    }
+
+    fn spans_of(items: &Items, text: &str) -> Vec<Span> {
+        Search::new(items).spans(&pipeline().analyse(text))
+    }
+
+    /// Returns a search structure of items, each with its question, its choices and its answer.
+    fn built(items: &[(&str, &[&str], &str)]) -> Items {
+        let mut builder = Builder::new(5);
+        for (question, choices, answer) in items {
+            let choices: Vec<Words> = choices.iter().map(|choice| words(choice)).collect();
+            builder.push(&words(question), &choices, &[words(answer)]);
         }
-        let items = builder.build();
-        let spans = Search::new(&items).spans(&tokens(text));
-        let ones = |span: &Span| span.covered.iter().map(|word| word.count_ones()).sum();
-        spans.iter().map(|span| (span.item, span.start, span.end, span.grams, ones(span))).collect()
+        builder.build()
+    }
+
+    fn ones(bits: &[u64]) -> u32 {
+        bits.iter().map(|word| word.count_ones()).sum()
+    }
+
+    const QUESTION: &str =
+        "Every morning the captain of the old ship wrote a letter to his sister in the northern village";
+
+    #[test]
+    fn a_span_has_the_words_of_the_question_in_order() {
+        let items = built(&[(QUESTION, &[], "")]);
+        let tokens = words(QUESTION).hashes.len() as u32;
+        let found = |text: &str| {
+            let of = |span: &Span| (span.start, span.end, ones(&span.covered), span.is_variant);
+            spans_of(&items, text).iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(found(QUESTION), [(0, tokens, tokens, false)]);
+        assert_eq!(found(&format!("Two words: {QUESTION}. And more.")), [(2, 2 + tokens, tokens, false)]);
+        let replaced = QUESTION.replace("letter", "window").replace("old", "river");
+        assert_eq!(found(&replaced), [(0, tokens, tokens - 2, false)]);
+        let split = QUESTION.replace("ship", "ship, which had been in the harbor for a very long time,");
+        assert_eq!(found(&split), [(0, tokens + 11, tokens, false)]);
+        let mut turned: Vec<&str> = QUESTION.split(' ').collect();
+        turned.rotate_left(9);
+        assert!(found(&turned.join(" ")).iter().all(|span| span.2 < tokens * 2 / 3), "the order counts");
+        assert_eq!(found("The captain of the old ship wrote a letter."), [(0, 9, 9, false)]);
+        assert!(found("Every morning the captain of the old boat left.").is_empty(), "too few words");
     }
 
     #[test]
-    fn an_item_is_one_span_with_all_of_its_tokens() {
-        let item = "a b c d e f g h i j";
-        assert_eq!(found(8, &[item, "x y z"], &format!("x y {item} z")), [(0, 2, 12, 3, 10)]);
-        assert_eq!(found(8, &[item], "b c d e f g h i"), [(0, 0, 8, 1, 8)]);
-        assert!(found(8, &[item], "a b c d e f g x h i j").is_empty());
+    fn without_the_end_of_the_question_a_choice_must_follow() {
+        let law = "If a trader cheats a buyer of goods, the compensation is increased on demand of the buyer by the price times";
+        let items = built(&[(law, &["one and a half", "three", "seven"], "three")]);
+        let quoted =
+            "If a trader cheats a buyer of goods, the compensation is increased on demand of the buyer. Other laws";
+        assert_eq!(spans_of(&items, quoted).len(), 0);
+        assert_eq!(spans_of(&items, &format!("{quoted} A. one and a half B. three")).len(), 1);
+        assert_eq!(spans_of(&items, law).len(), 1);
+        assert_eq!(spans_of(&built(&[(law, &[], "three")]), quoted).len(), 1, "no choices");
     }
 
     #[test]
-    fn a_changed_word_leaves_the_rest_and_a_long_gap_divides() {
-        let item = "a b c d e f g h";
-        assert_eq!(found(3, &[item], "a b c X e f g h"), [(0, 0, 8, 3, 7)]);
-        let six = "1 2 3 4 5 6";
-        assert_eq!(found(3, &[item], &format!("a b c {six} f g h")), [(0, 0, 12, 2, 6)]);
-        assert_eq!(found(3, &[item], &format!("a b c {six} 7 f g h")), [(0, 0, 3, 1, 3), (0, 10, 13, 1, 3)]);
+    fn a_repeated_item_is_a_span_each_time() {
+        let items = built(&[(QUESTION, &[], "")]);
+        let tokens = words(QUESTION).hashes.len() as u32;
+        let spans = spans_of(&items, &format!("{QUESTION}. ").repeat(40));
+        let expected: Vec<(u32, u32)> = (0..40).map(|time| (time * tokens, (time + 1) * tokens)).collect();
+        assert_eq!(spans.iter().map(|span| (span.start, span.end)).collect::<Vec<_>>(), expected);
     }
 
     #[test]
-    fn short_items_are_one_gram_and_grams_of_two_items_are_two_spans() {
-        assert_eq!(found(8, &["a b c d e"], "a b c d e"), [(0, 0, 5, 1, 5)]);
-        assert!(found(8, &["a b c d"], "a b c d").is_empty());
-        assert_eq!(found(5, &["a b c d e f", "b c d e f"], "a b c d e f"), [(0, 0, 6, 2, 6), (1, 1, 6, 1, 5)]);
+    fn other_numbers_make_a_variant_and_numbers_in_words_do_not() {
+        let item =
+            "A baker packs 14 rolls in each of 9 boxes and then gives away 1,200 rolls. How many rolls are left?";
+        let items = built(&[(item, &[], "")]);
+        let is_variant = |text: &str| spans_of(&items, text).iter().map(|span| span.is_variant).collect::<Vec<_>>();
+        assert_eq!(is_variant(item), [false]);
+        assert_eq!(is_variant(&item.replace("14", "15")), [true]);
+        assert_eq!(is_variant(&item.replace("1,200", "1,300")), [true]);
+        assert_eq!(is_variant(&item.replace("1,200", "1200")), [false], "the same value");
+        assert_eq!(is_variant(&item.replace("14", "fourteen").replace('9', "nine")), [false]);
+        let russian =
+            "Пекарь кладет 14 булок в каждую из 9 коробок и отдает 23 булки в школу на холме. Сколько осталось?";
+        let items = built(&[(russian, &[], "")]);
+        let is_variant = |text: &str| spans_of(&items, text).iter().map(|span| span.is_variant).collect::<Vec<_>>();
+        assert_eq!(is_variant(&russian.replace("23", "31")), [true]);
+        assert_eq!(is_variant(&russian.replace("23", "двадцать три")), [false]);
+        let chinese = "面包师在9个盒子里各放14个面包，然后把23个面包送给山上的学校，还剩多少个面包？";
+        let items = built(&[(chinese, &[], "")]);
+        let is_variant = |text: &str| spans_of(&items, text).iter().map(|span| span.is_variant).collect::<Vec<_>>();
+        assert_eq!(is_variant(&chinese.replace("14", "15")), [true]);
+        assert_eq!(is_variant(&chinese.replace("14", "十四")), [false]);
     }
 
     #[test]
-    fn a_span_with_less_than_a_third_of_an_item_is_none() {
-        let long: String = ('a'..='r').map(|letter| format!("{letter} ")).collect();
-        assert_eq!(found(6, &[&long], "a b c d e f"), [(0, 0, 6, 1, 6)]);
-        assert!(found(5, &[&long], "a b c d e").is_empty());
-        assert_eq!(found(5, &[&long], "a b c d e x n o p q r"), [(0, 0, 11, 2, 10)]);
+    fn a_short_question_needs_a_choice_or_the_answer_beside_it() {
+        let stem = "Which of the following is true?";
+        let choices = ["Copper melts at room temperature", "Silver conducts electricity best", "Iron is a gas"];
+        let items = built(&[(stem, &choices, "Silver conducts electricity best")]);
+        let count = |text: &str| spans_of(&items, text).len();
+        assert_eq!(count(&format!("He asked: {stem} Nobody knew.")), 0);
+        assert_eq!(count(&format!("{stem} Silver conducts electricity best.")), 1);
+        let far = "and so on, he said and went ".repeat(20);
+        assert_eq!(count(&format!("{stem} {far} Silver conducts electricity best.")), 0, "not beside it");
+        for labels in
+            [["A.", "B.", "C."], ["(a)", "(b)", "(c)"], ["1)", "2)", "3)"], ["Ⅰ.", "Ⅱ.", "Ⅲ."], ["А)", "Б)", "В)"]]
+        {
+            let list: Vec<String> =
+                labels.iter().zip(choices).map(|(label, choice)| format!("{label} {choice}")).collect();
+            assert_eq!(count(&format!("{stem}\n{}", list.join("\n"))), 1, "{labels:?}");
+        }
+        assert!(!items.is_too_short(0));
+        assert!(built(&[("Which of the following is true?", &[], "Both")]).is_too_short(0));
+    }
+
+    #[test]
+    fn n_grams_that_many_items_share_say_nothing() {
+        let instruction = "Read the following passage carefully and choose the single best option from the list below.";
+        let own = |number: usize| {
+            format!(
+                "Keeper{number} painted door{number} green before storm{number} came to island{number} and left boat{number}."
+            )
+        };
+        let texts: Vec<String> = (0..30).map(|number| format!("{instruction} {}", own(number))).collect();
+        let items: Vec<(&str, &[&str], &str)> = texts.iter().map(|text| (&**text, &[][..], "")).collect();
+        let items = built(&items);
+        assert!((0..30).all(|item| !items.is_shared(item)));
+        assert!(spans_of(&items, &format!("{instruction} {}", own(99))).is_empty());
+        let found = spans_of(&items, &texts[7]);
+        assert_eq!(found.iter().map(|span| span.item).collect::<Vec<_>>(), [7]);
+        // A text with the instruction and an item is not a document with all items.
+        let found = spans_of(&items, &format!("{} {} {}", own(3), "x y z ".repeat(20), own(4)));
+        assert_eq!(found.iter().map(|span| span.item).collect::<Vec<_>>(), [3, 4]);
+    }
+
+    #[test]
+    fn items_of_few_different_words_have_longer_n_grams() {
+        let mut state = 1u64;
+        let mut text = || -> String {
+            let mut word = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                if state >> 62 & 1 == 0 { "tick " } else { "tock " }
+            };
+            (0..60).map(|_| word()).collect()
+        };
+        let texts: Vec<String> = (0..400).map(|_| text()).collect();
+        let items: Vec<(&str, &[&str], &str)> = texts.iter().map(|text| (&**text, &[][..], "")).collect();
+        let items = built(&items);
+        assert!((0..400).all(|item| !items.is_shared(item) && items.gram_tokens(item) > 5));
+        let found = spans_of(&items, &texts[123]);
+        assert!(found.iter().any(|span| span.item == 123 && ones(&span.covered) == 60));
+        assert!(found.iter().all(|span| span.item == 123 || ones(&span.covered) < 45), "{found:?}");
+        let other: String = (0..200).map(|_| text()).collect();
+        assert!(spans_of(&items, &other).iter().all(|span| ones(&span.covered) < 45));
     }
 
     #[test]
     fn a_token_counts_once_in_a_text() {
-        let mut builder = Builder::new(8);
-        builder.push(&crate::items::hashes(&tokens("a b c d e")), &[]);
-        let items = builder.build();
+        let items = built(&[(QUESTION, &[], "")]);
         let mut search = Search::new(&items);
-        for text in ["a a b", "a x", ""] {
-            search.spans(&tokens(text));
+        let pipeline = pipeline();
+        for text in ["captain, captain ship", "captain x", ""] {
+            search.spans(&pipeline.analyse(text));
         }
-        let number = |word: &str| items.number(hash64(word.as_bytes())) as usize;
+        let number = |word: &str| items.number(words(word).hashes[0]) as usize;
         let (texts, counts) = search.frequencies();
-        assert_eq!((texts, counts[number("a")], counts[number("b")], counts[number("c")]), (3, 2, 1, 0));
+        let count = |word| counts[number(word)];
+        assert_eq!((texts, count("captain"), count("ship"), count("village")), (3, 2, 1, 0));
     }
 
-    /// Returns the spans, and how many positions, listed n-grams and processed runs the search had.
-    fn work(items: &[String], text: &str) -> (Vec<Span>, [usize; 3]) {
+    /// Returns the candidates, and how many positions, listed n-grams and processed runs the search had.
+    fn work(items: &[String], text: &str) -> (Vec<Candidate>, [usize; 3]) {
         let mut builder = Builder::new(5);
-        items.iter().for_each(|item| builder.push(&crate::items::hashes(&tokens(item)), &[]));
+        items.iter().for_each(|item| _ = builder.push(&words(item), &[], &[]));
         let items = builder.build();
         let mut search = Search::new(&items);
-        let spans = search.spans(&tokens(text));
-        (spans, [search.places.len(), search.joins.parts.len(), search.joins.joined])
+        let candidates = search.candidates(pipeline().analyse(text).tokens());
+        (candidates, [search.places.len(), search.joins.parts.len(), search.joins.joined])
     }
 
     #[test]
     fn a_repeated_token_costs_its_places_and_not_their_square() {
-        let (spans, work) = work(&["0 ".repeat(1000)], &"0 ".repeat(20_000));
-        assert_eq!(spans.len(), 1);
-        assert_eq!((spans[0].start, spans[0].end, spans[0].grams), (0, 20_000, 996));
+        let (candidates, work) = work(&["so ".repeat(1000)], &"so ".repeat(20_000));
+        assert_eq!(candidates.len(), 1);
+        assert_eq!((candidates[0].tokens.clone(), candidates[0].begins.len()), (0..20_000, 996));
         assert_eq!(work, [19_996, 1, 1]);
     }
 
     #[test]
-    fn a_repeated_opening_is_listed_once_for_each_item() {
-        let opening = "a b c d e f g h i ";
-        let item = |number: usize, own: usize| {
-            let words = (0..own).map(|word| format!("{number}-{word} "));
+    fn a_repeated_opening_is_listed_for_a_few_items_only() {
+        let opening = "the baker packs rolls in boxes every single morning ";
+        let item = |number: usize| {
+            let words = (0..12).map(|word| format!("w{number}q{word} "));
             format!("{opening}{}", words.collect::<String>())
         };
-        let short: Vec<String> = (0..500).map(|number| item(number, 5)).collect();
-        let (spans, costs) = work(&short, &opening.repeat(1000));
-        assert_eq!(spans.len(), 500);
-        assert!(spans.iter().all(|span| (span.start, span.end, span.grams) == (0, 9000, 5)));
-        assert_eq!(costs, [5000, 5 * 500, 5 * 500]);
-        // The openings are far apart and would be separate spans, but each opening is too small a part of a long item.
-        let long: Vec<String> = (0..500).map(|number| item(number, 20)).collect();
-        let apart = format!("{opening}{}", "x ".repeat(20)).repeat(1000);
-        let (spans, costs) = work(&long, &apart);
-        assert_eq!((spans.len(), costs), (0, [5000, 5 * 500, 0]));
+        let few: Vec<String> = (0..crate::SHARED).map(item).collect();
+        let (candidates, costs) = work(&few, &opening.repeat(1000));
+        assert_eq!(candidates.len(), crate::SHARED);
+        assert_eq!(costs, [5 * 1000, 5 * crate::SHARED, 5 * crate::SHARED]);
+        let many: Vec<String> = (0..500).map(item).collect();
+        let (candidates, costs) = work(&many, &opening.repeat(1000));
+        assert_eq!((candidates.len(), costs), (0, [0, 0, 0]));
     }
 }

@@ -26,8 +26,8 @@ pub fn page(report: &ContaminationReport) -> String {
     let top = html! {
         p.muted {
             "A document is contaminated if one of its spans has a score of " (report.threshold) " or more. The score is the share of \
-                an item that the span's "
-            (report.ngram) "-grams cover, weighted by how rare the words are in this corpus. The items come from "
+                an item's words that the span contains in their order, weighted by how rare the words are in this corpus. The items come \
+                from "
             @for (at, input) in report.against.iter().enumerate() { @if at > 0 { ", " } code { (plain(input)) } } "."
         }
     };
@@ -73,24 +73,34 @@ fn notes(report: &ContaminationReport) -> Markup {
 }
 
 fn suites(suites: &[SuiteReport]) -> Markup {
-    let header =
-        ["set", "items", "found at 0.8", "found at 0.5", "documents at 0.8", "documents at 0.5", "public", "too short"];
+    let header = [
+        "set",
+        "items",
+        "found at 0.8",
+        "found at 0.5",
+        "documents at 0.8",
+        "documents at 0.5",
+        "variants",
+        "public",
+        "too short",
+    ];
     html! {
         (sortable("Evaluation sets", html! {
             thead { tr { @for name in header { th scope="col" { (name) } } } }
             tbody {
                 @for suite in suites {
-                    @let [items, too_short, public, found_80, found_50, documents_80, documents_50] = suite.numbers();
+                    @let [items, too_short, public, found_80, found_50, documents_80, documents_50, variants] = suite.numbers();
                     tr {
                         th scope="row" { (plain(&suite.suite)) }
-                        @for number in [items, found_80, found_50, documents_80, documents_50, public, too_short] { td { (thousands(number)) } }
+                        @for number in [items, found_80, found_50, documents_80, documents_50, variants, public, too_short] { td { (thousands(number)) } }
                     }
                 }
             }
         }))
         p.how {
-            "Public items, such as well-known quotations, occur in more than 100 documents. They are not counted elsewhere, and no \
-                document is removed because of them. Items with fewer than five words or Chinese characters are too short to search for."
+            "Many documents contain a public item, such as a quotation, but neither its answer nor another item: these documents are \
+                kept. Variants are items with other numbers, which are kept as well. Items with fewer than nine words, including their \
+                choices and answer, are too short to search for."
         }
     }
 }

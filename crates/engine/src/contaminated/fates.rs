@@ -2,6 +2,7 @@
 
 use super::ContaminatedOptions;
 use super::places::{Place, Places};
+use super::verdicts::Relation;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
@@ -12,8 +13,12 @@ const PLACE: usize = 8;
 
 /// Holds the decision for each document.
 pub struct Fates {
-    /// The contaminated documents, that is, documents in which an item's score reaches the threshold.
+    /// The contaminated documents, that is, documents that contain an item whose score reaches the threshold.
     pub contaminated: AtomicBits,
+    /// The number of documents that are not contaminated, but contain a public item whose score reaches the threshold.
+    pub public: u64,
+    /// The number of documents that are not contaminated, but contain a variant of an item.
+    pub variants: u64,
     /// The contaminated documents that are removed.
     pub removed: AtomicBits,
     cuts: FrozenHeap,
@@ -48,9 +53,15 @@ impl Fates {
         let (contaminated, removed) = (bits("contaminated")?, bits("goes")?);
         let heap = Heap::new(dir, "cuts")?;
         let begins = AtomicCells::new(dir, "cuts-begin", if options.cut_spans { documents } else { 0 })?;
+        let (mut public, mut variants) = (0, 0);
         places.each(session, |doc, spans| {
-            let over: Vec<&Place> = spans.iter().filter(|span| options.reaches(span.score)).collect();
-            let Some(first) = over.first() else { return Ok(()) };
+            let reaches = |span: &&Place, relation| span.relation == relation && options.reaches(span.score);
+            let over: Vec<&Place> = spans.iter().filter(|span| reaches(span, Relation::Leak)).collect();
+            let Some(first) = over.first() else {
+                public += u64::from(spans.iter().any(|span| reaches(&span, Relation::Public)));
+                variants += u64::from(spans.iter().any(|span| span.relation == Relation::Variant));
+                return Ok(());
+            };
             contaminated.set(doc as usize);
             let places = joined(&over);
             // A document is removed if no token remains.
@@ -67,7 +78,7 @@ impl Fates {
             begins.store(doc as usize, heap.append(&bytes)? + 1);
             Ok(())
         })?;
-        Ok(Fates { contaminated, removed, cuts: heap.freeze()?, begins })
+        Ok(Fates { contaminated, public, variants, removed, cuts: heap.freeze()?, begins })
     }
 
     /// Returns whether anything is cut from a document.

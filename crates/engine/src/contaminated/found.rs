@@ -1,10 +1,10 @@
-//! Stores the results of the search in temporary files: one row for each span, with the item's tokens that the span covers.
+//! Stores the results of the search in temporary files: one row for each span, with the question's tokens that the span contains.
 
 use crate::session::Session;
 use dupsift_contamination::Item;
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
-use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
+use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Shuffle, Sorted, Writer};
 use zerocopy::big_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -22,25 +22,42 @@ struct Row {
     length: U32,
 }
 
+/// The row that records the text of a document with spans. Rows are grouped by text.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct TextRow {
+    hash: U64,
+    doc: U64,
+}
+
+/// Stands for an item without an answer.
+const UNKNOWN: u8 = 2;
 /// The number of leading bytes in a row that identify the document and the item.
 const GROUP: usize = 12;
-/// The size in bytes of the numbers at the start of the span's other data.
-const NUMBERS: usize = 8;
+/// The size in bytes of the numbers and flags at the start of the span's other data.
+const NUMBERS: usize = 10;
 
 /// Describes a span that the search found in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The position of the first token, and the position after the last token.
     pub tokens: [u32; 2],
-    /// The number of n-grams that the item and the span share.
+    /// The number of n-grams that the question and the span share.
     pub grams: u32,
-    /// The tokens of the item that the span covers.
+    /// Whether the span has other numbers than the question.
+    pub is_variant: bool,
+    /// Whether the item's answer is in the span or near it; `None` if the item has no answer.
+    pub answer_found: Option<bool>,
+    /// The tokens of the question that the span contains.
     pub covered: Vec<u64>,
+    /// The numbers of the question that may be written in words in the span.
+    pub unread: Vec<u64>,
 }
 
 /// Collects spans from many threads.
 pub struct Finding {
     rows: Shuffle,
+    texts: Shuffle,
     rest: Heap,
 }
 
@@ -50,20 +67,27 @@ impl Finding {
         let engine = session.engine;
         Ok(Finding {
             rows: engine.ordered(session.documents(), "spans", size_of::<Row>(), GROUP, 8, 0)?,
+            texts: engine.shuffle("texts-found", size_of::<TextRow>(), size_of::<U64>(), 0)?,
             rest: Heap::new(engine.dir, "covered")?,
         })
     }
 
-    /// Returns a writer for one thread.
-    pub fn writer(&self) -> Writer<'_> {
-        self.rows.writer()
+    /// Returns the writers for one thread: for spans, and for texts.
+    pub fn writers(&self) -> [Writer<'_>; 2] {
+        [self.rows.writer(), self.texts.writer()]
+    }
+
+    /// Adds the text of a document with spans, by its hash.
+    pub fn push_text(&self, writer: &mut Writer<'_>, doc: u64, hash: u64) -> Result<()> {
+        writer.push(TextRow { hash: hash.into(), doc: doc.into() }.as_bytes())
     }
 
     /// Adds a span.
     pub fn push(&self, writer: &mut Writer<'_>, doc: u64, span: &dupsift_contamination::Span) -> Result<()> {
-        let mut rest = Vec::with_capacity(NUMBERS + 8 * span.covered.len());
+        let mut rest = Vec::with_capacity(NUMBERS + 16 * span.covered.len());
         [span.end, span.grams].iter().for_each(|number| rest.extend_from_slice(&number.to_be_bytes()));
-        span.covered.iter().for_each(|word| rest.extend_from_slice(&word.to_be_bytes()));
+        rest.extend([u8::from(span.is_variant), span.answer_found.map_or(UNKNOWN, u8::from)]);
+        span.covered.iter().chain(&span.unread).for_each(|word| rest.extend_from_slice(&word.to_be_bytes()));
         let row = Row {
             doc: doc.into(),
             item: span.item.into(),
@@ -76,13 +100,14 @@ impl Finding {
 
     /// Finishes the collection and returns all spans.
     pub fn finish(self) -> Result<Found> {
-        Ok(Found { rows: self.rows.finish()?, rest: self.rest.freeze()? })
+        Ok(Found { rows: self.rows.finish()?, texts: self.texts.finish()?, rest: self.rest.freeze()? })
     }
 }
 
 /// Holds all spans, grouped by document and item.
 pub struct Found {
     rows: Sorted,
+    texts: Sorted,
     rest: FrozenHeap,
 }
 
@@ -95,6 +120,24 @@ impl Found {
     /// Returns the size of the temporary files in bytes.
     pub fn bytes(&self) -> u64 {
         self.rows.spilled_bytes() + self.rest.bytes().len() as u64
+    }
+
+    /// Returns the documents with spans whose text is that of an earlier document.
+    ///
+    /// # Errors
+    /// Returns an error if the disk is full or the run is interrupted.
+    pub fn copies(&self, session: &Session<'_>) -> Result<AtomicBits> {
+        let copies = AtomicBits::new(session.engine.dir, "copies-found", session.documents() as usize)?;
+        for partition in 0..self.texts.partitions() {
+            session.engine.go_on()?;
+            let records = self.texts.load(partition, session.engine.budget.a_thread)?;
+            for group in records.groups() {
+                for at in group.skip(1) {
+                    copies.set(records.row::<TextRow>(at).doc.get() as usize);
+                }
+            }
+        }
+        Ok(copies)
     }
 
     /// Calls `each` with the spans of each document and item, ordered by document, then item, then position.
@@ -116,10 +159,15 @@ impl Found {
 
     fn span(&self, row: &Row) -> Span {
         let rest = self.rest.get(row.begin.get(), row.length.get() as usize);
+        let bits: Vec<u64> = rest[NUMBERS..].chunks_exact(8).map(number).collect();
+        let (covered, unread) = bits.split_at(bits.len() / 2);
         Span {
             tokens: [row.start.get(), number(&rest[..4]) as u32],
-            grams: number(&rest[4..NUMBERS]) as u32,
-            covered: rest[NUMBERS..].chunks_exact(8).map(number).collect(),
+            grams: number(&rest[4..8]) as u32,
+            is_variant: rest[8] == 1,
+            answer_found: Some(rest[9]).filter(|found| *found != UNKNOWN).map(|found| found == 1),
+            covered: covered.to_vec(),
+            unread: unread.to_vec(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! answers   Turns positions in a list of choices into texts.
 //! reference Reads the items and holds them in memory: tokens, n-grams, answers.
 //! search    One pass over the corpus: finds spans of items with the tokens they cover, and counts how many documents contain each token.
-//! verdicts  Scores each item in each document, picks the best span of each item, and finds public items.
+//! verdicts  Scores each item in each document, picks the best span of each item, and tells leaks, variants and public items apart.
 //! places    Locates the listed spans in a pass over only their documents, which also reads ids.
 //! fates     Selects the documents that are removed and the spans that are cut.
 //! write     Writes tables, the corpus without contaminated documents or spans, and the record.
@@ -35,8 +35,6 @@ pub use run::{check, contaminated};
 pub const LISTED: f64 = 0.5;
 /// The lowest score at which an item counts as found almost completely.
 pub const NEARLY: f64 = 0.8;
-/// An item that occurs in more than this many documents counts as public.
-pub const PUBLIC: u64 = 100;
 /// The maximum number of characters that tables show for a span or an item.
 pub const SHOWN: usize = 500;
 
@@ -68,6 +66,8 @@ pub struct ContaminatedOptions {
     pub suite: ItemColumn,
     /// The number of tokens in an n-gram.
     pub ngram: u32,
+    /// An item is public if more than this many documents contain it, but neither its answer nor another item.
+    pub public_documents: u64,
     /// The lowest score at which a document counts as contaminated.
     pub threshold: f64,
     /// Whether spans are cut from documents that are otherwise kept.
@@ -118,6 +118,7 @@ impl ContaminatedOptions {
             answer: column("answer-column"),
             suite: column("suite-column"),
             ngram: settings.number("ngram").map_or(NGRAM, |tokens| tokens as u32),
+            public_documents: settings.number("public-documents").unwrap_or(u64::MAX),
             threshold,
             cut_spans,
         })

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::reference::Reference;
 use super::search::Searched;
-use super::verdicts::Verdicts;
+use super::verdicts::{Relation, Verdicts};
 use super::{ContaminatedOptions, SHOWN};
 use crate::reading::ids::{Ids, TakingIds};
 use crate::session::Session;
@@ -27,6 +26,8 @@ pub struct Place {
     pub item: Item,
     /// The score of the span, as written to tables.
     pub score: f32,
+    /// The relation of the document to the item.
+    pub relation: Relation,
     /// Whether this is the item's best span in the document.
     pub is_best: bool,
     /// The position of the first token, and the position after the last token.
@@ -91,7 +92,6 @@ impl<'p> Places<'p> {
     pub fn find(
         session: &Session<'p>,
         options: &ContaminatedOptions,
-        reference: &Reference,
         searched: &Searched,
         verdicts: &Verdicts<'_>,
     ) -> Result<Places<'p>> {
@@ -130,7 +130,7 @@ impl<'p> Places<'p> {
                         let (true, Cell::Text(text)) = (has_spans.get(doc as usize), batch.text(row)) else { continue };
                         let _long = engine.long_document(text.len())?;
                         let mut spans = wanted.of(doc)?;
-                        locate(&session.pipeline.analyse(text), &mut spans, reference);
+                        locate(&session.pipeline.analyse(text), &mut spans);
                         append(&heap, &begins, doc, &spans)?;
                     }
                     Ok(())
@@ -176,14 +176,16 @@ fn list(
         let place = |span: &super::found::Span, score: f64, is_best| Place {
             item: verdict.item,
             score: score as f32,
+            relation: verdict.relation,
             is_best,
             tokens: span.tokens,
             grams: span.grams,
             covered: span.covered.clone(),
+            answer_found: span.answer_found,
             ..Place::default()
         };
-        spans.push(place(verdict.best, verdict.score, true));
-        for span in verdict.spans.iter().filter(|span| options.cut_spans && **span != *verdict.best) {
+        spans.push(place(verdict.best(), verdict.score, true));
+        for (_, span) in verdict.spans.iter().enumerate().filter(|(at, _)| options.cut_spans && *at != verdict.best) {
             let score = verdicts.score(verdict.item, span);
             if options.reaches(score) {
                 spans.push(place(span, score, false));
@@ -198,7 +200,7 @@ fn list(
 }
 
 /// Finds the positions of spans in the original text.
-fn locate(document: &Analysis<'_>, spans: &mut [Place], reference: &Reference) {
+fn locate(document: &Analysis<'_>, spans: &mut [Place]) {
     let (raw, tokens) = (document.raw(), document.tokens());
     // The positions of the first and last tokens of the spans, in text order.
     let mut wanted: Vec<u32> = spans.iter().flat_map(|span| [span.tokens[0], span.tokens[1] - 1]).collect();
@@ -243,8 +245,6 @@ fn locate(document: &Analysis<'_>, spans: &mut [Place], reference: &Reference) {
         span.doc_tokens = tokens.len() as u32;
         span.characters = [character(start), character(end)];
         span.bytes = [start as u32, end as u32];
-        let in_text = span.tokens[0] as usize..span.tokens[1] as usize;
-        span.answer_found = reference.items.has_answer(span.item, tokens, in_text);
         span.texts = [
             beside.chars().rev().collect(),
             raw[start..end].chars().take(SHOWN).collect(),

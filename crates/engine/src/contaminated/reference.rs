@@ -1,6 +1,6 @@
 //! Finds and reads the evaluation set, and holds it in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -15,8 +15,9 @@ use crate::reading::inputs::{Inputs, look_into};
 use crate::reading::losses::OtherInput;
 use crate::reading::rejected::Rejecter;
 use crate::session::Session;
-use dupsift_contamination::{Builder, Item, Items, hashes};
+use dupsift_contamination::{Builder, Item, Items, Words};
 use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
 use dupsift_files::io::several_texts::several;
 use dupsift_files::io::{Asked, Want, find_all};
@@ -103,9 +104,13 @@ fn names_of(column: &ItemColumn) -> Vec<String> {
     if names.is_empty() { vec![column.name.clone()] } else { names }
 }
 
-/// Holds an item's data except its tokens.
+/// Holds a row of the evaluation set, except its words.
 #[derive(Debug)]
 pub struct Known {
+    /// The item that is searched for. Rows with the same words have the same item.
+    pub item: Item,
+    /// Whether matches are listed with this row's id. Of rows with the same texts in one evaluation set, only the first is listed.
+    pub is_listed: bool,
     /// The item's id, or `FILE#ROW`.
     pub id: String,
     /// The number of the item's evaluation set.
@@ -118,8 +123,10 @@ pub struct Known {
 pub struct Reference {
     /// The items to search for.
     pub items: Items,
-    /// The data of each item except its tokens.
+    /// The rows of the evaluation set.
     pub known: Vec<Known>,
+    /// The rows by item, and where those of each item end.
+    by_item: (Vec<u32>, Vec<usize>),
     /// The names of the evaluation sets, in order.
     pub suites: Vec<String>,
     /// The memory that the evaluation set takes during the search, in bytes.
@@ -129,16 +136,21 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Returns an item's data except its tokens.
-    pub fn known(&self, item: Item) -> &Known {
-        &self.known[item as usize]
+    /// Returns the listed rows with this item, in order.
+    pub fn listed(&self, item: Item) -> impl Iterator<Item = &Known> {
+        let (rows, ends) = &self.by_item;
+        let start = item.checked_sub(1).map_or(0, |before| ends[before as usize]);
+        rows[start..ends[item as usize]].iter().map(|&row| &self.known[row as usize])
     }
 }
 
 /// Holds an item that is being read.
 struct Read {
     doc: u64,
-    tokens: Vec<u64>,
+    /// A hash of the question, the choices and the answers as they are written.
+    hash: u128,
+    question: Words,
+    choices: Vec<Words>,
     answer: Given,
     id: String,
     suite: String,
@@ -146,9 +158,20 @@ struct Read {
 }
 
 impl Read {
-    /// Returns the size of the item in bytes, excluding its tokens.
+    /// Returns the size of the item in bytes while it is being read.
     fn bytes(&self) -> u64 {
-        (self.id.len() + self.text.len()) as u64 + self.answer.bytes() + 3 * A_TEXT
+        let words: u64 = self.choices.iter().map(Words::bytes).sum::<u64>() + self.question.bytes();
+        self.known_bytes() + self.answer.bytes() + words
+    }
+
+    /// Returns the size in bytes of what is kept of the item, except its words.
+    fn known_bytes(&self) -> u64 {
+        (self.id.len() + self.text.len()) as u64 + 4 * A_TEXT
+    }
+
+    /// Returns the number of tokens in the question and its choices.
+    fn tokens(&self) -> usize {
+        self.choices.iter().map(|choice| choice.hashes.len()).sum::<usize>() + self.question.hashes.len()
     }
 }
 
@@ -179,21 +202,28 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
         .map(|suite| Meaning::of(read.iter().filter(|one| one.suite == *suite).map(|one| &one.answer)))
         .collect();
     let mut builder = Builder::new(options.ngram);
-    let mut bytes = 0;
-    let mut known = Vec::with_capacity(read.len());
+    let (mut bytes, mut known, mut seen) = (0, Vec::with_capacity(read.len()), HashSet::new());
     for one in read {
-        bytes += one.bytes();
+        bytes += one.known_bytes();
         let suite = suites.partition_point(|name| *name < one.suite);
         let texts = one.answer.texts(meanings[suite]);
-        let answers: Vec<_> = texts.into_iter().map(|text| hashes(session.pipeline.analyse(text).tokens())).collect();
-        builder.push(&one.tokens, &answers);
-        known.push(Known { id: one.id, suite, text: one.text });
+        let answers: Vec<_> = texts.into_iter().map(|text| Words::of(&session.pipeline.analyse(text))).collect();
+        let items = builder.len();
+        let item = builder.push(&one.question, &one.choices, &answers);
+        if builder.len() > items {
+            let tokens = answers.iter().map(|answer| answer.hashes.len()).sum::<usize>() + one.tokens();
+            bytes += Builder::bytes_of(tokens, session.options.threads);
+        }
+        known.push(Known { item, is_listed: seen.insert((one.hash, suite)), id: one.id, suite, text: one.text });
     }
-    bytes += builder.bytes(session.options.threads);
     let count = known.len() as u64;
     within(bytes, session.options.memory, count, count)?;
-    tracing::info!("{}: {} in memory", counted(known.len() as u64, "item"), ByteSize(bytes).display().iec());
-    Ok(Reference { items: builder.build(), known, suites, bytes, losses })
+    tracing::info!("{}: {} in memory", counted(count, "item"), ByteSize(bytes).display().iec());
+    let mut rows: Vec<u32> = (0..known.len() as u32).filter(|&row| known[row as usize].is_listed).collect();
+    rows.sort_by_key(|&row| known[row as usize].item);
+    let end = |item: u32| rows.partition_point(|&row| known[row as usize].item <= item);
+    let ends = (0..builder.len() as u32).map(end).collect();
+    Ok(Reference { items: builder.build(), known, by_item: (rows, ends), suites, bytes, losses })
 }
 
 /// Checks that the first `items` of `all` items fit in their share of the memory.
@@ -237,6 +267,8 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
             let answers = batch.spelled_column(&options.answer.name)?;
             let suites = batch.spelled_column(&options.suite.name)?;
             let choice_columns = names_of(&options.choices);
+            // The choices are a part of the item.
+            let has_choices = names_of(&options.item).iter().any(|name| choice_columns.contains(name));
             let choices = choice_columns.iter().map(|name| batch.spelled_column(name)).collect::<Result<Vec<_>>>()?;
             let value = |column: &Option<TextColumn>, row| match column.as_ref().map(|column| column.get(row)) {
                 Some(Cell::Text(text)) => Some(text.to_owned()),
@@ -266,16 +298,24 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                     }
                     _ => Vec::new(),
                 };
+                let answer = value(&answers, row);
+                let written =
+                    std::iter::once(text).chain(choices.iter().map(|choice| &**choice)).chain(answer.as_deref());
                 let item = Read {
                     doc,
-                    tokens: hashes(session.pipeline.analyse(text).tokens()),
-                    answer: Given::new(value(&answers, row).as_deref(), choices),
+                    hash: written.fold(0, |hash, text| hash128(text.as_bytes()) ^ u128::rotate_left(hash, 1)),
+                    question: Words::of(&session.pipeline.analyse(text)),
+                    choices: match has_choices {
+                        true => Vec::new(),
+                        false => choices.iter().map(|choice| Words::of(&session.pipeline.analyse(choice))).collect(),
+                    },
+                    answer: Given::new(answer.as_deref(), choices),
                     id: batch.id(row).map_or_else(|| session.source.name_of(doc), |id| id.to_string()),
                     suite: value(&suites, row).unwrap_or_else(|| name_of(inputs, doc)),
                     text: text.chars().take(SHOWN).collect(),
                 };
                 // The tokens of answers are counted later, when the text of each answer is known.
-                let own = item.bytes() + Builder::bytes_of(item.tokens.len(), 0, session.options.threads);
+                let own = item.bytes() + Builder::bytes_of(item.tokens(), session.options.threads);
                 let all = bytes.fetch_add(own, Relaxed) + own;
                 within(all, session.options.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;
                 items.push(item);

@@ -8,6 +8,10 @@ use crate::engine::StageReport;
 use crate::job::Guarded;
 use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
 use crate::reading::RejectionsReport;
+use dupsift_algorithms::stage::guard::holds;
+
+/// The name of the guard that fires if documents with public items are kept.
+pub const PUBLIC_ITEMS: &str = "public-documents";
 
 /// Holds the contents of `run.json` for a contamination search.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -45,14 +49,22 @@ pub struct ContaminationReport {
     pub documents: u64,
     /// The total size of the text in bytes.
     pub text_bytes: u64,
-    /// The number of items, including public items and items that are too short.
+    /// The number of items, including items that are too short.
     pub items: u64,
     /// The maximum number of bytes that the items took in memory.
     pub item_bytes: u64,
     /// The evaluation sets, by name.
     pub suites: Vec<SuiteReport>,
+    /// The number of documents above which an item without its answer is public.
+    pub public_documents: u64,
     /// The number of documents that contain an item whose score reaches the threshold.
     pub contaminated: u64,
+    /// The number of documents that were kept although they contain a public item whose score reaches the threshold.
+    pub kept_public: u64,
+    /// The number of documents that were kept although they contain a variant of an item.
+    pub kept_variants: u64,
+    /// The number of items that were not searched for because all their n-grams are in too many other items.
+    pub shared_items: u64,
     /// The number of rows in `contaminated/`.
     pub found: u64,
     /// The counts for the written corpus.
@@ -60,7 +72,7 @@ pub struct ContaminationReport {
     pub corpus: Option<CorpusReport>,
     /// The items with the highest scores in each evaluation set.
     pub examples: Vec<ExampleReport>,
-    /// The public items, that is, items in more than 100 documents, most frequent first.
+    /// The public items, most frequent first.
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
@@ -85,7 +97,7 @@ pub struct SuiteReport {
     pub items: u64,
     /// The number of items with too few tokens, which are not searched for.
     pub too_short: u64,
-    /// The number of items in more than 100 documents. These items are excluded from the other counts.
+    /// The number of public items, that is, items that many documents contain without their answer and without other items.
     pub public: u64,
     /// The number of items with a score of at least 0.8 in at least one document.
     pub found_80: u64,
@@ -95,12 +107,16 @@ pub struct SuiteReport {
     pub documents_80: u64,
     /// The number of documents in which at least one item scores 0.5 or more.
     pub documents_50: u64,
+    /// The number of documents that contain a variant of at least one item.
+    pub variants: u64,
 }
 
 impl SuiteReport {
     /// Returns the numbers in the column order of `suites/`.
-    pub fn numbers(&self) -> [u64; 7] {
-        [self.items, self.too_short, self.public, self.found_80, self.found_50, self.documents_80, self.documents_50]
+    pub fn numbers(&self) -> [u64; 8] {
+        let documents = [self.documents_80, self.documents_50, self.variants];
+        let [nearly, listed, variants] = documents;
+        [self.items, self.too_short, self.public, self.found_80, self.found_50, nearly, listed, variants]
     }
 }
 
@@ -134,5 +150,10 @@ impl Guarded for ContaminationReport {
 
     fn other_inputs(&self) -> &[OtherInputReport] {
         &self.other_inputs
+    }
+
+    /// The guard on public items only warns.
+    fn would_hold(&self) -> bool {
+        self.guards.iter().any(|guard| guard.name != PUBLIC_ITEMS && holds(&guard.name))
     }
 }

@@ -5,20 +5,21 @@ use std::sync::atomic::AtomicBool;
 use super::fates::Fates;
 use super::places::Places;
 use super::reference::{self, Against};
-use super::report::ContaminationReport;
+use super::report::{ContaminationReport, PUBLIC_ITEMS};
 use super::search::{Searched, search};
 use super::verdicts::Verdicts;
 use super::{ContaminatedOptions, write};
 use crate::engine::progress::Progress;
 use crate::job::guards;
 use crate::job::run::carry_out;
-use crate::job::run_report::SCHEMA_VERSION;
+use crate::job::run_report::{GuardReport, SCHEMA_VERSION};
 use crate::job::write::corpus_files::check_editing;
 use crate::job::write::tables::write_rejected;
 use crate::reading::input_notes;
 use crate::reading::inputs::{Inputs, notes};
 use crate::reading::losses::Losses;
 use crate::session::Session;
+use dupsift_contamination::SHARED;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::Stage;
@@ -69,8 +70,8 @@ fn attempt(
     let _held = session.engine.memory.lend(reference.bytes as usize)?;
     let losses = &losses.clone().with(Some(&reference.losses));
     let searched = search(session, &reference)?;
-    let verdicts = Verdicts::new(session, &reference, &searched)?;
-    let places = Places::find(session, options, &reference, &searched, &verdicts)?;
+    let verdicts = Verdicts::new(session, options, &reference, &searched)?;
+    let places = Places::find(session, options, &searched, &verdicts)?;
     let fates = Fates::new(session, options, &places)?;
     write_rejected(session, stage, &searched.rejected, losses, &places.ids)?;
     let written = write::tables(session, stage, &reference, &verdicts, &places)?;
@@ -94,10 +95,14 @@ fn attempt(
         rows: session.documents(),
         documents: *documents,
         text_bytes: *text_bytes,
-        items: reference.items.len() as u64,
+        items: reference.known.len() as u64,
         item_bytes: reference.bytes,
         suites: written.suites,
+        public_documents: options.public_documents,
         contaminated: fates.contaminated.count(),
+        kept_public: fates.public,
+        kept_variants: fates.variants,
+        shared_items: written.shared,
         found: written.found,
         corpus,
         examples: written.examples,
@@ -107,16 +112,42 @@ fn attempt(
     };
     report.warnings.extend(input_notes::other_encoding(session, &report.rejections));
     report.warnings.extend(lost.warnings());
+    if report.shared_items > 0 {
+        report.warnings.push(format!(
+            "{} not searched for, because each is a part of more than {SHARED} other items",
+            counted(report.shared_items, "item")
+        ));
+    }
     let too_short: u64 = report.suites.iter().map(|suite| suite.too_short).sum();
     if too_short > 0 && too_short == report.items {
         report.warnings.push(format!("all items are too short ({})", counted(report.items, "item")));
     }
     report.warnings.extend(notes(session, losses.bad));
     report.guards = guards::of_reading(session, stage, losses, report.documents, &report.rejections, None)?;
+    report.guards.extend(public(&report));
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     if let Some(page) = page.filter(|_| session.options.report) {
         stage.write_bytes("report.html", page(&report).as_bytes())?;
     }
     Ok(report)
+}
+
+/// Returns the guard that fires if documents with public items are kept.
+fn public(report: &ContaminationReport) -> Option<GuardReport> {
+    let sentence = format!(
+        "{} kept that contain a public item, neither with its answer nor with another item; an item is public above `public-documents={}`",
+        counted(report.kept_public, "document"),
+        report.public_documents
+    );
+    (report.kept_public > 0).then(|| {
+        tracing::warn!("{sentence}");
+        GuardReport {
+            name: PUBLIC_ITEMS.to_owned(),
+            measured: report.kept_public as f64,
+            limit: report.public_documents as f64,
+            sentence,
+            held: false,
+        }
+    })
 }

@@ -32,7 +32,7 @@ pub struct Searched {
 
 struct Thread<'t> {
     search: Search<'t>,
-    spans: Writer<'t>,
+    found: [Writer<'t>; 2],
     rejected: Writer<'t>,
     text_bytes: u64,
     seen: (IdsSeen, LostValues),
@@ -54,7 +54,7 @@ pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> 
         || {
             Ok(Thread {
                 search: Search::new(items),
-                spans: finding.writer(),
+                found: finding.writers(),
                 rejected: rejecter.writer(),
                 text_bytes: 0,
                 seen: Default::default(),
@@ -72,8 +72,13 @@ pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> 
                 let _long = session.engine.long_document(text.len())?;
                 thread.text_bytes += text.len() as u64;
                 let document = session.pipeline.analyse(text);
-                for span in thread.search.spans(document.tokens()) {
-                    finding.push(&mut thread.spans, batch.doc(row), &span)?;
+                let spans = thread.search.spans(&document);
+                let ([rows, texts], doc) = (&mut thread.found, batch.doc(row));
+                if !spans.is_empty() {
+                    finding.push_text(texts, doc, document.raw_hash() as u64)?;
+                }
+                for span in spans {
+                    finding.push(rows, doc, &span)?;
                 }
             }
             thread.seen.0.merge(batch.ids_seen());
@@ -81,7 +86,7 @@ pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> 
             Ok(())
         },
         |mut thread| {
-            thread.spans.flush()?;
+            thread.found.iter_mut().try_for_each(Writer::flush)?;
             thread.rejected.flush()?;
             Ok(Mutex::new((thread.search.frequencies(), thread.text_bytes, thread.seen)))
         },

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::ContaminatedOptions;
 use super::fates::Fates;
 use super::places::{Place, Places};
-use super::reference::Reference;
+use super::reference::{Known, Reference};
 use super::report::{ExampleReport, SuiteReport};
 use super::search::Searched;
-use super::verdicts::{Tally, Verdicts};
+use super::verdicts::{Relation, Verdicts};
 use super::{LISTED, NEARLY};
 use crate::job::run_report::CorpusReport;
 use crate::job::write::corpus_files::{Edited, Folder, copy};
@@ -37,6 +37,8 @@ pub struct Written {
     pub examples: Vec<ExampleReport>,
     /// The items that occur in the most documents.
     pub public: Vec<ExampleReport>,
+    /// The number of items that were not searched for because all their n-grams are in too many other items.
+    pub shared: u64,
 }
 
 /// Writes `contaminated/`, `items/` and `suites/`.
@@ -56,10 +58,12 @@ pub fn tables(
     let mut builder = ContaminatedBuilder::new(places.ids.kind());
     let mut suites = suites(reference, verdicts);
     let mut examples = Examples { session, reference, verdicts, best: vec![Vec::new(); reference.suites.len()] };
-    // The evaluation sets with items that score at least 0.8 in the current document, and those with items that score at least 0.5.
-    let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new()]);
-    let mut count = |of_doc: &mut [BTreeSet<usize>; 2]| {
-        let [nearly, listed] = of_doc;
+    // The evaluation sets with items that score at least 0.8 in the current document, those with items that score at least 0.5, and those
+    // with variants of items.
+    let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()]);
+    let mut count = |of_doc: &mut [BTreeSet<usize>; 3]| {
+        let [nearly, listed, variants] = of_doc;
+        std::mem::take(variants).into_iter().for_each(|suite| suites[suite].variants += 1);
         std::mem::take(nearly).into_iter().for_each(|suite| suites[suite].documents_80 += 1);
         std::mem::take(listed).into_iter().for_each(|suite| suites[suite].documents_50 += 1);
     };
@@ -71,29 +75,35 @@ pub fn tables(
         }
         let id = places.ids.of(doc);
         for span in spans.iter().filter(|span| span.is_best) {
-            let known = reference.known(span.item);
-            builder.push(&ContaminatedRow {
-                id: id.as_ref(),
-                doc,
-                eval_id: &known.id,
-                suite: &reference.suites[known.suite],
-                score: span.score.into(),
-                grams: [reference.items.gram_count(span.item) as u64, span.grams.into()],
-                answer_found: span.answer_found,
-                characters: span.characters.map(u64::from),
-                bytes: span.bytes.map(u64::from),
-                text: &span.texts[1],
-            })?;
-            found += 1;
-            if builder.is_full() {
-                writer.write(&builder.finish()?)?;
-            }
-            for (suites, least) in of_doc.iter_mut().zip([NEARLY, LISTED]) {
-                if f64::from(span.score) >= least {
-                    suites.insert(known.suite);
+            for known in reference.listed(span.item) {
+                builder.push(&ContaminatedRow {
+                    id: id.as_ref(),
+                    doc,
+                    eval_id: &known.id,
+                    suite: &reference.suites[known.suite],
+                    relation: span.relation.name(),
+                    score: span.score.into(),
+                    grams: [reference.items.gram_count(span.item) as u64, span.grams.into()],
+                    answer_found: span.answer_found,
+                    characters: span.characters.map(u64::from),
+                    bytes: span.bytes.map(u64::from),
+                    text: &span.texts[1],
+                })?;
+                found += 1;
+                if builder.is_full() {
+                    writer.write(&builder.finish()?)?;
                 }
+                if span.relation == Relation::Variant {
+                    of_doc[2].insert(known.suite);
+                    continue;
+                }
+                for (suites, least) in of_doc.iter_mut().zip([NEARLY, LISTED]) {
+                    if f64::from(span.score) >= least {
+                        suites.insert(known.suite);
+                    }
+                }
+                examples.offer(span, known, || id.as_ref().to_string());
             }
-            examples.offer(span, || id.as_ref().to_string());
         }
         Ok(())
     })?;
@@ -102,43 +112,49 @@ pub fn tables(
         writer.write(&builder.finish()?)?;
     }
     let (_, bytes) = writer.close()?;
-    write_items(stage, reference, verdicts)?;
+    let shared = write_items(stage, reference, verdicts)?;
     let mut writer = TableWriter::create(&stage.file("suites/part-00000.parquet")?, suite_schema())?;
     writer.write(&suite_table(suites.iter().map(|suite| (suite.suite.as_str(), suite.numbers())))?)?;
     writer.close()?;
     running.end(found, found, bytes);
     let public = public(reference, verdicts);
-    Ok(Written { found, suites, examples: examples.best.into_iter().flatten().map(|(_, one)| one).collect(), public })
+    Ok(Written {
+        found,
+        suites,
+        examples: examples.best.into_iter().flatten().map(|(_, one)| one).collect(),
+        public,
+        shared,
+    })
 }
 
 /// Counts the items of each evaluation set.
 fn suites(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<SuiteReport> {
     let new = |name: &String| SuiteReport { suite: name.clone(), ..SuiteReport::default() };
     let mut suites: Vec<SuiteReport> = reference.suites.iter().map(new).collect();
-    for (known, (tally, item)) in reference.known.iter().zip(verdicts.tallies.iter().zip(0..)) {
-        let suite = &mut suites[known.suite];
+    for known in &reference.known {
+        let (suite, tally) = (&mut suites[known.suite], &verdicts.tallies[known.item as usize]);
         suite.items += 1;
-        suite.too_short += u64::from(reference.items.is_too_short(item));
-        if tally.is_public() {
-            suite.public += 1;
-        } else {
-            suite.found_80 += u64::from(tally.documents[0] > 0);
-            suite.found_50 += u64::from(tally.documents[1] > 0);
-        }
+        suite.too_short += u64::from(reference.items.is_too_short(known.item));
+        suite.public += u64::from(verdicts.is_public(known.item));
+        suite.found_80 += u64::from(tally.documents[0] > 0);
+        suite.found_50 += u64::from(tally.documents[1] > 0);
     }
     suites
 }
 
-fn write_items(stage: &Stage, reference: &Reference, verdicts: &Verdicts<'_>) -> Result<()> {
+/// Writes `items/`, and returns the number of items that are shared.
+fn write_items(stage: &Stage, reference: &Reference, verdicts: &Verdicts<'_>) -> Result<u64> {
     let mut writer = TableWriter::create(&stage.file("items/part-00000.parquet")?, item_schema())?;
-    let mut builder = ItemBuilder::default();
-    for (known, (tally, item)) in reference.known.iter().zip(verdicts.tallies.iter().zip(0..)) {
+    let (mut builder, mut shared) = (ItemBuilder::default(), 0);
+    for known in &reference.known {
+        let (item, tally) = (known.item, &verdicts.tallies[known.item as usize]);
+        shared += u64::from(reference.items.is_shared(item));
         builder.push(&ItemRow {
             eval_id: &known.id,
             suite: &reference.suites[known.suite],
-            tokens: reference.items.token_count(item) as u64,
-            status: status(reference, item, tally),
-            documents: tally.documents,
+            tokens: reference.items.question_len(item) as u64,
+            status: status(reference, verdicts, item),
+            documents: [tally.documents[0], tally.documents[1], tally.variants],
             score: tally.score,
             text: &known.text,
         });
@@ -149,14 +165,17 @@ fn write_items(stage: &Stage, reference: &Reference, verdicts: &Verdicts<'_>) ->
     if !builder.is_empty() {
         writer.write(&builder.finish()?)?;
     }
-    writer.close().map(|_| ())
+    writer.close().map(|_| shared)
 }
 
-fn status(reference: &Reference, item: Item, tally: &Tally) -> &'static str {
-    match tally.documents[1] {
+fn status(reference: &Reference, verdicts: &Verdicts<'_>, item: Item) -> &'static str {
+    let tally = &verdicts.tallies[item as usize];
+    match (tally.documents[1], tally.variants) {
         _ if reference.items.is_too_short(item) => "too short",
-        _ if tally.is_public() => "public",
-        0 => "not found",
+        _ if reference.items.is_shared(item) => "shared",
+        _ if verdicts.is_public(item) => "public",
+        (0, 0) => "not found",
+        (0, _) => "variant",
         _ => "found",
     }
 }
@@ -167,15 +186,14 @@ struct Examples<'e> {
     reference: &'e Reference,
     verdicts: &'e Verdicts<'e>,
     /// The best items of each evaluation set, best first.
-    best: Vec<Vec<(Item, ExampleReport)>>,
+    best: Vec<Vec<(String, ExampleReport)>>,
 }
 
 impl Examples<'_> {
-    fn offer(&mut self, span: &Place, id: impl FnOnce() -> String) {
+    fn offer(&mut self, span: &Place, known: &Known, id: impl FnOnce() -> String) {
         let (item, score) = (span.item, f64::from(span.score));
-        let known = self.reference.known(item);
         let best = &mut self.best[known.suite];
-        if let Some(at) = best.iter().position(|(other, _)| *other == item) {
+        if let Some(at) = best.iter().position(|(other, _)| *other == known.id) {
             if best[at].1.score >= score {
                 return;
             }
@@ -194,7 +212,7 @@ impl Examples<'_> {
                 answer_found: span.answer_found,
                 texts: span.texts.clone(),
             };
-            best.insert(at, (item, example));
+            best.insert(at, (known.id.clone(), example));
             best.truncate(EXAMPLES);
         }
     }
@@ -222,25 +240,18 @@ fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
 }
 
 fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> {
-    let mut public: Vec<(u64, Item)> = verdicts
-        .tallies
-        .iter()
-        .zip(0..)
-        .filter(|(tally, _)| tally.is_public())
-        .map(|(tally, item)| (tally.documents[1], item))
-        .collect();
-    public.sort_unstable_by_key(|&(documents, item)| (std::cmp::Reverse(documents), item));
+    let is_public = |known: &&Known| known.is_listed && verdicts.is_public(known.item);
+    let mut public: Vec<&Known> = reference.known.iter().filter(is_public).collect();
+    let tally = |known: &Known| &verdicts.tallies[known.item as usize];
+    public.sort_by_key(|known| std::cmp::Reverse(tally(known).documents[1]));
     public.truncate(PUBLIC_EXAMPLES);
-    let example = |(documents, item): (u64, Item)| {
-        let known = reference.known(item);
-        ExampleReport {
-            suite: reference.suites[known.suite].clone(),
-            eval_id: known.id.clone(),
-            item: known.text.clone(),
-            documents,
-            score: verdicts.tallies[item as usize].score,
-            ..ExampleReport::default()
-        }
+    let example = |known: &Known| ExampleReport {
+        suite: reference.suites[known.suite].clone(),
+        eval_id: known.id.clone(),
+        item: known.text.clone(),
+        documents: tally(known).documents[1],
+        score: tally(known).score,
+        ..ExampleReport::default()
     };
     public.into_iter().map(example).collect()
 }

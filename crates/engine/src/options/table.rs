@@ -102,6 +102,9 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(ITEMS, CONTAMINATED, "ngram", "N", Kind::Whole(3, 64),
         "Number of tokens in an n-gram; a token is a word or a Chinese character")
         .default(is("5")),
+    OptionSpec::new(ITEMS, CONTAMINATED, "public-documents", "N", Kind::Whole(0, u64::MAX),
+        "Keep documents with an item that more than this many documents contain, without its answer and without other items, such as a quotation")
+        .default(is("100")),
 
     OptionSpec::new(OUTPUT, MAKING, "out", "DIR", Kind::Path,
         "Output folder. It appears only when the output is complete")

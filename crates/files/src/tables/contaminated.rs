@@ -25,6 +25,7 @@ pub fn contaminated_schema(id: IdType) -> SchemaRef {
         number("doc"),
         text("eval_id"),
         text("suite"),
+        text("relation"),
         Field::new("score", DataType::Float32, false),
         number("grams"),
         number("grams_found"),
@@ -48,7 +49,9 @@ pub struct ContaminatedRow<'r> {
     pub eval_id: &'r str,
     /// The evaluation set that contains the item.
     pub suite: &'r str,
-    /// The share of the item found in the span, from 0 to 1.
+    /// The relation of the document to the item: `leak`, `variant` or `public`.
+    pub relation: &'r str,
+    /// The share of the item found in the span, from 0 to 1; half of it for a variant.
     pub score: f64,
     /// The number of n-grams in the item, and the number of these n-grams that are in the span.
     pub grams: [u64; 2],
@@ -69,7 +72,7 @@ pub struct ContaminatedBuilder {
     id: IdBuilder,
     /// The numeric columns, in order.
     numbers: [Int64Builder; 7],
-    texts: [StringBuilder; 3],
+    texts: [StringBuilder; 4],
     score: Float32Builder,
     answer_found: BooleanBuilder,
     rows: usize,
@@ -98,7 +101,7 @@ impl ContaminatedBuilder {
         let ([grams, found], [start, end], [start_byte, end_byte]) = (row.grams, row.characters, row.bytes);
         let values = [row.doc, grams, found, start, end, start_byte, end_byte];
         self.numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value as i64));
-        let texts = [row.eval_id, row.suite, row.text];
+        let texts = [row.eval_id, row.suite, row.relation, row.text];
         self.texts.iter_mut().zip(texts).for_each(|(column, value)| column.append_value(value));
         self.score.append_value(row.score as f32);
         self.answer_found.append_option(row.answer_found);
@@ -121,11 +124,12 @@ impl ContaminatedBuilder {
         self.rows = 0;
         let [doc, grams, found, start, end, start_byte, end_byte] =
             self.numbers.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
-        let [eval_id, suite, text] = self.texts.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
+        let [eval_id, suite, relation, text] =
+            self.texts.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
         let (score, answer_found) = (Arc::new(self.score.finish()), Arc::new(self.answer_found.finish()));
         let id = self.id.finish();
-        let columns =
-            vec![id, doc, eval_id, suite, score, grams, found, answer_found, start, end, start_byte, end_byte, text];
+        let of_item = [id, doc, eval_id, suite, relation, score, grams, found, answer_found];
+        let columns = of_item.into_iter().chain([start, end, start_byte, end_byte, text]).collect();
         table("contaminated", &self.schema, columns)
     }
 }
@@ -139,6 +143,7 @@ pub fn item_schema() -> SchemaRef {
         text("status"),
         number("documents_80"),
         number("documents_50"),
+        number("variants"),
         Field::new("score", DataType::Float32, false),
         text("text"),
     ]))
@@ -153,10 +158,11 @@ pub struct ItemRow<'r> {
     pub suite: &'r str,
     /// The number of tokens in the item.
     pub tokens: u64,
-    /// The status of the item: `found`, `not found`, `public` or `too short`.
+    /// The status of the item: `found`, `variant`, `not found`, `public`, `shared` or `too short`.
     pub status: &'r str,
-    /// The number of documents in which the item's score is at least 0.8, and the number of documents in which the score is at least 0.5.
-    pub documents: [u64; 2],
+    /// The number of documents in which the item's score is at least 0.8, the number of documents in which the score is at least 0.5, and
+    /// the number of documents that contain a variant.
+    pub documents: [u64; 3],
     /// The highest score in any document; 0 if no document contains more than a few words of the item.
     pub score: f64,
     /// The beginning of the item's text.
@@ -166,7 +172,7 @@ pub struct ItemRow<'r> {
 /// Builds batches of `items/`.
 #[derive(Debug, Default)]
 pub struct ItemBuilder {
-    numbers: [Int64Builder; 3],
+    numbers: [Int64Builder; 4],
     texts: [StringBuilder; 4],
     score: Float32Builder,
     rows: usize,
@@ -175,8 +181,8 @@ pub struct ItemBuilder {
 impl ItemBuilder {
     /// Appends one row.
     pub fn push(&mut self, row: &ItemRow<'_>) {
-        let [documents_80, documents_50] = row.documents;
-        let values = [row.tokens, documents_80, documents_50];
+        let [documents_80, documents_50, variants] = row.documents;
+        let values = [row.tokens, documents_80, documents_50, variants];
         self.numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value as i64));
         let texts = [row.eval_id, row.suite, row.status, row.text];
         self.texts.iter_mut().zip(texts).for_each(|(column, value)| column.append_value(value));
@@ -197,17 +203,18 @@ impl ItemBuilder {
     /// Returns the rows as a batch and empties the builder.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
-        let [tokens, documents_80, documents_50] =
+        let [tokens, documents_80, documents_50, variants] =
             self.numbers.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
         let [eval_id, suite, status, text] = self.texts.each_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
         let score = Arc::new(self.score.finish());
-        table("items", &item_schema(), vec![eval_id, suite, tokens, status, documents_80, documents_50, score, text])
+        let columns = vec![eval_id, suite, tokens, status, documents_80, documents_50, variants, score, text];
+        table("items", &item_schema(), columns)
     }
 }
 
 /// The numeric columns of `suites/`, which follow the name of the suite.
-pub const SUITE_NUMBERS: [&str; 7] =
-    ["items", "too_short", "public", "found_80", "found_50", "documents_80", "documents_50"];
+pub const SUITE_NUMBERS: [&str; 8] =
+    ["items", "too_short", "public", "found_80", "found_50", "documents_80", "documents_50", "variants"];
 
 /// Returns the schema of `suites/`.
 pub fn suite_schema() -> SchemaRef {
@@ -218,8 +225,8 @@ pub fn suite_schema() -> SchemaRef {
 ///
 /// # Errors
 /// Returns an error if there are too many suites for a table.
-pub fn suite_table<'s>(suites: impl IntoIterator<Item = (&'s str, [u64; 7])>) -> Result<RecordBatch> {
-    let (mut names, mut numbers) = (StringBuilder::new(), <[Int64Builder; 7]>::default());
+pub fn suite_table<'s>(suites: impl IntoIterator<Item = (&'s str, [u64; 8])>) -> Result<RecordBatch> {
+    let (mut names, mut numbers) = (StringBuilder::new(), <[Int64Builder; 8]>::default());
     for (name, values) in suites {
         names.append_value(name);
         numbers.iter_mut().zip(values).for_each(|(column, value)| column.append_value(value as i64));
@@ -243,6 +250,7 @@ mod tests {
             doc: 1,
             eval_id: "q",
             suite: "s",
+            relation: "leak",
             score: 0.5,
             grams: [2, 3],
             answer_found: None,
@@ -256,20 +264,27 @@ mod tests {
         let names = ["doc", "grams", "grams_found", "start", "end", "start_byte", "end_byte"];
         assert_eq!(names.map(number), [1, 2, 3, 4, 5, 6, 7]);
         let string = |name: &str| batch.column_by_name(name).expect(name).as_string::<i32>().value(0).to_owned();
-        assert_eq!(["id", "eval_id", "suite", "text"].map(string), ["a", "q", "s", "t"]);
+        assert_eq!(["id", "eval_id", "suite", "relation", "text"].map(string), ["a", "q", "s", "leak", "t"]);
         assert!(batch.column_by_name("answer_found").expect("a column").is_null(0) && builder.is_empty());
     }
 
     #[test]
     fn items_and_suites_are_tables() {
         let mut builder = ItemBuilder::default();
-        let row =
-            ItemRow { eval_id: "q", suite: "s", tokens: 9, status: "found", documents: [1, 2], score: 0.9, text: "t" };
+        let row = ItemRow {
+            eval_id: "q",
+            suite: "s",
+            tokens: 9,
+            status: "found",
+            documents: [1, 2, 3],
+            score: 0.9,
+            text: "t",
+        };
         builder.push(&row);
         let batch = builder.finish().expect("a table");
-        assert_eq!((batch.num_rows(), batch.column(6).as_primitive::<Float32Type>().value(0)), (1, 0.9f32));
+        assert_eq!((batch.num_rows(), batch.column(7).as_primitive::<Float32Type>().value(0)), (1, 0.9f32));
         assert_eq!(batch.column(3).as_string::<i32>().value(0), "found");
-        let suites = suite_table([("s", [1, 2, 3, 4, 5, 6, 7])]).expect("a table");
-        assert_eq!(suites.column(7).as_primitive::<Int64Type>().value(0), 7);
+        let suites = suite_table([("s", [1, 2, 3, 4, 5, 6, 7, 8])]).expect("a table");
+        assert_eq!(suites.column(8).as_primitive::<Int64Type>().value(0), 8);
     }
 }
