@@ -41,7 +41,7 @@ fn a_long_file_name_is_shortened_in_every_folder_of_the_corpus() {
         typed(place.path(), &["apply", "out", "--corpus", "annotate", "--overwrite"]);
         let applied: serde_json::Value =
             serde_json::from_slice(&fs::read(place.path().join("out/applied.json")).unwrap()).unwrap();
-        let again = &applied["folders"]["attributes"]["shortened"][format!("attributes/{long}.parquet")];
+        let again = &applied["corpus"]["folders"]["attributes"]["shortened"][format!("attributes/{long}.parquet")];
         assert_eq!(*again, format!("attributes/{short}"), "{applied}");
     }
 }

@@ -131,8 +131,9 @@ impl Index {
         self.dir.join(kind).join(format!("{PARTIAL}{name}"))
     }
 
-    /// Renames an unfinished folder to its final name, and lets these users read its files. Before the call, all files in the folder must be durable, and the intent of a
-    /// generation that refers to the folder must have been saved. This ensures that every folder with a final name belongs to a generation.
+    /// Renames an unfinished folder to its final name, and lets these users read its files. Before the call, all files in the folder must be
+    /// durable, and the intent of a generation that refers to the folder must have been saved. This ensures that every folder with a final
+    /// name belongs to a generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

@@ -10,15 +10,15 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fchmod, fstat, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::process::geteuid;
 
 /// The mode of a private folder.
@@ -39,10 +39,15 @@ fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
 /// Returns the operating system's error, or an error if the name exists.
 pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(OWNER_ALONE).create(folder)?;
-    // A umask such as 0277 also takes permissions from the owner. A file system without modes refuses the change.
-    let mode = folder.symlink_metadata()?.mode() & 0o7777;
-    if mode & 0o777 != OWNER_ALONE {
-        let _ = fs::set_permissions(folder, Permissions::from_mode(mode & !0o777 | OWNER_ALONE));
+    // A umask such as 0277 also takes permissions from the owner. The folder may have been removed or replaced; no link is followed.
+    if let Ok(handle) = open_folder(folder)
+        && let Ok(there) = fstat(&handle)
+        && there.st_uid == geteuid().as_raw()
+        && Mode::from_raw_mode(there.st_mode) & Mode::from_raw_mode(0o777) != Mode::RWXU
+    {
+        let kept = Mode::from_raw_mode(there.st_mode) - Mode::from_raw_mode(0o777);
+        // A file system without modes refuses the change.
+        let _ = fchmod(&handle, kept | Mode::RWXU);
     }
     Ok(())
 }
@@ -239,7 +244,8 @@ fn made_in(folder: impl AsFd) -> Option<Stat> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     fn calls(path: &Path) -> Vec<io::Result<()>> {
         vec![
@@ -301,6 +307,7 @@ mod tests {
     #[test]
     fn no_link_in_the_folder_is_followed() {
         let place = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).expect("set");
         let at = |name: &str| place.path().join(name);
         fs::write(at("victim"), "mine").expect("written");
         let links = || {

@@ -28,8 +28,8 @@ impl Fitting {
         Fitting { name, path: MOST_PATH.saturating_sub(above + 2) }
     }
 
-    /// Returns a relative path, or a shortened one if it is too long. Each name that is too long keeps its beginning and its ending, and gets
-    /// a hash of the path. If the path as a whole is too long, the file is placed directly below its first folder.
+    /// Returns a relative path, or a shortened one if it is too long. Each name that is too long keeps its beginning and its ending, and
+    /// gets a hash of the path. If the path as a whole is too long, the file is placed directly below its first folder.
     pub fn fit(self, path: &str) -> String {
         let hash = format!("-{:016x}", xxh3_64(path.as_bytes()));
         let names = path

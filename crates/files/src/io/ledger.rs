@@ -279,9 +279,17 @@ mod tests {
         }
     }
 
+    /// Returns a folder to which nobody else may write, regardless of the umask.
+    fn private_folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs::set_permissions(folder.path(), mode).expect("set");
+        folder
+    }
+
     #[test]
     fn what_is_written_is_read() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = private_folder();
         assert_eq!(Ledger::read(folder.path()).expect("none"), None);
         for ledger in [Ledger::default(), made(), Ledger::default()] {
             ledger.write(folder.path()).expect("written");
@@ -296,7 +304,7 @@ mod tests {
     /// Writes a ledger that exceeds the reserved space, then a short ledger.
     #[test]
     fn a_ledger_of_any_length_is_written_in_the_space_set_aside() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = private_folder();
         Ledger::reserve(folder.path());
         let long = Ledger { build: "x".repeat(3 * SPACE as usize), ..made() };
         for ledger in [&long, &made(), &long] {
@@ -309,7 +317,7 @@ mod tests {
     /// After any bit flip or truncation, reading returns the same ledger or an error that names the file.
     #[test]
     fn every_damage_is_named() {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = private_folder();
         made().write(folder.path()).expect("written");
         let path = folder.path().join(LEDGER);
         let whole = fs::read(&path).expect("there");

@@ -115,8 +115,8 @@ pub(super) fn clear_killed(parent: &Path) -> Result<Vec<Cleared>> {
 }
 
 /// Removes the folders in `parent` whose names begin with `prefix` and that killed processes left behind, and reports how each folder was
-/// handled. Skips folders that a running process uses, that other users can access, or that have no lock. A folder that contains a name that
-/// `is_ours` does not accept is kept.
+/// handled. Skips folders that a running process uses, that other users can access, or that have no lock. A folder that contains a name
+/// that `is_ours` does not accept is kept.
 pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<Cleared>> {
     let mut cleared = Vec::new();
     let Ok(names) = listing::names(parent) else { return Ok(cleared) };

@@ -64,7 +64,11 @@ impl WorkFolder {
         if taken.lock.known || !taken.lock.before.lives_here() {
             let user = taken.user()?;
             taken.cleared = taken.place.clear_away(user)?;
-            taken.cleared.extend(taken.place.held().clear_away(user)?);
+            // An output may be named like a result that is held back.
+            let held = taken.place.held();
+            if Lock::holder(&beside(&held), false).is_none() {
+                taken.cleared.extend(held.clear_away(user)?);
+            }
         }
         for parent in [Some(&*taken.place.parent), work].into_iter().flatten() {
             taken.cleared.extend(reference_folder::clear_away(&taken.place, parent)?);
