@@ -160,7 +160,7 @@ class Spark(Case):
             with self.subTest(options):
                 result = self.check(files, task_bytes=12_000, algorithms=recipe, no_report=True, **options)
                 self.assertGreater(len(result.removed()), 40)
-                self.assertEqual(len(result.rejected()), 6)
+                self.assertEqual(len(result.rejected()), 12)
 
     def test_other_formats_and_a_limit(self) -> None:
         lines = self.lines(*[f"A line of some words that stand here for the number {row % 9} and nothing else." for row in range(60)], None)

@@ -191,7 +191,7 @@ pub fn each_page(
         match batch.page(row) {
             Err(why) => each(row, Seen::Bad(why))?,
             Ok(None) => each(row, Seen::Null)?,
-            Ok(Some(bytes)) if !may_be_empty && bytes.trim_ascii_start().is_empty() => each(row, Seen::Bad(&empty))?,
+            Ok(Some(bytes)) if !may_be_empty && is_blank(bytes) => each(row, Seen::Bad(&empty))?,
             Ok(Some(bytes)) => {
                 let _long = session.engine.long_document(bytes.len())?;
                 let begun = Instant::now();
@@ -209,6 +209,14 @@ pub fn each_page(
         }
     }
     Ok(())
+}
+
+/// Returns whether a page is empty or consists only of white space.
+fn is_blank(page: &[u8]) -> bool {
+    let rest = page.trim_ascii_start();
+    // In nearly all pages, the first byte decides.
+    let is_white = || std::str::from_utf8(rest).is_ok_and(|rest| rest.trim_start().is_empty());
+    rest.first().is_none_or(|first| !first.is_ascii() && is_white())
 }
 
 fn value(column: &Option<TextColumn>, row: usize) -> Option<&str> {

@@ -506,7 +506,8 @@ mod tests {
         let ids =
             ["1.0", "-0.5", "18446744073709551616", "true", "{\"a\":1}", "[1]", "NaN", "1,\"id\":2", "2,\"id\":null"];
         for id in ids {
-            let row = parse(format!("{{\"text\":\"a\",\"id\":{id}}}").as_bytes(), &columns()).expect("JSON");
+            let line = format!("{{\"text\":\"a\",\"id\":{id}}}");
+            let row = parse(line.as_bytes(), &columns()).expect("JSON");
             assert_eq!((row.text.as_deref(), row.bad), (Some("a"), None), "{id}");
             assert_eq!(row.id, if id == "NaN" { JsonId::None } else { JsonId::Unusable }, "{id}");
         }

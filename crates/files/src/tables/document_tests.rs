@@ -1,7 +1,9 @@
 //! Tests batches of documents.
 
 use super::*;
-use arrow::array::{BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray};
+use arrow::array::{
+    BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray, StringArray,
+};
 use arrow::datatypes::Int8Type;
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
