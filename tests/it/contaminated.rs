@@ -666,7 +666,7 @@ const ROLLS: &str = "A baker packs 14 rolls in each of 9 boxes and then gives aw
 #[test]
 fn a_frequent_item_is_not_harmless() {
     let place = Place::new();
-    let own = |number: usize| format!("Page {number} of {} begins here.", number * 7919);
+    let own = |number: usize| format!("Page {} of {} begins here.", number + 1000, number * 7919);
     let item = serde_json::json!({ "id": "q", "question": ROLLS, "answer": "103" });
     let docs: Vec<String> =
         (0..150).map(|at| format!("{} {ROLLS} The answer is 103. {}", own(at), own(at + 9))).collect();
