@@ -25,7 +25,7 @@ fn add(index: &Index, generation: u64) {
     for (kind, name) in [(BATCHES, format!("b-{generation}")), (STATISTICS, "s-1".to_owned())] {
         if !index.folder(kind, &name).exists() {
             index.begin(kind, &name).unwrap();
-            index.place(kind, &name).unwrap();
+            index.place(kind, &name, &Readers::default()).unwrap();
         }
     }
 }
