@@ -5,7 +5,7 @@
 
 use super::ours::MOST_RECORD;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs;
+use dupsift_core::safe_fs::{self, listing};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -121,9 +121,8 @@ fn is_iceberg(metadata: &Path) -> bool {
         let version = version.strip_prefix('v').unwrap_or(version);
         !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let Ok(entries) = std::fs::read_dir(metadata) else { return false };
-    let mut names = entries.filter_map(std::result::Result::ok).map(|entry| entry.file_name());
-    names.any(|name| {
+    let Ok(names) = listing::names(metadata) else { return false };
+    names.iter().any(|name| {
         let name = name.to_string_lossy();
         name == "version-hint.text" || (name.ends_with(".metadata.json") && is_version(&name))
     })

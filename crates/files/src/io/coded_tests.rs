@@ -358,7 +358,7 @@ fn the_content_decides_how_a_file_is_compressed() {
         ("b.csv.gz", b"id,text\n1,b\n".to_vec()),
         ("c.jsonl.gz", zst(lines(4, "c").as_bytes(), b"")),
         ("d.jl", lines(5, "d").into_bytes()),
-        ("e.jsonlines.zst", format!("[{{\"text\":\"e\"}}]").into_bytes()),
+        ("e.jsonlines.zst", b"[{\"text\":\"e\"}]".to_vec()),
     ] {
         std::fs::write(at(name), bytes).expect("written");
     }

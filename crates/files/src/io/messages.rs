@@ -318,7 +318,7 @@ impl<'de> Walk<'de> for Item<'_> {
                 push(&mut of.text, text);
             }
         }
-        let is_empty = texts.iter().all(String::is_empty) && !(is_call && !name.is_empty());
+        let is_empty = texts.iter().all(String::is_empty) && (!is_call || name.is_empty());
         if media != 0 {
             of.has_not_read(media);
         } else if depth > 0 && is_empty && others != 0 {

@@ -199,7 +199,7 @@ fn bytes(column: &dyn Array, at: usize) -> Result<Option<&[u8]>, ArrowError> {
         DataType::Utf8View => Ok(Some(column.as_string_view().value(at).as_bytes())),
         DataType::BinaryView => Ok(Some(column.as_binary_view().value(at))),
         DataType::FixedSizeBinary(_) => Ok(Some(column.as_fixed_size_binary().value(at))),
-        DataType::Dictionary(..) => of_dictionary(column, at, |values, key| bytes(values, key)),
+        DataType::Dictionary(..) => of_dictionary(column, at, bytes),
         _ => Ok(None),
     }
 }
