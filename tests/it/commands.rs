@@ -22,6 +22,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("pip install", "installs packages; `make python` installs the wheel so"),
     ("python -m dupsift", "takes the wheel: `make python`, and `make python-spark` for dupsift.spark"),
     ("python -c \"import dupsift", "takes the wheel: `make python`"),
+    ("duckdb -c", "takes DuckDB and its extension for Delta tables"),
     ("spark-submit", "takes Spark: `make python-spark`"),
     ("make spark CORPUS=data-samples/docs", "takes the wheel and Spark: `make python-spark`"),
     ("cp dupsift-*.whl dupsift.zip", "takes the wheel: `make python-spark`"),

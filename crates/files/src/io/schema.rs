@@ -163,8 +163,11 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         Some(column) => {
             let why =
                 format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
-            // A text is never lost because of its id.
             let likely = || likely(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id);
+            if columns.id_required && !column.is_plain() {
+                return Err(why + &likely());
+            }
+            // A text is never lost because of its id.
             (None, Some(if columns.id_required { why + &likely() } else { why }))
         }
         None if columns.id_required => {

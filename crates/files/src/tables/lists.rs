@@ -14,7 +14,7 @@ use super::read_as::spelled_float;
 use crate::io::messages;
 use arrow::array::builder::BinaryViewBuilder;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, downcast_dictionary_array};
-use arrow::datatypes::{DataType, Field, Fields};
+use arrow::datatypes::{DataType, Field, Fields, Float16Type, Float32Type, Float64Type};
 use arrow::error::ArrowError;
 use arrow::util::display::array_value_to_string;
 use std::io::Write as _;
@@ -323,8 +323,12 @@ fn write_value(column: &dyn Array, at: usize, place: Place, out: &mut Vec<u8>) -
             }
         }
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            let number = arrow::compute::cast(&column.slice(at, 1), &DataType::Float64)?;
-            let number = number.as_primitive::<arrow::datatypes::Float64Type>().value(0);
+            // The cast of arrow would add all its conversions to the program.
+            let number = match column.data_type() {
+                DataType::Float16 => column.as_primitive::<Float16Type>().value(at).to_f64(),
+                DataType::Float32 => column.as_primitive::<Float32Type>().value(at).into(),
+                _ => column.as_primitive::<Float64Type>().value(at),
+            };
             if number.is_finite() {
                 write_text(out, spelled_float(number, &number))
             } else {
