@@ -158,7 +158,7 @@ fn a_stray_quote_costs_its_row_and_a_file_may_have_no_quotes() {
     assert_eq!((record(&out)["documents"]["used"].as_u64(), doc_pairs(&out, "exact")), (Some(1), vec![]));
     run(&[&path], &folder.path().join("wrong"), &["--quotes", "single"])
         .ends_with(2)
-        .says(&["--quotes", "double, none"]);
+        .says(&["--quotes", "double or none"]);
 }
 
 #[test]
