@@ -54,7 +54,7 @@ ANSWERS = {
     "http://example.cn/gbk?q=猫": ("200 OK", {"Content-Type": "text/html; charset=gbk"}, CHINESE, None),
     "http://example.org/dechunked": ("200 OK", {"Content-Type": HTML, "Transfer-Encoding": "chunked"}, PLAIN, None),
     "http://example.org/unpacked": ("200 OK", {"Content-Type": HTML, "Content-Encoding": "gzip"}, PLAIN, None),
-    "http://example.org/empty": ("200 OK", {"Content-Type": HTML}, b"", None),
+    "http://example.org/empty": ("200 OK", {"Content-Type": HTML}, b"", "no body"),
     "http://example.org/image": ("200 OK", {"Content-Type": "image/png"}, b"\x89PNG\r\n\x1a\n", "not HTML: image/png"),
     "http://example.org/none": ("404 Not Found", {"Content-Type": HTML}, PLAIN, "HTTP status: 404"),
 }

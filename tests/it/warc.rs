@@ -56,7 +56,7 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
         let expected: Vec<Value> = expected["rows"].as_array().unwrap().iter().cloned().map(only_why).collect();
         assert_eq!(rows[name], expected, "{name}");
     }
-    assert_eq!(rows["pages.warc"].iter().filter(|row| row["why"].is_string()).count(), 2);
+    assert_eq!(rows["pages.warc"].iter().filter(|row| row["why"].is_string()).count(), 3);
 }
 
 /// Removes the content from rows that are not pages, and the reason from all other rows.

@@ -414,7 +414,10 @@ mod tests {
     fn keep_orders_are_parsed_and_printed_back() {
         let keep = Keep::parse("score desc, length desc,id").unwrap();
         assert_eq!(keep.to_string(), "score desc, length desc, id asc, doc asc");
-        assert_eq!(Keep::parse(&keep.to_string()).unwrap(), keep);
+        let again = Keep::parse(&keep.to_string()).unwrap();
+        assert_eq!(again.to_string(), keep.to_string());
+        // Only a direction that was not typed is noted.
+        assert!(again.notes().is_empty() && keep.notes().len() == 1 && keep.notes()[0].contains("`keep=id` keeps"));
         assert_eq!(keep.columns(), ["score", "id"]);
         assert!(Keep::parse("score down").unwrap_err().to_string().contains("COLUMN desc"));
         assert!(Keep::parse("").is_err());

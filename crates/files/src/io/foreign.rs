@@ -16,7 +16,6 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("MessagePack is not read; convert it to Parquet or JSON lines", &[".msgpack"]),
     ("pickle is not read; convert it to Parquet or JSON lines", &[".pkl", ".pickle"]),
     ("databases are not read; export it to Parquet, JSON lines or CSV", &[".sqlite", ".sqlite3", ".duckdb", ".mdb"]),
-    ("spreadsheets are not read; export it to Parquet, JSON lines or CSV", &[".xls", ".xlsx", ".ods"]),
     (
         "files of statistics programs are not read; convert it to Parquet or CSV",
         &[".dta", ".sav", ".sas7bdat", ".rds", ".rdata"],
@@ -140,7 +139,9 @@ mod tests {
         {
             assert!(why_unread(Path::new(name)).is_some(), "{name}");
         }
-        for name in ["README", "a.png", "LICENSE.txt", "a.txt.gz", "a.html", "a.jsonl.gz", "model.safetensors", "gz"] {
+        for name in
+            ["README", "a.png", "a.xlsx", "LICENSE.txt", "a.txt.gz", "a.html", "a.jsonl.gz", "model.safetensors", "gz"]
+        {
             assert_eq!(why_unread(Path::new(name)), None, "{name}");
         }
         assert!(why_unread(Path::new("a.tar.gz")).is_some_and(|why| why.contains("unpack it")));
