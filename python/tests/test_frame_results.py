@@ -426,8 +426,8 @@ class FrameResults(FrameCase):
         import pyarrow as pa
         import pyarrow.parquet
 
-        for names in (["url", "body"], ["lang", "body", "url"], ["body", "url"]):
-            table = pa.table({name: COLUMNS.get(name, ["en"] * len(TEXTS)) for name in names})
+        for names in (["url", "body"], ["body", "url"]):
+            table = pa.table({name: COLUMNS[name] for name in names})
             written: list[dict[str, Any]] = [{}, {"corpus": "keep"}]
             for options in written:
                 result = ds.dedup(table, text_column="body", id_column="url", algorithms="exact", no_report=True, **options)
