@@ -31,8 +31,9 @@ fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
         "http://example.org/a?b=2&a=1",
         "HTTP://EXAMPLE.org/a?a=1&b=2",
         "https://www.Example.org:443/a?fbclid=1&b=2&a=1#end",
+        "http://example.org/a?a=1&b=2&c=",
     ]);
-    assert_eq!(removed(&done), (1..10).map(|doc| (doc, 0)).collect::<Vec<_>>());
+    assert_eq!(removed(&done), (1..11).map(|doc| (doc, 0)).collect::<Vec<_>>());
 }
 
 /// Different addresses of the same page do not contain each other, so the usual removal rule does not apply. If this rule is requested, the
@@ -72,6 +73,13 @@ fn addresses_of_other_pages_are_kept() {
         "http://example.org:8080/a?a=1",
         "http://example.com/a?a=1",
         "http://docs.example.org/a?a=1",
+        // Addresses of a one-page site: the fragment is the route of the page.
+        "https://groups.example.com/forum/#!topic/a/1",
+        "https://groups.example.com/forum/#!topic/a/2",
+        "https://groups.example.com/forum/#/topic/a/2",
+        "https://groups.example.com/forum/",
+        // A parameter without an equals sign may select the page.
+        "http://example.org/a?a=1&print",
     ]);
     assert_eq!(removed(&done), []);
 }

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
             name: "form",
             kind: Kind::Choice(&["raw", "canonical", "url"]),
             default: "raw",
-            help: "raw: the bytes of the text; canonical: its words joined by single spaces, ignoring case and punctuation; url: the text as a URL, ignoring scheme, www., default port, fragment, tracking parameters and parameter order. Used alone, form=url removes documents with equal URLs; combined with other algorithms, it does so only if the removal rule is pair",
+            help: "raw: the bytes of the text; canonical: its words joined by single spaces, ignoring case and punctuation; url: the text as a URL, ignoring scheme, www., default port, fragment (except routes, which begin with #! or #/), tracking parameters, parameters with an empty value, and parameter order. Used alone, form=url removes documents with equal URLs; combined with other algorithms, it does so only if the removal rule is pair",
         },
         ParamSpec {
             name: "digest",
@@ -45,7 +45,7 @@ const FACTS: Facts = Facts {
     ],
     shorthands: &[],
     presets: &[],
-    revision: 1,
+    revision: 2,
 };
 
 impl Algorithm for Exact {
@@ -130,5 +130,7 @@ mod tests {
         let of = |address| key(&Exact, "form=url", address);
         assert_eq!(of("https://www.a.org/x?b=2&a=1&utm_source=s#top"), of("http://a.org:80/x?a=1&b=2"));
         assert_ne!(of("http://a.org/x?a=1"), of("http://a.org/x?a=2"));
+        assert_eq!(of("http://a.org/x?a=1&b="), of("http://a.org/x?a=1"));
+        assert_ne!(of("http://a.org/#/x"), of("http://a.org/#/y"));
     }
 }

@@ -1,7 +1,8 @@
 //! Turns web addresses into keys. Addresses that usually lead to the same page have the same key.
 //!
 //! ```text
-//! https://www.example.org:443/a?utm_source=x&b=2&a=1#top  ==  http://example.org/a?a=1&b=2
+//! https://www.example.org:443/a?utm_source=x&b=2&a=1&c=#top  ==  http://example.org/a?a=1&b=2
+//! https://example.org/#!topic/1  !=  https://example.org/#!topic/2          a route of a one-page site
 //! ```
 
 use url::Url;
@@ -39,7 +40,9 @@ const TRACKING: [&str; 25] = [
 /// Returns the key of a web address, or `None` if the string is not a web address.
 ///
 /// The address is parsed as in a browser, according to the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking
-/// parameters and order of parameters are ignored. An address without a scheme must have a dot in its host.
+/// parameters, parameters without a value (`c=`) and the order of parameters are ignored. A fragment that begins with `!` or `/` is a
+/// route: it selects the page of a site that consists of a single HTML page, so it is part of the key. An address without a scheme must
+/// have a dot in its host.
 pub fn key(text: &str) -> Option<String> {
     let text = text.trim();
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
@@ -65,19 +68,41 @@ pub fn key(text: &str) -> Option<String> {
         key += &format!(":{port}");
     }
     key += url.path();
-    let mut parameters: Vec<&str> = url.query().unwrap_or_default().split('&').filter(|one| is_content(one)).collect();
-    parameters.sort_unstable();
-    if !parameters.is_empty() {
-        key.push('?');
-        key += &parameters.join("&");
+    push_parameters(url.query().unwrap_or_default(), &mut key);
+    if let Some(route) = url.fragment().and_then(route) {
+        let (path, query) = route.split_once('?').unwrap_or((route, ""));
+        key.push('#');
+        key += path;
+        push_parameters(query, &mut key);
     }
     Some(key)
 }
 
-/// Returns whether a parameter is nonempty and may determine the content of the page.
+/// Appends the parameters that may determine the content of the page, in order.
+fn push_parameters(query: &str, key: &mut String) {
+    let mut parameters: Vec<&str> = query.split('&').filter(|one| is_content(one)).collect();
+    parameters.sort_unstable();
+    if !parameters.is_empty() {
+        key.push('?');
+        key.push_str(&parameters.join("&"));
+    }
+}
+
+/// Returns the route in a fragment, without the text that a browser is to highlight. Returns `None` for a position in the page, and for the
+/// route of the site's first page.
+fn route(fragment: &str) -> Option<&str> {
+    let route = fragment.split(":~:").next().unwrap_or_default();
+    let is_route = route.starts_with(['!', '/']) && !route.trim_start_matches('!').trim_start_matches('/').is_empty();
+    is_route.then_some(route)
+}
+
+/// Returns whether a parameter may determine the content of the page. A name without an equals sign may do so, as in `?print`, but a name
+/// with an empty value does not.
 fn is_content(parameter: &str) -> bool {
-    let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
-    !parameter.is_empty() && !name.starts_with("utm_") && TRACKING.binary_search(&&*name).is_err()
+    let (name, value) = parameter.split_once('=').map_or((parameter, None), |(name, value)| (name, Some(value)));
+    let name = name.to_ascii_lowercase();
+    let is_empty = parameter.is_empty() || value == Some("");
+    !is_empty && !name.starts_with("utm_") && TRACKING.binary_search(&&*name).is_err()
 }
 
 #[cfg(test)]
@@ -92,12 +117,21 @@ mod tests {
             "HTTP://WWW.Example.ORG:80/x/../a?b=2&&a=1&FBCLID=q",
             "  example.org/a?b=2&a=1\n",
             "//example.org/./a?a=1&b=2&_openstat=z",
+            "http://example.org/a?a=1&c=&b=2&=",
+            "http://example.org/a?a=1&b=2#:~:text=top",
         ] {
             assert_eq!(key(same).as_deref(), Some("example.org/a?a=1&b=2"), "{same}");
         }
         assert_eq!(key("https://example.org"), key("www.example.org/?gclid=1"));
         assert_eq!(key("http://пример.рф/"), key("https://xn--e1afmkfd.xn--p1ai"));
         assert_eq!(key("http://例え.jp/路"), key("http://例え.jp/%E8%B7%AF"));
+        for same in ["#!topic/a/1?c=&utm_source=x", "?d=#!topic/a/1", "#!topic/a/1:~:text=top"] {
+            assert_eq!(key(&format!("https://www.example.org/{same}")).as_deref(), Some("example.org/#!topic/a/1"));
+        }
+        // The first page of a one-page site has a route that names nothing.
+        for home in ["", "#", "#/", "#!", "#!/", "#top"] {
+            assert_eq!(key(&format!("https://example.org/{home}")).as_deref(), Some("example.org/"), "{home}");
+        }
     }
 
     #[test]
@@ -112,6 +146,11 @@ mod tests {
             "http://m.example.org/a",
             "http://www.org/a",
             "http://u:p@example.org/a",
+            "http://example.org/a?a",
+            "http://example.org/a#!topic/a/1",
+            "http://example.org/a#!topic/a/2",
+            "http://example.org/a#/topic/a/1",
+            "http://example.org/a#/topic/a/1?page=2",
         ];
         let keys: std::collections::BTreeSet<_> = all.iter().map(|address| key(address).expect("an address")).collect();
         assert_eq!(keys.len(), all.len(), "{keys:?}");
