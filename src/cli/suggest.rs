@@ -49,8 +49,13 @@ pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
             let (typed, verb) = (context(ContextKind::InvalidArg)?, verb?);
             let meant = typed.strip_prefix("--").and_then(|flag| of_flag(flag, verb));
             meant.or_else(|| {
-                let what = if typed.starts_with('-') { "has no option" } else { "takes no argument" };
-                Some(format!("`dupsift {verb}` {what} {typed}; see dupsift {verb} --help"))
+                Some(match typed.starts_with('-') {
+                    true => format!(
+                        "`dupsift {verb}` has no option {typed}; see dupsift {verb} --help (for an id or a file that begins with a dash, \
+                         use '-- {typed}')"
+                    ),
+                    false => format!("`dupsift {verb}` takes no argument {typed}; see dupsift {verb} --help"),
+                })
             })
         }
         ErrorKind::InvalidSubcommand => of_verb(context(ContextKind::InvalidSubcommand)?),

@@ -239,7 +239,7 @@ fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_explained()
         Ran::of(program().args(line).output().unwrap()).ends_with(2).says(parts);
     };
     said(&["--out", "o", "run", "nowhere"], &["`--out` is an option of `dupsift run`", "put options after the verb"]);
-    said(&["explain", "nowhere", "-x"], &["'-x'", "use '-- -x'"]);
+    said(&["explain", "nowhere", "-x"], &["has no option -x", "use '-- -x'"]);
     let remote = |line: &[&str], parts: &[&str]| {
         said(line, parts);
         assert!(!Path::new("s3:").exists() && !Path::new("https:").exists());

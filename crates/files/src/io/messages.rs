@@ -24,17 +24,17 @@ use std::borrow::Cow;
 /// The fields that contain the text of a message or of a part of a message. The first one that is not empty is used.
 const CONTENT: [&str; 4] = ["content", "text", "value", "parts"];
 /// Further fields with text, which precede the content.
-const THOUGHTS: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "summary"];
+const THOUGHTS: [&str; 5] = ["reasoning_content", "reasoning", "thinking", "tool_plan", "summary"];
 /// Further fields with text, which follow the content.
 const REPLIES: [&str; 1] = ["refusal"];
 /// The fields that contain calls of tools.
 const CALLS: [&str; 3] = ["function", "function_call", "tool_calls"];
 /// The fields that contain the results and the arguments of a call: text, or values of any kind, which are written as JSON.
 const RESULTS: [&str; 2] = ["output", "result"];
-const ARGUMENTS: [&str; 3] = ["arguments", "input", "parameters"];
+const ARGUMENTS: [&str; 5] = ["arguments", "input", "parameters", "args", "kwargs"];
 
 /// The fields that contain pictures, sound or files.
-const MEDIA: [&str; 20] = [
+const MEDIA: [&str; 25] = [
     "image",
     "images",
     "image_url",
@@ -55,6 +55,11 @@ const MEDIA: [&str; 20] = [
     "attachments",
     "inline_data",
     "inlineData",
+    "image_base64",
+    "image_bytes",
+    "image_file",
+    "documents",
+    "reasoning_details",
 ];
 /// The fields of a part that are not content: its kind, its position, and settings.
 const LABELS: [&str; 6] = ["type", "index", "id", "role", "cache_control", "detail"];
@@ -535,6 +540,8 @@ mod tests {
             ),
             (r#"[{"role":"user","content":""}]"#, ""),
             (r#"[{"content":null,"tool_calls":[{"name":"f","arguments":null},{"name":"g","args":{}}]}]"#, "f\ng"),
+            (r#"[{"content":"","tool_calls":[{"name":"f","args":{"a":"x"},"type":"tool_call"}]}]"#, "f {\"a\":\"x\"}"),
+            (r#"[{"content":"a","tool_plan":"p"}]"#, "p\na"),
             (r#"[{"role":"model","parts":[{"text":"a"},{"text":"b"}]}]"#, "a\nb"),
         ] {
             assert_eq!(read(json), (expected.to_owned(), None), "{json}");
@@ -581,6 +588,10 @@ mod tests {
         let beside = |images: &str| text(&format!(r#"[{{"content":"a","images":{images}}}]"#));
         assert_ne!(beside(r#"["x","y"]"#), beside(r#"["y","x"]"#));
         assert_eq!(beside("[]"), "a");
+        for name in ["image_file", "documents", "reasoning_details"] {
+            let with = |value: &str| text(&format!(r#"[{{"content":"a","{name}":[{{"data":"{value}"}}]}}]"#));
+            assert_ne!(with("x"), with("y"), "{name}");
+        }
         let only = read(r#"[{"role":"user","images":["x"]}]"#);
         assert!(only.0.is_empty() && matches!(only.1, Some(Unread::Digest(_))));
     }
