@@ -1,3 +1,7 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# ///
 """Counts the instructions of complete runs, and compares them with the counts in benches/records/instructions.md.
 
     python3 scripts/instructions.py data-samples [--program target/release/dupsift] [--only exact,minhash] [--write]

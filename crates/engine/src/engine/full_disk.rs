@@ -50,13 +50,16 @@ impl Disk {
             Error::Table { action, .. } => Path::new(action.strip_prefix("write ")?),
             _ => return None,
         };
+        let disk = |path: &Path| path.metadata().ok().map(|there| there.dev());
+        let full = disk(path.ancestors().find(|folder| folder.is_dir())?)?;
+        if full == disk(&self.folder)? {
+            return None;
+        }
         // Unfinished folders are hidden, and are removed when the run ends.
         let is_shown =
             |path: &Path| path.components().all(|part| !part.as_os_str().as_encoded_bytes().starts_with(b"."));
-        let mut above = path.ancestors().filter(|folder| folder.is_dir());
-        let folder = above.clone().find(|folder| is_shown(folder)).or_else(|| above.next())?;
-        let disk = |path: &Path| path.metadata().ok().map(|there| there.dev());
-        (disk(folder)? != disk(&self.folder)?).then(|| folder.to_path_buf())
+        let on_it: Vec<&Path> = path.ancestors().filter(|folder| disk(folder) == Some(full)).collect();
+        on_it.iter().find(|folder| is_shown(folder)).or(on_it.last()).map(|folder| folder.to_path_buf())
     }
 
     /// Describes the amount of space that is missing. `now` is the number of bytes that are currently free.
