@@ -58,7 +58,8 @@ impl Disk {
         // Unfinished folders are hidden, and are removed when the run ends.
         let is_shown =
             |path: &Path| path.components().all(|part| !part.as_os_str().as_encoded_bytes().starts_with(b"."));
-        let on_it: Vec<&Path> = path.ancestors().filter(|folder| disk(folder) == Some(full)).collect();
+        let on_it: Vec<&Path> =
+            path.ancestors().filter(|folder| folder.is_dir() && disk(folder) == Some(full)).collect();
         on_it.iter().find(|folder| is_shown(folder)).or(on_it.last()).map(|folder| folder.to_path_buf())
     }
 
