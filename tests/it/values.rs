@@ -372,7 +372,7 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
     for (torn, third) in [
         ("{\"id\":3,\"text\":\"torn", "a.jsonl#2"),
         ("{\"id\":3,\"text\":7}", "3"),
-        ("{\"id\":1.5,\"text\":\"x\"}", "a.jsonl#2"),
+        ("{\"id\":1.5,\"text\":\"\"}", "a.jsonl#2"),
         ("{\"id\":\"x\",\"text\":7}", "x"),
         ("[]", "a.jsonl#2"),
     ] {

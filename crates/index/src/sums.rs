@@ -11,7 +11,7 @@
 //! offset
 //!      0   8        "dupsums2"
 //!      8   8        bytes of the file
-//!     16   4        CRC-32 of all bytes after the header
+//!     16   4        lower 32 bits of the XXH3 of all bytes after the header
 //!     20   4        CRC-32 of the bytes before
 //!     24            for each 1,024 blocks of 4 KiB of the file (the last group may be shorter):
 //!          4 each     CRC-32 of the block number (8 bytes) and the block's bytes
@@ -32,6 +32,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash64;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -50,7 +51,7 @@ struct Head {
     magic: [u8; 8],
     /// The size of the file in bytes.
     bytes: U64,
-    /// The CRC-32 of all bytes after the header.
+    /// The [`digest`] of all bytes after the header.
     rest: U32,
     /// The CRC-32 of the preceding bytes.
     checksum: U32,
@@ -58,7 +59,7 @@ struct Head {
 
 impl Head {
     fn new(bytes: u64, rest: &[u8]) -> Head {
-        let rest = crc32fast::hash(rest).into();
+        let rest = digest(rest).into();
         let mut head = Head { magic: MAGIC, bytes: bytes.into(), rest, checksum: U32::ZERO };
         head.checksum = head.own_checksum().into();
         head
@@ -67,6 +68,12 @@ impl Head {
     fn own_checksum(&self) -> u32 {
         crc32fast::hash(&self.as_bytes()[..HEAD - size_of::<U32>()])
     }
+}
+
+/// Returns a digest of the bytes after the header. It is not a CRC, because each group ends in its own CRC, so the CRC of all groups would
+/// depend only on their number.
+fn digest(rest: &[u8]) -> u32 {
+    hash64(rest) as u32
 }
 
 /// Returns the path of the file that contains the checksums for the file at `path`.

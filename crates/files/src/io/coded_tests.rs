@@ -334,7 +334,7 @@ fn a_file_may_be_one_document() {
     let rows = read(&source, &whole(), 1).expect("read");
     let ids: Vec<String> = rows.iter().map(|row| row.2.as_ref().map_or_else(String::new, Id::to_string)).collect();
     assert_eq!(ids, ["a.txt", "b.TXT.gz", "c.txt", "d/e.html", "d/empty.txt", "long.txt"]);
-    let expected = ["first line\nкот\n", "packed", "这是一个关于汉字编码的例子。", "<p>page</p>", "", "(none)"];
+    let expected = ["first line\nкот\n", "packed", "这是一个关于汉字编码的例子。", "<p>page</p>", "(none)", "(none)"];
     assert_eq!(texts(&rows), expected);
     let why = rows[5].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("134217729 bytes"), "{why}");

@@ -423,7 +423,7 @@ mod tests {
         is(r#"{"text":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]}"#, "Hi\nHello");
         is(r#"{"text":[{"text":"no","content":"yes"},{"content":"yes","text":"no"},{"text":"too"}]}"#, "yes\nyes\ntoo");
         is(
-            r#"{"text":[{"content":[{"type":"text","text":"See"},{"type":"image_url","image_url":{}},{"type":"text","text":"it"}]}]}"#,
+            r#"{"text":[{"content":[{"type":"text","text":"See"},{"type":"text","text":null},{"type":"text","text":"it"}]}]}"#,
             "See\nit",
         );
         for (line, what) in [

@@ -25,7 +25,8 @@ fn text(doc: u64, text: &str, id: &str) -> Read {
 #[test]
 fn records_are_rows_whatever_their_quotes_and_line_ends() {
     let folder = tempfile::tempdir().expect("a folder");
-    let expected = [text(0, "кот, \"пёс\"\nи 猫", "1"), (1, Ok(None), None), text(2, "", "007"), text(3, " a b ", "x")];
+    let blank = (2, Err("empty text".to_owned()), Some(Id::Text("007".to_owned())));
+    let expected = [text(0, "кот, \"пёс\"\nи 猫", "1"), (1, Ok(None), None), blank, text(3, " a b ", "x")];
     let plain = "id,text,n\n1,\"кот, \"\"пёс\"\"\nи 猫\",7\n,,\n007,\"\",\n\nx, a b ,\"\"\n";
     let comma = folder.path().join("a.csv");
     assert_eq!(rows_of(&comma, plain.as_bytes()), expected);
