@@ -82,11 +82,11 @@ fn every_type_of_text_and_id_comes_back() {
         assert!(bad.is_empty());
         let all = read(&source, &whole(), 1 << 20).expect("read");
         for (row, (doc, came, id)) in all.into_iter().enumerate() {
-            let text = match TEXTS[row] {
+            let came_back = match TEXTS[row] {
                 Some("") => Err("empty text".to_owned()),
-                text => Ok(text.map(str::to_owned)),
+                known => Ok(known.map(str::to_owned)),
             };
-            let expected = (row as u64, text, Some(Id::Int(row as i64)));
+            let expected = (row as u64, came_back, Some(Id::Int(row as i64)));
             assert_eq!((doc, came, id), expected, "{}", text.data_type());
         }
     }
