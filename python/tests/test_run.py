@@ -313,7 +313,7 @@ class Environments(Case):
                     frame = ds.dedup(texts, algorithms="exact")
                     self.assertIn("exact", str(frame.explain(0, 1, rows=True)))
                     frame.write(place / "frame")
-                    ds.estimate(texts, sample=3)
+                    ds.estimate(self.lines(*texts), sample=3)
                 finally:
                     os.umask(before)
                 self.assertEqual(out.stat().st_mode & 0o777, 0o777 & ~mask)
