@@ -395,7 +395,7 @@ class Frames(FrameCase):
             ds.dedup(table, text_column="boddy")
         with self.assertRaisesRegex(ValueError, "keep=.*the frame has no such column"):
             ds.dedup(table, text_column="body", keep="score desc")
-        for named in [{"text": "body"}, {"id": "url"}]:
+        for named in [{"text_column": "body"}, {"id_column": "url"}]:
             with self.assertRaisesRegex(ValueError, "texts have no columns"):
                 ds.dedup(table["body"], **named)
 
@@ -511,7 +511,7 @@ class Frames(FrameCase):
         import polars as pl
 
         frame = pl.DataFrame(COLUMNS)
-        options: Any = {"text": "body", "id": "url", "algorithms": "exact", "no_report": True}
+        options: Any = {"text_column": "body", "id_column": "url", "algorithms": "exact", "no_report": True}
         reference = pl.DataFrame({"body": [TEXTS[4], "another text"], "url": ["r0", "r1"], "other": [7, 8], "odd": [[1], None]})
         result = ds.dedup(frame, reference=reference, keep="other desc", **options)
         self.assertEqual(list(result.kept_rows), [2, 3, 5])
