@@ -133,7 +133,8 @@ impl Rows {
     /// read.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if the file is missing or damaged, or if it is not the file that the manifest lists.
+    /// Returns [`Damaged`](dupsift_core::error::Error::Damaged) if the file is missing or damaged, or if it is not the file that the manifest
+    /// lists.
     pub fn open(&self, dir: &Path, name: &str) -> Result<Run> {
         let path = dir.join(ROWS).join(&self.folder).join(format!("{name}{RUN}"));
         let run = Run::open(&path)?;

@@ -129,7 +129,7 @@ pub fn warnings(report: &CutReport) -> Vec<String> {
     warnings
 }
 
-/// The maximum number of times that repeats are determined again. It is odd; see [`repeats`].
+/// The maximum number of times that repeats are determined again. It is odd; see [`repeats()`].
 const ROUNDS: usize = 9;
 
 /// Returns the repeats of passages of which an earlier copy is kept.
