@@ -7,7 +7,7 @@
 //! null                                                           (null)
 //! ```
 //!
-//! Structs are written as JSON, one list at a time, and read by [`crate::io::messages`], which also reads messages in JSON lines.
+//! Structs are written as JSON, one list at a time, and read by `crate::io::messages`, which also reads messages in JSON lines.
 
 use super::cell::MAX_TEXT_BYTES;
 use super::read_as::spelled_float;
