@@ -112,7 +112,7 @@ impl Comparison<'_> {
         })
     }
 
-    /// Compares the numbers of the question that are not aligned with the text that stands in their place.
+    /// Compares the numbers of the question that are not aligned with the text found instead of them.
     fn compare_numbers(&self, item: Item, pairs: &[Pair]) -> Numbers {
         let items = self.items;
         let (all, sharing) = (&items.tokens(item)[..items.question_len(item)], items.sharing(item));

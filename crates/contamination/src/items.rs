@@ -184,7 +184,7 @@ pub struct Items {
     vocabulary: Vocabulary,
     /// The token numbers of all questions and choices, in the order of [`Texts::tokens`].
     tokens: Vec<u32>,
-    /// For each of these tokens, the number of items that share the rarest n-gram that covers the token; at most 255.
+    /// The number of items that share the rarest n-gram around each of these tokens; at most 255.
     sharing: Vec<u8>,
     /// The digits of token numbers that contain digits.
     digits: HashMap<u32, Box<str>>,

@@ -268,7 +268,7 @@ pub struct CutReport {
     /// passages, each of which overlaps the next.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub undecided: u64,
-    /// With `--cut paragraphs`, the number of kept documents that have several lines and no blank line.
+    /// The number of kept documents that have several lines and no blank line, counted with `--cut paragraphs`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub without_blank_lines: u64,
     /// The passages with the largest product of bytes and copies; passages with the same text are listed only once.

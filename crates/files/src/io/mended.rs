@@ -10,7 +10,7 @@
 /// The names of numbers that JSON cannot represent, in lowercase and without a sign.
 const NAMES: [&str; 3] = ["nan", "infinity", "inf"];
 
-/// What takes the place of a number that JSON cannot represent.
+/// The replacement for a number that JSON cannot represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instead {
     /// A null.
