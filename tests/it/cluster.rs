@@ -16,7 +16,8 @@ use dupsift::options::{RunOptions, Settings, Verb, resolve};
 use dupsift::reading::look;
 use dupsift::study::{Review, with_page};
 
-use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
+use crate::hot_key::of_the_same_sentences;
+use crate::kit::{assert_same_bytes, done, numbered, record, sample_docs, samples, write_docs};
 
 const BUCKETS: u32 = 5;
 const TASK_BYTES: u64 = 300_000;
@@ -168,6 +169,26 @@ fn a_cluster_gives_the_tables_of_one_machine() {
         assert_same_bytes(&one.out(), &out, &format!("{given:?}"));
         assert_eq!(record(&out)["driver"], "here");
     }
+}
+
+/// Checks that tasks leave out the same candidates as a run on one machine if hundreds of texts share most of their sentences.
+#[test]
+fn a_cluster_compares_the_nearest_texts_of_a_large_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("texts"), folder.path().join("out"));
+    fs::create_dir_all(&input).unwrap();
+    let texts = numbered(of_the_same_sentences(400));
+    for (at, texts) in texts.chunks(150).enumerate() {
+        write_docs(&input.join(format!("{at}.parquet")), texts, 100);
+    }
+    let one = done(&input, &["--max-removed-share", "1"]);
+    over(&input, &out, &[("max-removed-share", "1")], Fault::None).unwrap();
+    assert_same_bytes(&one.out(), &out, "a large group");
+    let counts = [&one.out(), &out].map(|out| {
+        let versions = &record(out)["algorithms"][1];
+        ["compared", "candidates", "left_out_of_large_groups"].map(|name| versions[name].as_u64().unwrap())
+    });
+    assert!(counts[0] == counts[1] && counts[0][2] > 0, "{counts:?}");
 }
 
 #[test]

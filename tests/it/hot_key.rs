@@ -1,9 +1,10 @@
 //! Tests many documents with the same signature but different texts. The work is proportional to the number of documents, and all of it is
 //! counted. The tests use counts rather than seconds, because counts are the same on every machine.
 
+use dupsift::hash::splitmix64;
 use serde_json::Value;
 
-use crate::kit::{done, numbered, record, write_docs};
+use crate::kit::{assert_same_bytes, done, numbered, record, write_docs};
 
 const CANDIDATES: u64 = 20_000;
 
@@ -129,6 +130,44 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     // In each of 14 bands, a page is compared with up to 22 neighbors on each side in a window of 1,500 rows, and with the first 4 rows.
     assert!((4..=14 * 48).contains(&met), "{met} indexed documents take part");
     assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
+}
+
+/// Returns texts that each consist of 20 of the same 30 sentences, in any order.
+pub fn of_the_same_sentences(count: usize) -> Vec<String> {
+    let sentence = |n: u64| (0..4).map(|at| format!("word{}", 4 * n + at)).collect::<Vec<_>>().join(" ") + ".";
+    let text = |n: usize| {
+        let mut sentences: Vec<u64> = (0..30).collect();
+        sentences.sort_unstable_by_key(|&sentence| splitmix64(n as u64, sentence));
+        sentences[..20].iter().map(|&n| sentence(n)).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(text).collect()
+}
+
+/// Checks that the default compares each text with a limited number of texts if all of them share most of their sentences. The pairs do not
+/// depend on threads or memory, and a warning counts the pairs left out.
+#[test]
+fn texts_of_the_same_sentences_cost_in_proportion_to_their_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |count: usize, more: &[&str]| {
+        let file = folder.path().join(format!("{count}.parquet"));
+        write_docs(&file, &numbered(of_the_same_sentences(count)), 2_000);
+        done(&file, &[&["--max-removed-share", "1"], more].concat())
+    };
+    let [once, twice] = [700, 1_400].map(|count| {
+        let record = record(&run(count, &["--threads", "2"]).out());
+        let stages = record["stages"].as_array().unwrap();
+        let classified = stages.iter().find(|stage| stage["stage"] == "classify versions").expect("pairs");
+        let versions = &record["algorithms"][1];
+        assert!(versions["left_out_of_large_groups"].as_u64() > Some(0), "{versions}");
+        assert!(record["warnings"].to_string().contains("is compared only with the nearest documents"), "{count}");
+        let verified = classified["rows_in"].as_u64().unwrap();
+        assert!((count as u64 * 30..=count as u64 * 128).contains(&verified), "{verified} pairs of {count} documents");
+        verified
+    });
+    assert!(twice * 10 <= once * 23, "{twice} for {once}");
+    let first = run(700, &["--threads", "2", "--memory", "1GiB"]);
+    let other = run(700, &["--threads", "5", "--memory", "32MiB"]);
+    assert_same_bytes(&first.out(), &other.out(), "threads and memory");
 }
 
 /// Checks that groups of identical texts cost one pair per document, regardless of their size.

@@ -174,6 +174,10 @@ impl Task<'_> {
 
     fn met(&mut self, at: usize, (pairs, counts): (Sorted, Compared)) -> Result<()> {
         self.send(&pairs, Kind::algorithm(What::Pairs, at))?;
+        self.compared(at, counts)
+    }
+
+    fn compared(&mut self, at: usize, counts: Compared) -> Result<()> {
         let counts = [counts.made, counts.left_out, counts.far].map(u64::to_le_bytes).concat();
         self.spool.push(Kind::algorithm(What::Compared, at), 0, &counts)
     }
@@ -239,7 +243,7 @@ impl Task<'_> {
             let (bound, evidence) = (&self.bound[at], &evidence[at]);
             let Some(check) = bound.verify_candidates() else { continue };
             let grouped = Grouped { classes: None, pairs, layout, comparisons: Compared::default(), spilled_bytes: 0 };
-            let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
+            let verified = check_pairs(self.session, bound, check, &grouped, evidence)?;
             let relates = bound.relating().is_some();
             let (mut record, mut shown) = (Vec::new(), std::collections::BTreeSet::new());
             verified.pairs.each(|pair| {
@@ -254,6 +258,7 @@ impl Task<'_> {
             }
             let undecided = verified.undecided.to_le_bytes();
             self.spool.push(Kind::algorithm(What::Undecided, at), 0, &undecided)?;
+            self.compared(at, Compared { far: verified.far, ..Compared::default() })?;
         }
         Ok(())
     }

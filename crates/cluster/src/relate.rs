@@ -271,10 +271,11 @@ impl Driver<'_> {
 
     fn judged(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<()> {
         let layout = PairLayout::new(self.session.documents());
-        let whats = [What::Judged, What::Evidence, What::Undecided];
+        let whats = [What::Judged, What::Evidence, What::Undecided, What::Compared];
         let kinds: Vec<Kind> = puts.iter().flat_map(|put| whats.map(|what| Kind::algorithm(what, put.at))).collect();
         let puts_of = by_algorithm(puts);
         let mut undecided: BTreeMap<u16, u64> = BTreeMap::new();
+        let mut counts: BTreeMap<u16, Compared> = BTreeMap::new();
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
@@ -290,6 +291,7 @@ impl Driver<'_> {
                         *undecided.entry(kind.algorithm).or_default() += bytes.long()?;
                     }
                 }
+                (What::Compared, _) => add(&rows, counts.entry(kind.algorithm).or_default())?,
                 _ => alike.push(layout, &rows, writer)?,
             }
             Ok(())
@@ -297,6 +299,10 @@ impl Driver<'_> {
         writers.into_values().try_for_each(|mut writer| writer.flush())?;
         for (algorithm, count) in undecided {
             puts[puts_of[&algorithm]].numbers.insert(What::Undecided, count);
+        }
+        for (algorithm, counts) in counts {
+            let put = &mut puts[puts_of[&algorithm]];
+            put.comparisons = put.comparisons.plus(counts);
         }
         Ok(())
     }
@@ -319,7 +325,7 @@ impl Driver<'_> {
         report.undecided = number(What::Undecided);
         let layout = PairLayout::new(session.documents());
         let what = format!("merge {}", bound.label);
-        let (pairs, _) = PairList::make(session.engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
+        let pairs = PairList::merge(session.engine, &what, &pairs.finish()?, layout)?;
         let (classes, _) = classes(session, bound, corpus.copies, equal, &joined)?;
         self.saved.save(|keys| &keys.algorithms[at].pairs, Pairs { report, pairs, classes })
     }

@@ -22,6 +22,7 @@ pub mod learn;
 pub mod likeness;
 pub mod margin;
 pub mod merge;
+pub mod nearest;
 pub mod next_best;
 pub mod note;
 pub mod parts;

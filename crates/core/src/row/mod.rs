@@ -16,7 +16,7 @@ mod sketches;
 
 pub use docs::{Docs, Slots};
 pub use link::LinkLayout;
-pub use pair::{FIRST, Pair, PairLayout, Pairs, Score, WHOLE, firsts, reach};
+pub use pair::{FIRST, NEAREST_CANDIDATES, Nearness, Pair, PairLayout, Pairs, Score, WHOLE, firsts, reach};
 pub use related::{Related, RelationKind, Why};
 pub use sketches::Sketches;
 

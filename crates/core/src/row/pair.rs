@@ -1,5 +1,8 @@
 //! Defines the pairs that grouping finds, their similarity, and their encoding for the shuffle.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 
 /// The similarity of two documents according to one method.
@@ -151,6 +154,10 @@ const MOST_WORDS: usize = 1 << 20;
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
+/// The number of candidates that each document is sure to be compared with: the nearest ones, judging by the sketches. A candidate pair is
+/// verified if one of its documents is among the nearest candidates of the other one, so the number of verified pairs is at most this many
+/// times the number of documents.
+pub const NEAREST_CANDIDATES: usize = 128;
 /// The number of documents in a large window that are compared with all other documents in the window. These are the documents with the
 /// smallest numbers. Therefore, even a document that is similar to many others is compared with a document that is kept.
 pub const FIRST: usize = 4;
@@ -293,56 +300,38 @@ impl<'p> Pairs<'p> {
     }
 
     /// Works like [`Pairs::compare_all`], but for documents that are compared based on the first `N` words of their sketches. Each document
-    /// is compared with the following documents up to the position that `last` returns; pairs for which `near` returns true are passed to
-    /// `judge`. Sketches are read in blocks, so memory does not grow with the length of the list.
+    /// is compared with the following documents up to the position that `last` returns; pairs whose sketches differ in at most `most`
+    /// places, as counted by `differing`, are passed to `judge`. In a window of more than [`WHOLE`] documents, a pair may be skipped if each
+    /// of its documents has [`NEAREST_CANDIDATES`] nearer ones. Sketches are read in blocks, so memory does not grow with the length of the
+    /// list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],
         sketches: &dyn Sketches,
         last: impl Fn(usize) -> usize,
-        near: impl Fn(&[u64; N], &[u64; N]) -> bool,
-        mut judge: impl FnMut(u64, u64) -> Option<Pair>,
+        (most, differing): (u32, impl Fn(&[u64; N], &[u64; N]) -> u32),
+        mut judge: impl FnMut(u64, u64, u32) -> Option<Pair>,
     ) {
         let last = |i: usize| last(i).clamp(i + 1, docs.len());
         let all: u64 = (0..docs.len()).map(|i| (last(i) - i - 1) as u64).sum();
         let reach = if all <= self.max_candidates { all } else { (self.max_candidates / docs.len() as u64).max(1) };
         let end = |i: usize| last(i).min((i + 1).saturating_add(reach as usize));
-        let (mut words, mut compared, mut places) =
-            (std::mem::take(&mut self.words), 0, std::mem::take(&mut self.places));
-        let fetch = |docs: &[u64], words: &mut Vec<u64>| {
-            words.clear();
-            words.resize(docs.len() * N, 0);
-            words.as_chunks_mut::<N>().0.iter_mut().zip(docs).for_each(|(to, &doc)| sketches.copy(doc, to));
-        };
-        let mut others = Vec::new();
-        for first in (0..docs.len()).step_by(BLOCK) {
-            let rows = first..docs.len().min(first + BLOCK);
-            fetch(&docs[rows.clone()], &mut words);
-            let (left, _) = words.as_chunks::<N>();
-            let furthest = rows.clone().map(&end).max().unwrap_or(0);
-            for second in (first..furthest).step_by(BLOCK) {
-                let followers = second..furthest.min(second + BLOCK);
-                // The documents that follow immediately are in the same block.
-                let right = if second == first {
-                    left
-                } else {
-                    fetch(&docs[followers.clone()], &mut others);
-                    others.as_chunks::<N>().0
-                };
-                for i in rows.clone() {
-                    let (from, to) = ((i + 1).max(second), end(i).min(followers.end));
-                    if from < to {
-                        compared += (to - from) as u64;
-                        let right = right[from - second..to - second].iter().enumerate();
-                        places
-                            .extend(right.filter(|(_, other)| near(&left[i - first], other)).map(|(at, _)| at as u32));
-                        let found = places.drain(..).filter_map(|at| judge(docs[i], docs[from + at as usize]));
-                        found.for_each(|pair| self.push(pair));
-                    }
-                }
+        let mut sketched = Sketched { docs, sketches, most, differing, words: std::mem::take(&mut self.words) };
+        let mut found = |a: u64, b: u64, apart: u32| {
+            if let Some(pair) = judge(a, b, apart) {
+                self.push(pair);
             }
+        };
+        let ends: Vec<usize> = if docs.len() as u64 > WHOLE { (0..docs.len()).map(end).collect() } else { Vec::new() };
+        let mut far = 0;
+        if !ends.is_empty() && sketched.is_crowded(&ends) {
+            far = sketched.nearest(&ends, &mut found);
+        } else {
+            sketched.all(end, &mut found);
         }
-        (self.words, self.places) = (words, places);
+        self.words = sketched.words;
+        self.far += far;
+        let compared: u64 = (0..docs.len()).map(|i| (end(i) - i - 1) as u64).sum();
         self.compared += compared;
         self.left_out += all - compared;
     }
@@ -367,9 +356,199 @@ impl<'p> Pairs<'p> {
     }
 }
 
+/// Compares the documents of a window by their sketches. A document is compared with the following documents up to its `end`.
+struct Sketched<'s, F> {
+    docs: &'s [u64],
+    sketches: &'s dyn Sketches,
+    most: u32,
+    differing: F,
+    /// The buffer for the sketches of one block.
+    words: Vec<u64>,
+}
+
+/// The number of documents of a window that [`Sketched::is_crowded`] compares with all others.
+const SAMPLED: usize = 16;
+/// The number of documents for which [`Sketched::nearest`] collects the nearest ones at the same time.
+const COLLECTED: usize = if cfg!(test) { 1 << 8 } else { 1 << 12 };
+
+impl<F> Sketched<'_, F> {
+    fn fetch<const N: usize>(&self, docs: &[u64], words: &mut Vec<u64>)
+    where
+        F: Fn(&[u64; N], &[u64; N]) -> u32,
+    {
+        words.clear();
+        words.resize(docs.len() * N, 0);
+        words.as_chunks_mut::<N>().0.iter_mut().zip(docs).for_each(|(to, &doc)| self.sketches.copy(doc, to));
+    }
+
+    /// Calls `found` with all pairs that differ in at most `most` places.
+    fn all<const N: usize>(&mut self, end: impl Fn(usize) -> usize, mut found: impl FnMut(u64, u64, u32))
+    where
+        F: Fn(&[u64; N], &[u64; N]) -> u32,
+    {
+        let (docs, mut words, mut others) = (self.docs, std::mem::take(&mut self.words), Vec::new());
+        for first in (0..docs.len()).step_by(BLOCK) {
+            let rows = first..docs.len().min(first + BLOCK);
+            self.fetch(&docs[rows.clone()], &mut words);
+            let (left, _) = words.as_chunks::<N>();
+            let furthest = rows.clone().map(&end).max().unwrap_or(0);
+            for second in (first..furthest).step_by(BLOCK) {
+                let followers = second..furthest.min(second + BLOCK);
+                // The documents that follow immediately are in the same block.
+                let right = if second == first {
+                    left
+                } else {
+                    self.fetch(&docs[followers.clone()], &mut others);
+                    others.as_chunks::<N>().0
+                };
+                for i in rows.clone() {
+                    let (from, to) = ((i + 1).max(second), end(i).min(followers.end));
+                    if from >= to {
+                        continue;
+                    }
+                    for (j, other) in (from..to).zip(&right[from - second..to - second]) {
+                        let apart = (self.differing)(&left[i - first], other);
+                        if apart <= self.most {
+                            found(docs[i], docs[j], apart);
+                        }
+                    }
+                }
+            }
+        }
+        self.words = words;
+    }
+
+    /// Returns whether one of a few documents has more than [`NEAREST_CANDIDATES`] documents that differ in at most `most` places.
+    fn is_crowded<const N: usize>(&mut self, ends: &[usize]) -> bool
+    where
+        F: Fn(&[u64; N], &[u64; N]) -> u32,
+    {
+        let mut near = [0; SAMPLED];
+        let rows: Vec<usize> = (0..SAMPLED).map(|at| at * self.docs.len() / SAMPLED).collect();
+        self.each_near(&rows, (0..self.docs.len(), true), ends, |at, _, _| near[at] += 1);
+        near.into_iter().any(|near| near > NEAREST_CANDIDATES)
+    }
+
+    /// Calls `found` with the pairs that [`Sketched::all`] finds and in which one document is among the [`NEAREST_CANDIDATES`] nearest ones
+    /// of the other document. A pair may be found twice. Returns the approximate number of pairs that are left out.
+    fn nearest<const N: usize>(&mut self, ends: &[usize], mut found: impl FnMut(u64, u64, u32)) -> u64
+    where
+        F: Fn(&[u64; N], &[u64; N]) -> u32,
+    {
+        let (docs, mut left_out) = (self.docs, 0);
+        for first in (0..docs.len()).step_by(COLLECTED) {
+            let block = first..docs.len().min(first + COLLECTED);
+            let rows: Vec<usize> = block.clone().collect();
+            let mut nearest = vec![Vec::new(); rows.len()];
+            let mut note = |row: usize, other: usize, apart: u32| {
+                let nearest: &mut Vec<Nearness> = &mut nearest[row - first];
+                nearest.push(Nearness::new(apart, docs[other]));
+                if nearest.len() >= 2 * NEAREST_CANDIDATES {
+                    left_out += keep_nearest(nearest);
+                }
+            };
+            // Each pair of documents of the block is compared once, and noted for both of them.
+            self.each_near(&rows, (block.clone(), false), ends, |at, other, apart| {
+                note(first + at, other, apart);
+                note(other, first + at, apart);
+            });
+            for others in [0..first, block.end..docs.len()] {
+                self.each_near(&rows, (others, true), ends, |at, other, apart| note(first + at, other, apart));
+            }
+            left_out += nearest.iter_mut().map(keep_nearest).sum::<u64>();
+            let farthest: Vec<Option<Nearness>> = nearest.iter().map(|nearest| nearest.iter().max().copied()).collect();
+            let places: HashMap<u64, usize> = docs[block].iter().copied().zip(0..).collect();
+            for (&row, nearest) in rows.iter().zip(&nearest) {
+                for near in nearest {
+                    let (doc, other, apart) = (docs[row], near.doc(), near.apart());
+                    // A pair that is in the lists of both documents is found through the first one.
+                    let farthest_of_other = places.get(&other).and_then(|&place| farthest[place]);
+                    if doc < other || farthest_of_other.is_none_or(|last| last < Nearness::new(apart, doc)) {
+                        found(doc, other, apart);
+                    }
+                }
+            }
+        }
+        // A pair that is left out is missing from the lists of both documents.
+        left_out / 2
+    }
+
+    /// Calls `near` with each of the `others` that differs from one of these rows in at most `most` places. If not `both`, a row is compared
+    /// only with documents that follow it.
+    fn each_near<const N: usize>(
+        &mut self,
+        rows: &[usize],
+        (others, both): (Range<usize>, bool),
+        ends: &[usize],
+        mut near: impl FnMut(usize, usize, u32),
+    ) where
+        F: Fn(&[u64; N], &[u64; N]) -> u32,
+    {
+        let (mut words, mut own) = (std::mem::take(&mut self.words), Vec::new());
+        self.fetch(&rows.iter().map(|&row| self.docs[row]).collect::<Vec<_>>(), &mut own);
+        for first in others.clone().step_by(BLOCK) {
+            let block = first..others.end.min(first + BLOCK);
+            self.fetch(&self.docs[block.clone()], &mut words);
+            for (at, (&row, sketch)) in rows.iter().zip(own.as_chunks::<N>().0).enumerate() {
+                for (other, sketch_of_other) in block.clone().zip(words.as_chunks::<N>().0) {
+                    let compared =
+                        if other > row { other < ends[row] } else { both && other < row && row < ends[other] };
+                    if compared {
+                        let apart = (self.differing)(sketch, sketch_of_other);
+                        if apart <= self.most {
+                            near(at, other, apart);
+                        }
+                    }
+                }
+            }
+        }
+        self.words = words;
+    }
+}
+
+/// The distance of a document from another one, followed by its number, so that documents at the same distance are ordered by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Nearness(u64);
+
+impl Nearness {
+    /// The number of bits of a document number.
+    const DOC_BITS: u32 = 48;
+
+    /// Returns the nearness of a document. Distances above 65,535 count as equal.
+    pub fn new(apart: u32, doc: u64) -> Nearness {
+        Nearness(u64::from(apart.min(u16::MAX.into())) << Nearness::DOC_BITS | doc)
+    }
+
+    fn doc(self) -> u64 {
+        self.0 & ((1 << Nearness::DOC_BITS) - 1)
+    }
+
+    fn apart(self) -> u32 {
+        (self.0 >> Nearness::DOC_BITS) as u32
+    }
+
+    /// Returns the number that represents the nearness. Nearer documents have smaller numbers.
+    pub fn to_number(self) -> u64 {
+        self.0
+    }
+}
+
+/// Keeps the [`NEAREST_CANDIDATES`] nearest documents, and returns the number of the others.
+fn keep_nearest(nearest: &mut Vec<Nearness>) -> u64 {
+    let others = nearest.len().saturating_sub(NEAREST_CANDIDATES);
+    if others > 0 {
+        nearest.select_nth_unstable(NEAREST_CANDIDATES);
+        nearest.truncate(NEAREST_CANDIDATES);
+    }
+    others as u64
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::hash::splitmix64;
     use crate::row::{RowLayout, RowShape, Why};
 
     #[test]
@@ -452,7 +631,7 @@ mod tests {
         }
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
-        let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
+        let differing = |a: &[u64; 1], b: &[u64; 1]| u32::from(![1, 7].contains(&b[0].abs_diff(a[0])));
         // The three cases are a short list without a limit, a limit of ten following documents for each document, and individual limits,
         // some of which precede the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
@@ -465,9 +644,10 @@ mod tests {
             let mut found = Vec::new();
             let mut sink = |pair: Pair| found.push((pair.a, pair.b));
             let mut pairs = Pairs::new(most, &mut sink);
-            let judge = |a, b| Some(Pair::new(a, b, Score::EQUAL, 1));
-            pairs.compare_sketches(docs, &Numbered, last, near, judge);
+            let judge = |a, b, _| Some(Pair::new(a, b, Score::EQUAL, 1));
+            pairs.compare_sketches(docs, &Numbered, last, (0, differing), judge);
             let counts = (pairs.compared, pairs.left_out);
+            assert_eq!(pairs.far, 0);
             let all = |i: usize| last(i).clamp(i + 1, docs.len());
             let end = |i: usize| if most == u64::MAX { all(i) } else { all(i).min(i + 11) };
             let sum = |end: &dyn Fn(usize) -> usize| (0..docs.len()).map(|i| (end(i) - i - 1) as u64).sum::<u64>();
@@ -479,6 +659,54 @@ mod tests {
             found.sort_unstable();
             expected.sort_unstable();
             assert!(found == expected && !found.is_empty(), "{} for {}", found.len(), expected.len());
+        }
+    }
+
+    /// In a large window, each document is paired with its nearest documents; of documents at the same distance, those with the smallest
+    /// numbers are nearest.
+    #[test]
+    fn each_document_of_a_crowd_is_compared_with_the_nearest_ones() {
+        struct Numbered(u64);
+        impl Sketches for Numbered {
+            fn copy(&self, doc: u64, to: &mut [u64]) {
+                to.fill(splitmix64(7, doc) & self.0);
+            }
+        }
+        let apart = |mask: u64, a: u64, b: u64| ((splitmix64(7, a) ^ splitmix64(7, b)) & mask).count_ones();
+        let count = 2 * COLLECTED as u64 + 90;
+        // All sketches are equal; few of the signs differ; all signs do.
+        for (mask, most) in [(0, 5), (0xff, 4), (u64::MAX, 31)] {
+            // With `before`, a document is compared with at most this many documents before or after it.
+            for before in [count, 400] {
+                // The list is not ordered by number.
+                let docs: Vec<u64> = (0..count).map(|at| at * 1_003 % count).collect();
+                let is_near = |i: usize, j: usize| {
+                    i != j && i.abs_diff(j) as u64 <= before && apart(mask, docs[i], docs[j]) <= most
+                };
+                let mut expected = BTreeSet::new();
+                for i in 0..docs.len() {
+                    let near = (0..docs.len()).filter(|&j| is_near(i, j));
+                    let mut near: Vec<_> = near.map(|j| (apart(mask, docs[i], docs[j]), docs[j])).collect();
+                    near.sort_unstable();
+                    near.truncate(NEAREST_CANDIDATES);
+                    expected.extend(near.into_iter().map(|(_, doc)| (docs[i].min(doc), docs[i].max(doc))));
+                }
+                let (mut found, mut emitted) = (BTreeSet::new(), 0);
+                let mut sink = |pair: Pair| {
+                    emitted += 1;
+                    found.insert((pair.a, pair.b));
+                };
+                let mut pairs = Pairs::new(u64::MAX, &mut sink);
+                let judge = |a, b, at| {
+                    assert_eq!(at, apart(mask, a, b));
+                    Some(Pair::new(a, b, Score::EQUAL, 1))
+                };
+                let differing = |a: &[u64; 1], b: &[u64; 1]| (a[0] ^ b[0]).count_ones();
+                let last = |i: usize| i + 1 + before as usize;
+                pairs.compare_sketches(&docs, &Numbered(mask), last, (most, differing), judge);
+                assert!(pairs.far > 0 && pairs.left_out == 0);
+                assert!(found == expected && emitted <= docs.len() * NEAREST_CANDIDATES, "{mask:x} {before}");
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Joins documents by their heavy terms: defines the rows of a document and selects candidates among documents with the same key.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
-//! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. Each document
-//! has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
+//! window; and the signs of random projections (`sign_sketch.rs`). Documents that reach the threshold differ in few signs. The number of
+//! different signs also ranks the candidates, because only the nearest ones are verified (`stage/nearest.rs`). Each document has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
 //! window of the key ab, large:   1: a b c d    2: a b e f    3: a b c f    4: a b g h
@@ -144,9 +144,9 @@ impl HeavyJoin {
     pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let Some(sketches) = out.sketches() else {
-            return out.compare_all(window, |a, b| candidate(a.doc, b.doc));
+            return out.compare_all(window, |a, b| candidate(a.doc, b.doc, 0));
         };
-        let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
+        let near = (self.most_differing, differing);
         let kind = if rows > 0 { Kind::of(window.row(0).key) } else { Kind::Single };
         if kind == Kind::Common {
             return self.pairs_of_common_terms(window, sketches, out);
@@ -177,7 +177,7 @@ impl HeavyJoin {
         let least = below(self.terms.threshold) * LENGTH * LENGTH;
         let reaches = |i: usize, other: &(u16, u64)| f64::from(rows[i].0) * f64::from(other.0) >= least;
         let docs: Vec<u64> = rows.iter().map(|row| row.1).collect();
-        let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
+        let near = (self.most_differing, differing);
         let last = |i: usize| rows.partition_point(|other| reaches(i, other));
         out.compare_sketches(&docs, sketches, last, near, candidate);
     }
@@ -203,8 +203,10 @@ impl HeavyJoin {
                 docs.extend(bucket.iter().map(|&(_, doc)| doc));
                 // A pair with several shared terms is emitted only for the first of these terms.
                 let first = |a: u64, b: u64| prints(a).find(|&one| prints(b).any(|other| other == one));
-                let judge = |a: u64, b: u64| if first(a, b) == Some(bucket[0].0) { candidate(a, b) } else { None };
-                let near = |a: &[u64; WORDS], b: &[u64; WORDS]| self.near(a, b);
+                let judge = |a: u64, b: u64, apart: u32| {
+                    (first(a, b) == Some(bucket[0].0)).then(|| candidate(a, b, apart)).flatten()
+                };
+                let near = (self.most_differing, differing);
                 out.compare_sketches(&docs, sketches, |_| docs.len(), near, judge);
             }
         }
@@ -239,8 +241,9 @@ impl HeavyJoin {
     }
 }
 
-fn candidate(a: u64, b: u64) -> Option<Pair> {
-    Some(Pair::new(a, b, Score { similarity: 0.0, distance: None }, 1))
+/// Returns the candidate pair of two documents whose signs differ in `apart` positions.
+fn candidate(a: u64, b: u64, apart: u32) -> Option<Pair> {
+    Some(Pair::new(a, b, Score { similarity: 0.0, distance: Some(apart as f32) }, 1))
 }
 
 #[cfg(test)]

@@ -62,21 +62,27 @@ pub fn classify(
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short, other_titles) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().with_relation();
-    let related = pairs.revise(session.engine, &format!("classify {label}"), layout, |_, pair| {
-        let next = neighbours.next_best(&pair);
-        let pair = classify_pair((rule, relating), pair, next, known);
-        let reported = is_reported(rule, &pair);
-        // The run in which the second of two indexed documents was new has counted their pair.
-        if pair.a.max(pair.b) >= session.base {
-            cut_short.fetch_add(next.cut_short.into(), Relaxed);
-            left_out.fetch_add((!reported).into(), Relaxed);
-            if reported {
-                other_titles.fetch_add(pair.has_other_title().into(), Relaxed);
-                pair.related.iter().for_each(|related| _ = counts[related.relation as usize].fetch_add(1, Relaxed));
+    let related = pairs.revise(
+        session.engine,
+        &format!("classify {label}"),
+        layout,
+        || (),
+        |(), _, pair| {
+            let next = neighbours.next_best(&pair);
+            let pair = classify_pair((rule, relating), pair, next, known);
+            let reported = is_reported(rule, &pair);
+            // The run in which the second of two indexed documents was new has counted their pair.
+            if pair.a.max(pair.b) >= session.base {
+                cut_short.fetch_add(next.cut_short.into(), Relaxed);
+                left_out.fetch_add((!reported).into(), Relaxed);
+                if reported {
+                    other_titles.fetch_add(pair.has_other_title().into(), Relaxed);
+                    pair.related.iter().for_each(|related| _ = counts[related.relation as usize].fetch_add(1, Relaxed));
+                }
             }
-        }
-        Ok(reported.then_some(pair))
-    })?;
+            Ok(reported.then_some(pair))
+        },
+    )?;
     running.end(pairs.rows(), related.rows(), related.bytes());
     let count = |kind: RelationKind| counts[kind as usize].load(Relaxed);
     let report = RelationsReport {

@@ -8,6 +8,7 @@ pub(crate) mod contents;
 pub mod group;
 pub mod links;
 pub(crate) mod margin;
+mod nearest;
 pub mod pair_list;
 pub mod relate;
 pub mod verify;

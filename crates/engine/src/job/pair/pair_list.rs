@@ -23,14 +23,18 @@ pub struct PairList {
 }
 
 /// Holds the state of one thread that builds the list.
-struct Maker<S> {
-    state: S,
+#[derive(Default)]
+struct Maker {
     gathered: Vec<u8>,
     stretches: Vec<(usize, Range<usize>)>,
-    merged: u64,
 }
 
-impl<S> Maker<S> {
+impl Maker {
+    fn push(&mut self, heap: &Heap, part: usize, layout: PairLayout, pair: &Pair) -> Result<()> {
+        layout.encode(pair, &mut self.gathered);
+        if self.gathered.len() >= GATHERED_BYTES { self.send(heap, part) } else { Ok(()) }
+    }
+
     fn send(&mut self, heap: &Heap, part: usize) -> Result<()> {
         if !self.gathered.is_empty() {
             let begin = heap.append(&self.gathered)? as usize;
@@ -42,37 +46,22 @@ impl<S> Maker<S> {
 }
 
 impl PairList {
-    /// Merges the occurrences of each pair, and keeps the pairs that `check` returns. `state` is created once per part. The occurrences are
-    /// deleted. Also returns the number of distinct pairs.
-    pub fn make<S>(
-        engine: &Engine<'_>,
-        what: &str,
-        occurrences: &Sorted,
-        layout: PairLayout,
-        state: impl Fn() -> S + Sync,
-        check: impl Fn(&mut S, Pair) -> Option<Pair> + Sync,
-    ) -> Result<(PairList, u64)> {
+    /// Merges the occurrences of each pair. The occurrences are deleted.
+    pub fn merge(engine: &Engine<'_>, what: &str, occurrences: &Sorted, layout: PairLayout) -> Result<PairList> {
         let heap = Heap::new(engine.dir, what)?;
         let bar = engine.bar(what, occurrences.partitions());
         let makers = engine.work(
             occurrences.partitions(),
-            || Ok(Maker { state: state(), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
+            || Ok(Maker::default()),
             |maker, part| {
                 if occurrences.rows_of(part) > 0 {
-                    maker.state = state();
                     let records = occurrences.load(part, engine.budget.a_thread)?;
                     let width = records.width();
                     for group in records.groups() {
                         engine.go_on()?;
                         let rows = &records.bytes()[group.start * width..group.end * width];
                         let Some(pair) = merge(layout, rows) else { continue };
-                        maker.merged += 1;
-                        if let Some(pair) = check(&mut maker.state, pair) {
-                            layout.encode(&pair, &mut maker.gathered);
-                            if maker.gathered.len() >= GATHERED_BYTES {
-                                maker.send(&heap, part)?;
-                            }
-                        }
+                        maker.push(&heap, part, layout, &pair)?;
                     }
                     maker.send(&heap, part)?;
                 }
@@ -80,11 +69,9 @@ impl PairList {
                 bar.add(1);
                 Ok(())
             },
-            |maker| Ok((maker.stretches, maker.merged)),
+            |maker| Ok(maker.stretches),
         )?;
-        let merged = makers.iter().map(|(_, merged)| merged).sum();
-        let stretches = makers.into_iter().map(|(stretches, _)| stretches);
-        Ok((PairList::of(layout, heap, occurrences.partitions(), stretches)?, merged))
+        PairList::of(layout, heap, occurrences.partitions(), makers)
     }
 
     /// Returns the pairs for which `keep` returns true. `keep` also receives the position of the pair in [`PairList::iter`].
@@ -94,16 +81,18 @@ impl PairList {
         what: &str,
         keep: impl Fn(usize, &Pair) -> bool + Sync,
     ) -> Result<PairList> {
-        self.revise(engine, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
+        self.revise(engine, what, self.layout, || (), |(), at, pair| Ok(keep(at, &pair).then_some(pair)))
     }
 
-    /// Returns the result of `revise` for each pair. `revise` also receives the position of the pair in [`PairList::iter`].
-    pub fn revise(
+    /// Returns the result of `revise` for each pair. `revise` also receives the position of the pair in [`PairList::iter`], and a state that
+    /// is created once per part.
+    pub fn revise<S>(
         &self,
         engine: &Engine<'_>,
         what: &str,
         layout: PairLayout,
-        revise: impl Fn(usize, Pair) -> Result<Option<Pair>> + Sync,
+        state: impl Fn() -> S + Sync,
+        revise: impl Fn(&mut S, usize, Pair) -> Result<Option<Pair>> + Sync,
     ) -> Result<PairList> {
         let heap = Heap::new(engine.dir, what)?;
         let bar = engine.bar(what, self.parts());
@@ -116,14 +105,13 @@ impl PairList {
             .collect();
         let makers = engine.work(
             self.parts(),
-            || Ok(Maker { state: (), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
+            || Ok(Maker::default()),
             |maker, part| {
+                let mut state = state();
                 for (at, pair) in (begins[part]..).zip(self.part(part)) {
                     engine.go_on()?;
-                    let Some(pair) = revise(at, pair)? else { continue };
-                    layout.encode(&pair, &mut maker.gathered);
-                    if maker.gathered.len() >= GATHERED_BYTES {
-                        maker.send(&heap, part)?;
+                    if let Some(pair) = revise(&mut state, at, pair)? {
+                        maker.push(&heap, part, layout, &pair)?;
                     }
                 }
                 maker.send(&heap, part)?;

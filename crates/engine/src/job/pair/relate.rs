@@ -125,7 +125,7 @@ fn group_all<'c>(
         report.spilled_bytes = grouped.spilled_bytes;
         Ok(match documents {
             Some(documents) => Step::Met(Met { grouped, documents }),
-            None => Step::Found(check(session.engine, saved, at, bound, grouped, signed.evidence, report)?),
+            None => Step::Found(check(session, saved, at, bound, grouped, signed.evidence, report)?),
         })
     })
 }
@@ -145,7 +145,7 @@ fn verify<'c>(
     let algorithms = each(algorithms, |bound, step, report| {
         let (at, evidence) = read.next().unwrap_or_default();
         let found = match step {
-            Step::Met(met) => check(session.engine, saved, at, bound, met.grouped, evidence, report)?,
+            Step::Met(met) => check(session, saved, at, bound, met.grouped, evidence, report)?,
             Step::Found(found) => found,
             _ => return Ok(step),
         };
@@ -183,7 +183,7 @@ fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, S
 
 /// Checks the candidates of one algorithm. If a checkpoint is due, saves the pairs that pass.
 fn check(
-    engine: &Engine<'_>,
+    session: &Session<'_>,
     saved: &SavedState<'_>,
     at: usize,
     bound: &Bound<'_>,
@@ -193,12 +193,13 @@ fn check(
 ) -> Result<Found> {
     let pairs = match (bound.verify_candidates(), &evidence) {
         (Some(check), Some(evidence)) => {
-            let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
+            let verified = check_pairs(session, bound, check, &grouped, evidence)?;
             (report.candidates, report.undecided) = (verified.candidates, verified.undecided);
+            report.left_out_of_large_groups += verified.far;
             verified.pairs
         }
         _ => {
-            let merged = merge(engine, &bound.label, &grouped)?;
+            let merged = merge(session.engine, &bound.label, &grouped)?;
             report.candidates = if bound.verify().is_some() { merged.rows() } else { 0 };
             merged
         }
@@ -212,7 +213,7 @@ fn check(
 fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList> {
     let what = format!("merge {label}");
     let running = engine.clock.stage(what.clone());
-    let (pairs, _) = PairList::make(engine, &what, &grouped.pairs, grouped.layout, || (), |(), pair| Some(pair))?;
+    let pairs = PairList::merge(engine, &what, &grouped.pairs, grouped.layout)?;
     running.end(grouped.pairs.rows(), pairs.rows(), pairs.bytes());
     Ok(pairs)
 }

@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::{Contents, TakingContents};
 use super::group::Grouped;
+use super::nearest::nearest;
 use super::pair_list::PairList;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
 use crate::job::algorithm_state::{AlgorithmState, Found, Step};
 use crate::reading::document::View;
 use crate::session::Session;
-use dupsift_algorithms::stage::bound::Check;
+use dupsift_algorithms::stage::bound::{Bound, Check};
 use dupsift_algorithms::stage::verify::{documents as evidence_of, judge};
 use dupsift_core::error::Result;
 use dupsift_files::io::{RowFilter, Want};
@@ -28,6 +29,8 @@ pub struct Verified {
     pub pairs: PairList,
     /// The number of distinct candidates.
     pub candidates: u64,
+    /// The number of candidates that were not checked, because both documents have many nearer candidates.
+    pub far: u64,
     /// The number of candidates whose comparison would have taken too long. These candidates do not count as pairs.
     pub undecided: u64,
 }
@@ -65,9 +68,7 @@ pub fn verify_last<'c>(
             let what = format!("verify {}", bound.label);
             let (running, undecided) = (session.engine.clock.stage(what.clone()), AtomicU64::new(0));
             let count = || _ = undecided.fetch_add(1, Relaxed);
-            let pairs = now.pairs.revise(session.engine, &what, now.pairs.layout(), |_, pair| {
-                Ok(judge(check, [&evidence.of(pair.a), &evidence.of(pair.b)], pair, count))
-            })?;
+            let pairs = check_all(session.engine, &what, check, &now.pairs, &evidence, count)?;
             running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
             report.undecided += undecided.into_inner();
             Ok(Step::Found(Found { pairs, ..now }))
@@ -154,31 +155,47 @@ pub fn asks_contents(session: &Session<'_>) -> bool {
     removal_asks || session.options.recipe.relates()
 }
 
-/// Checks the candidates of one algorithm.
+/// Checks the candidates of one algorithm. If the algorithm has sketches, only the nearest candidates of each document are checked.
 pub fn check_pairs(
-    engine: &Engine<'_>,
-    label: &str,
+    session: &Session<'_>,
+    bound: &Bound<'_>,
     check: Check<'_>,
     grouped: &Grouped,
     evidence: &Evidence,
 ) -> Result<Verified> {
-    let undecided = AtomicU64::new(0);
-    let running = engine.clock.stage(format!("verify {label}"));
+    let (engine, undecided, what) = (session.engine, AtomicU64::new(0), format!("verify {}", bound.label));
+    let running = engine.clock.stage(what.clone());
+    let merged = PairList::merge(engine, &what, &grouped.pairs, grouped.layout)?;
+    let candidates = merged.rows();
+    let checked =
+        if bound.scheme.sketch_words > 0 { nearest(engine, &what, session.documents(), merged)? } else { merged };
+    let count = || _ = undecided.fetch_add(1, Relaxed);
+    let pairs = check_all(engine, &what, check, &checked, evidence, count)?;
+    running.end(candidates, pairs.rows(), pairs.bytes());
+    Ok(Verified { pairs, candidates, far: candidates - checked.rows(), undecided: undecided.into_inner() })
+}
+
+/// Returns the pairs that pass a check, and calls `undecided` for each pair that it cannot decide.
+fn check_all(
+    engine: &Engine<'_>,
+    what: &str,
+    check: Check<'_>,
+    pairs: &PairList,
+    evidence: &Evidence,
+    undecided: impl Fn() + Sync,
+) -> Result<PairList> {
     // Pairs arrive in order of their first document, so the evidence for that document is read only once.
-    let (pairs, candidates) = PairList::make(
+    pairs.revise(
         engine,
-        &format!("verify {label}"),
-        &grouped.pairs,
-        grouped.layout,
+        what,
+        pairs.layout(),
         || None,
-        |first, pair| {
+        |first, _, pair| {
             if first.as_ref().is_none_or(|(doc, _)| *doc != pair.a) {
                 *first = Some((pair.a, evidence.of(pair.a)));
             }
             let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
-            judge(check, [a, &evidence.of(pair.b)], pair, || _ = undecided.fetch_add(1, Relaxed))
+            Ok(judge(check, [a, &evidence.of(pair.b)], pair, &undecided))
         },
-    )?;
-    running.end(candidates, pairs.rows(), pairs.bytes());
-    Ok(Verified { pairs, candidates, undecided: undecided.into_inner() })
+    )
 }
