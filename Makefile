@@ -27,7 +27,6 @@
 #   make incremental CORPUS=DIR [WRITE=FILE] [ARGS=...]             thirty batches against an index, compared with one run over all
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
-#   make recording [WRITE=FILE]                                    a run in a terminal, recorded: out/recording.svg, or FILE
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
@@ -54,7 +53,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -220,11 +219,6 @@ hostile: venv
 
 book: $(MDBOOK)
 	@"$(MDBOOK)" build docs
-
-recording:
-	$(CARGO) build --release --bin dupsift
-	@mkdir -p out
-	@$(PYTHON) scripts/recording.py --dupsift "$(PROGRAM)" --write "$${WRITE:-out/recording.svg}"
 
 $(CURDIR)/.mdbook/bin/mdbook:
 	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2

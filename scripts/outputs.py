@@ -209,20 +209,3 @@ def json_row(line, columns):
     except (ValueError, AttributeError):
         # A row that the run rejected still has its number.
         return [None] * len(columns)
-
-
-def preferred(docs, report, files):
-    """Returns the documents in the order of --keep, the best first; missing values come last."""
-    keys = [key.split() for key in report["options"]["keep"].split(",")]
-    text = report["options"]["text-column"]
-    wanted = list(dict.fromkeys([text, *(column for column, _ in keys if column not in ("length", "doc"))]))
-    values = {doc: dict(zip(wanted, row)) for doc, row in rows(files, wanted) if doc in docs}
-    for doc, row in values.items():
-        value = row[text]
-        row |= {"length": len(value.decode() if isinstance(value, bytes) else value), "doc": doc}
-    order = sorted(docs)
-    for column, direction in reversed(keys):
-        there = [doc for doc in order if values[doc][column] is not None]
-        there.sort(key=lambda doc: values[doc][column], reverse=direction == "desc")
-        order = there + [doc for doc in order if values[doc][column] is None]
-    return order

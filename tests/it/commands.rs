@@ -44,7 +44,6 @@ const BOUND: &[(&str, &str)] = &[
     ("ID_A ID_B", "library-1 library-2"),
     ("ID KEPT_ID", "library-2 library-1"),
     ("explain OUT A B", "explain OUT library-1 library-2"),
-    ("--algorithm A --threshold T --to DIR", "--algorithm versions --threshold 0.9 --to other-threshold"),
     ("--input GLOB", "--input 'corpus/*.jsonl'"),
     ("algorithms NAME", "algorithms minhash"),
     ("manual DIR", "manual manual"),
