@@ -6,26 +6,15 @@
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
 #   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; two workers on this machine if no MASTER
 #   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
-#   make spark-laws CORPORA=DIR [ARGS="--only hot --rows 100000"]   what must hold on Apache Spark and takes long
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
 #   make test-environments                                         the tests with umask 002 and 077, as an ordinary user, without a home
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
 #   make crate CRATE=engine                                        the unit tests of one crate, built quickly: for use while you edit
 #   make lint                                                      format, clippy, documentation
-#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured; how far threads help
-#   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
-#   make bench-sort [ROWS=N]                                       a sort of more rows than memory, beside DuckDB
-#   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
+#   make lab                                                       lists the measurements, which need minutes and often other corpora
+#   make lab RUN=growth CORPORA=DIR [WRITE=FILE] [ARGS=...]         one of them; CORPORA=DIR or CORPUS=DIR is its first argument
 #   make instructions [CORPORA=DIR] [WRITE=1]                      instructions of complete runs beside those in the repository; valgrind
-#   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora; regimes, too
-#   make regimes CORPORA=DIR [WRITE=FILE]                          the default where versions are common, rare, beside copies
-#   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
-#   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
-#   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
-#   make scale CORPORA=DIR [GB=20] [THREADS=N] [WRITE=FILE]        whole runs on a corpus that is grown to so many gigabytes
-#   make incremental CORPUS=DIR [WRITE=FILE] [ARGS=...]             thirty batches against an index, compared with one run over all
-#   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
@@ -37,23 +26,21 @@
 SHELL := /bin/sh
 CARGO ?= cargo
 PYTHON ?= python3
-RUNS ?= 5
 PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
 # The renderer of the manual; where none is in PATH, `make book` installs one here.
 MDBOOK_VERSION := 0.5.4
 MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
-PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
 WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
 FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
+export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book venv clean
+.PHONY: help dedup wheel spark python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -103,14 +90,6 @@ spark:
 	@$(MAKE) --no-print-directory wheel .venv-spark/ready
 	@sh scripts/spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl $(ARGS)
 
-spark-laws:
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds mixed-100m and data-samples' >&2; exit 2; fi
-	@$(MAKE) --no-print-directory wheel .venv-spark/ready
-	@JAVA_HOME=$$(sh scripts/java.sh) && export JAVA_HOME && \
-	  "$(SPARK_PYTHON)" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$(CURDIR)"/dist/dupsift-*.whl && \
-	  "$(SPARK_PYTHON)" scripts/spark_laws.py "$$CORPORA" $(ARGS)
-
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --workspace --exclude dupsift-python --no-fail-fast; else $(CARGO) test --release --workspace --exclude dupsift-python --no-fail-fast; fi
 
@@ -142,80 +121,14 @@ clippy:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --exclude dupsift-python --no-deps --document-private-items
 
-bench:
-	$(CARGO) bench --bench table -- "$${CORPUS:-data-samples/docs}" $(RUNS)
-	$(CARGO) build --release --bin dupsift
-	@echo; echo "the default, by the CPU time of its threads (scripts/path.py tells what spread and speed-up are):"
-	@$(PYTHON) scripts/path.py "$${CORPUS:-data-samples/docs}" --threads 1,16 --program "$(PROGRAM)"
-
-bench-kernels:
-	$(CARGO) bench --bench kernels -- "$${CORPUS:-data-samples/docs}"
-
-bench-sort: .venv-peers/ready
-	DUPSIFT_PEERS="$(PEERS_PYTHON)" $(CARGO) bench --bench sort -- $(ROWS)
-
-bench-peers: .venv-peers/ready
-	@if [ -z "$$CORPUS" ]; then echo 'CORPUS is missing: a folder of Parquet files with a column text' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(PEERS_PYTHON) scripts/bench_peers.py "$$CORPUS" --dupsift "$(PROGRAM)" $(ARGS)
+# A script in benches/lab or a benchmark in benches; what it needs is built first.
+lab:
+	@$(PYTHON) benches/lab $${RUN:+"$$RUN"} $${CORPORA:+"$$CORPORA"} $${CORPUS:+"$$CORPUS"} $${WRITE:+--write "$$WRITE"} $(ARGS)
 
 instructions:
 	$(CARGO) build --release --bin dupsift
-	@$(PYTHON) scripts/instructions.py data-samples --program "$(PROGRAM)" $${WRITE:+--write}
-	@if [ -n "$$CORPORA" ]; then \
-	  $(PYTHON) scripts/instructions.py "$$CORPORA/mixed-100m" --program "$(PROGRAM)" $${WRITE:+--write}; fi
-
-# The cheapest of them, for `make test`.
-instructions-of-tests:
-	$(CARGO) build --release --bin dupsift
-	@$(PYTHON) scripts/instructions.py data-samples --program "$(PROGRAM)" --only "exact;minhash;simhash"
-
-quality: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/quality.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-	@$(VENV_PYTHON) scripts/regimes.py "$$CORPORA" --dupsift "$(PROGRAM)" --floors $${WRITE:+--write "$$WRITE"}
-
-regimes: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/regimes.py "$$CORPORA" --dupsift "$(PROGRAM)" --floors $${WRITE:+--write "$$WRITE"}
-
-family: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/family.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-
-study: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/study.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-
-growth: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds mixed-100m, poems-zh, versions-zh, versions-ru and versions-en' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/growth.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-
-scale: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/scale.py "$$CORPORA" --dupsift "$(PROGRAM)" --gb "$${GB:-20}" $${THREADS:+--threads "$$THREADS"} $${WRITE:+--write "$$WRITE"}
-
-incremental: venv
-	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: a folder of Parquet files with id, text, lang and source, such as: make incremental CORPUS=data-samples' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/incremental.py "$$CORPUS" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"} $(ARGS)
-
-hostile: venv
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/hostile.py "$${DIR:-out/hostile}" --dupsift "$(PROGRAM)" $(ARGS)
+	@$(PYTHON) benches/lab/instructions.py data-samples $${WRITE:+--write} $(ARGS)
+	@if [ -n "$$CORPORA" ]; then $(PYTHON) benches/lab/instructions.py "$$CORPORA/mixed-100m" $${WRITE:+--write} $(ARGS); fi
 
 book: $(MDBOOK)
 	@"$(MDBOOK)" build docs

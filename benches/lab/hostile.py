@@ -5,8 +5,8 @@
 # ///
 """Generates corpora of hostile shapes and runs the program on them. Exits with 1 if a promise is broken.
 
-    scripts/hostile.py DIR --dupsift target/release/dupsift
-    scripts/hostile.py DIR --dupsift PROGRAM --small --threads 1,8 --shapes pages,lines
+    benches/lab/hostile.py [DIR] [--dupsift target/release/dupsift]
+    benches/lab/hostile.py DIR --dupsift PROGRAM --small --threads 1,8 --shapes pages,lines
 
 For each shape, verb and number of threads, the table shows the exit code and the peak of anonymous memory (RssAnon in /proc, sampled every
 5 ms, and the value in run.json) next to the promised limit: --memory + 150 MB + 30 times the longest document. The same seed produces the
@@ -25,7 +25,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import packages
+import lab
 
 import hostile_shapes as shapes
 import pyarrow as pa
@@ -167,8 +167,8 @@ def run(shape, verb, threads, longest, arguments, corpus, work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--dupsift", required=True)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("out/hostile"), metavar="DIR", help="folder for the corpora [out/hostile]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--threads", default="1,2,4,8")
     parser.add_argument("--shapes", default=",".join(shape.__name__ for shape in SHAPES))
     parser.add_argument("--verbs", default=",".join(VERBS))

@@ -5,9 +5,9 @@
 # ///
 """Measures complete runs on a large corpus: time, CPU time, memory and temporary files, compared with a corpus of a tenth of the size.
 
-    scripts/scale.py CORPORA --gb 20 [--threads 16] [--folder DIR] [--dupsift target/release/dupsift]
+    benches/lab/scale.py CORPORA --gb 20 [--threads 16] [--folder DIR] [--dupsift target/release/dupsift]
 
-scripts/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB with different seeds. One part per thread is grown at a
+benches/lab/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB with different seeds. One part per thread is grown at a
 time. Grown corpora are kept in the folder and used again. For comparison, a corpus of a tenth of the size, but at most one part, is also
 measured.
 
@@ -27,7 +27,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from measured import commit, section, write_section
+from lab import PROGRAM, commit, section, write_section
 
 PART = 2000
 MARKERS = ("<!-- scale -->", "<!-- /scale -->")
@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--gb", type=float, default=20, help="gigabytes of text (10^9 bytes) [20]")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of a run [number of cores]")
     parser.add_argument("--folder", type=Path, default=Path("out/scale"), help="folder for grown corpora and temporary files [out/scale]")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of scale in this file")
     arguments = parser.parse_args()
     if arguments.write:
@@ -168,7 +168,7 @@ def main():
         lines.append(line)
         print(line, flush=True)
 
-    say(f"`make scale GB={arguments.gb:g} THREADS={arguments.threads}`, commit {commit()}.\n")
+    say(f"`make lab RUN=scale` with `--gb {arguments.gb:g} --threads {arguments.threads}`, commit {commit()}.\n")
     table(arguments, say)
     if arguments.write:
         write_section(arguments.write, MARKERS, lines)

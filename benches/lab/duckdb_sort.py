@@ -8,14 +8,14 @@
 DuckDB generates rows of two random 64-bit numbers and a row number, sorts them by all three on two threads within the memory limit, and
 the script reads them batch by batch to check the order.
 
-    scripts/bench_sort.py 100000000 512 /var/tmp
+    benches/lab/duckdb_sort.py 100000000 512 /var/tmp
 """
 
 import argparse
 import sys
 import tempfile
 
-import packages
+import lab
 
 import duckdb
 import numpy as np

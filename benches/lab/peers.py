@@ -9,9 +9,9 @@ Each program runs in a process of its own on the same two cores, alternating wit
 seconds cover the complete process, including start-up. scripts/requirements-peers.txt pins the versions; the installed versions and the
 parameters are printed.
 
-    scripts/bench_peers.py CORPUS --dupsift target/release/dupsift
-    scripts/bench_peers.py CORPUS --peers daft --runs 3
-    scripts/bench_peers.py CORPUS --pairwise 15        # only exact against Polars, alternating, as ratios of pairs
+    benches/lab/peers.py CORPUS --dupsift target/release/dupsift
+    benches/lab/peers.py CORPUS --peers daft --runs 3
+    benches/lab/peers.py CORPUS --pairwise 15        # only exact against Polars, alternating, as ratios of pairs
 
 The programs find different duplicates, so the table shows the counts next to the times: only dupsift checks pairs on the texts (rensa and
 datasketch check the estimate), and all others split words at white space.
@@ -28,7 +28,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-import packages
+import lab
 
 # Goals as shares of the CPU seconds of a peer.
 PAIRWISE_GOAL = 0.95
@@ -267,7 +267,7 @@ def main():
     parser.add_argument("--peers", default="polars,duckdb,daft,rensa", help="packages [polars,duckdb,daft,rensa]; datasketch is slow")
     parser.add_argument("--runs", type=int, default=1, help="runs of each program [1]")
     parser.add_argument("--pairwise", type=int, help="compare only exact with Polars, in this many pairs of runs")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     corpus = Path(arguments.corpus)

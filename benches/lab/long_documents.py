@@ -4,9 +4,9 @@
 # ///
 """Measures the cost of long documents: CPU seconds of each algorithm on three near-duplicates of 0.5, 1, 2 and 4 MB.
 
-    scripts/long_documents.py dupsift [--shapes zipf,moved] [--megabytes 0.5,1,2,4] [--algorithms minhash,cosine] [--limit 60]
+    benches/lab/long_documents.py [--shapes zipf,moved] [--megabytes 0.5,1,2,4] [--algorithms minhash,cosine] [--limit 60]
 
-`dupsift` is the program. Each cell is one run of one algorithm on three documents, minus its cost on three short ones. The number in
+Each cell is one run of one algorithm on three documents, minus its cost on three short ones. The number in
 parentheses is the growth at the last doubling: 2 means that the cost grows with the length, 4 with its square. A run that takes more than
 --limit CPU seconds is stopped and shown as `>60`. The shapes, all generated from seeds:
 
@@ -29,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from lab import PROGRAM
 
 SHAPES = ["zipf", "far", "moved", "different", "one", "letters", "chinese", "sentences"]
 DOCUMENTS = 3
@@ -111,7 +113,7 @@ def cpu(command, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program")
+    parser.add_argument("--dupsift", default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--megabytes", default="0.5,1,2,4")
     parser.add_argument("--algorithms", help="settings separated by spaces [all algorithms with their defaults]")
@@ -122,7 +124,7 @@ def main():
     if arguments.algorithms:
         members = arguments.algorithms.split()
     else:
-        listed = subprocess.run([arguments.program, "algorithms", "--json"], capture_output=True, text=True, check=True)
+        listed = subprocess.run([arguments.dupsift, "algorithms", "--json"], capture_output=True, text=True, check=True)
         members = [member["name"] for member in json.loads(listed.stdout)]
     work = Path(arguments.work or tempfile.mkdtemp())
     for shape in shapes:
@@ -136,7 +138,7 @@ def main():
             took = []
             for size in [0.001, *sizes]:
                 out = work / "out"
-                command = [arguments.program, "run", str(work / f"{shape}-{size}"), "--out", str(out), "--overwrite"]
+                command = [arguments.dupsift, "run", str(work / f"{shape}-{size}"), "--out", str(out), "--overwrite"]
                 command += ["--algorithms", member, "--no-progress", "--no-report", "--threads", "1"]
                 took.append(cpu(command, arguments.limit))
                 if took[-1] is None:

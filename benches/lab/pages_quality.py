@@ -1,4 +1,4 @@
-"""The section of `scripts/quality.py` about pages: the share of the main text that each method extracts, and its effect on duplicates.
+"""The section of `benches/lab/quality.py` about pages: the share of the main text that each method extracts, and its effect on duplicates.
 
 Words are defined independently of the program here, as a Han character or a run of letters and digits, so that the results do not depend
 on the program's tokenizer.

@@ -5,7 +5,7 @@
 # ///
 """Counts right and wrong removals in collections whose pairs were judged by reading both texts.
 
-    scripts/removals.py FOLDER [--dupsift target/release/dupsift] [OPTIONS OF dupsift run ...]
+    benches/lab/removals.py FOLDER [--dupsift target/release/dupsift] [OPTIONS OF dupsift run ...]
 
 FOLDER/NAME/docs has the documents of a collection as Parquet, and FOLDER/NAME/judged.parquet its judged pairs: id_a, id_b, verdict (same,
 contained, or anything else for two texts that are not duplicates) and smaller (the id of the contained text). No such collection is part of
@@ -22,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages  # noqa: F401
+import lab
 
 import pyarrow.parquet as pq
 
@@ -64,7 +64,7 @@ def judge(judged, removed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of collections")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     arguments, options = parser.parse_known_args()
     names = sorted(place.parent.name for place in arguments.folder.glob("*/judged.parquet"))
     if not names:

@@ -17,7 +17,7 @@ with the columns
     found_by     the algorithms that found the pair when it was drawn, separated by commas
 
 No such table is part of this repository. --setting gives the options that follow `dupsift run`, and may be repeated. Without it, the
-default is measured, both with its own removal rule and with `--remove-if pair`. Reported pairs are counted as in scripts/regimes.py: the
+default is measured, both with its own removal rule and with `--remove-if pair`. Reported pairs are counted as in benches/lab/regimes.py: the
 pairs of all algorithms count together, except pairs whose `relation` is `template`.
 
 All figures are weights. False: reported pairs that are neither same nor contained. Recall of the known: the share of known pairs that are
@@ -26,7 +26,7 @@ document is removed in favor of the other, without exact copies; a removal is ri
 smaller document of a `contained` pair. The line below the table counts the removals in the complete corpus for which the kept document
 contains less than half of the removed text's 3-grams.
 
-    scripts/judged.py CORPORA/mixed-100m/docs judged.parquet --dupsift target/release/dupsift --setting "--algorithms minhash"
+    benches/lab/judged.py CORPORA/mixed-100m/docs judged.parquet --dupsift target/release/dupsift --setting "--algorithms minhash"
 
 With --rule, the rule of versions_rule.py, in plain Python, replaces a setting; it requires jieba, and removes nothing.
 """
@@ -37,7 +37,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages
+import lab
 
 import pyarrow.parquet as pq
 
@@ -103,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("docs", type=Path, help="the corpus: a Parquet file, or a folder of them")
     parser.add_argument("judged", type=Path, help="the judged pairs, .parquet or .jsonl")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--setting", action="append", metavar="WORDS", help=f"options of `dupsift run` [{' and '.join(SETTINGS)}]")
     parser.add_argument("--memory", default="4GiB", help="memory budget of the program [4GiB]")
     parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")

@@ -5,14 +5,14 @@
 # ///
 """Grows a large corpus from a small one, for measurements of cost. The same seed produces the same bytes.
 
-    scripts/grow_corpus.py OUT --from DIR --megabytes 1000 --seed 1
+    benches/lab/grow_corpus.py OUT --from DIR --megabytes 1000 --seed 1
 
 Each document has the length of a document in DIR and consists of sentences from many documents in the same language, so it is not similar
 to any original. 5% of the documents are near-duplicates of an earlier document (one to three sentences edited, dropped or moved), and 1%
 are exact copies. Languages come from the `lang` column; without it, the complete corpus counts as one language. Writes the columns id,
 text, lang and source. Memory holds the texts of DIR and one row group of about 40 MB.
 
-    scripts/grow_corpus.py OUT --short 50000000 --seed 1
+    benches/lab/grow_corpus.py OUT --short 50000000 --seed 1
 
 Generates this many documents of made-up words instead, 20 to 80 characters each, of which 1% are exact copies. Writes the columns id (a
 number) and text.
@@ -25,7 +25,7 @@ from array import array
 from collections import deque
 from pathlib import Path
 
-import packages
+import lab
 
 import numpy as np
 import pyarrow as pa

@@ -10,7 +10,7 @@ of these documents, each of which contains the smaller samples; the table shows 
 process. Further tables show mixed-100m alone, generated pages with the same template and a few unique words, and the pairs that
 cosine:join=heavy misses compared with join=exact. Prints a section of Markdown; --write FILE replaces the marked section in FILE.
 
-    scripts/growth.py CORPORA --dupsift target/release/dupsift --write benches/records/growth.md
+    benches/lab/growth.py CORPORA --dupsift target/release/dupsift --write benches/records/growth.md
 """
 
 import argparse
@@ -24,12 +24,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages
+import lab
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from measured import commit, missing_corpora, section, write_section
+from lab import commit, missing_corpora, section, write_section
 
 PARTS = ["mixed-100m", "poems-zh", "versions-zh", "versions-ru", "versions-en"]
 SIZES = [5_000, 10_000, 20_000, 40_000]
@@ -211,7 +211,7 @@ def losses(growth, corpora):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--seconds", type=int, default=300, help="time limit for a run, in seconds [300]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of growth in this file")
     arguments = parser.parse_args()

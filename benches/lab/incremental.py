@@ -5,12 +5,12 @@
 # ///
 """Runs batches against an index with scripts/nightly.sh, and compares results and cost with plain runs over the same files.
 
-The documents of CORPUS are divided into batches (scripts/incremental_dealt.py): each repeats some earlier documents, one is empty, one has
+The documents of CORPUS are divided into batches (benches/lab/incremental_dealt.py): each repeats some earlier documents, one is empty, one has
 three documents, one is killed twice, one repeats the previous batch, and in one, all rows of a source have become pages from the same
 template, so a guard has to hold the result back. Then the tables of all batches are compared with one run over all batches that uses the
 statistics of the index. Prints a section of Markdown with goals and results; --write FILE replaces the marked section in FILE.
 
-    scripts/incremental.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
+    benches/lab/incremental.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
 
 --short 100000,1000000 measures batches of 10,000 short documents and of 10,000 documents from CORPUS, each against an index with this many
 short documents. --versions CORPORA measures the effect of frozen statistics on F1 for versions-zh, versions-ru and versions-en, each split
@@ -28,17 +28,17 @@ import tempfile
 import time
 from pathlib import Path
 
-import packages
+import lab
 
 import numpy as np
 
 import incremental_dealt
 from incremental_laws import laws, versions
 from incremental_short import RECIPES, short
-from measured import commit, section, write_section
+from lab import commit, section, write_section
 
 MARKERS = ("<!-- incremental -->", "<!-- /incremental -->")
-NIGHTLY = Path(__file__).parent / "nightly.sh"
+NIGHTLY = lab.ROOT / "scripts/nightly.sh"
 FAMILY = "exact,minhash,three_plus_five:chain=pairwise,simhash"
 PRESET = "exact,versions"
 # Sources with at least this many rows are guarded; batches are small here.
@@ -257,7 +257,7 @@ def thirty(arguments, folder, say):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="folder of Parquet files with id, text, lang and source, or one with docs/")
-    parser.add_argument("--dupsift", type=Path, default=Path("target/release/dupsift"), help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", type=Path, default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--batches", type=int, default=30, help=f"number of batches, at least {incremental_dealt.FEWEST} [30]")
     parser.add_argument("--repeat", type=float, default=0.33, help="repeated documents per new document [0.33]")
     parser.add_argument("--seed", type=int, default=1, help="random seed [1]")

@@ -8,7 +8,7 @@ CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m (each with
 figures of the 2007 study next to the results; --write FILE replaces the marked section in FILE. Exits with 1 if `compare` on versions-zh
 needs more than three times the CPU of `run` with the same algorithms, or if the recommended setting misses its goal.
 
-    scripts/study.py CORPORA --dupsift target/release/dupsift --write benches/records/study.md
+    benches/lab/study.py CORPORA --dupsift target/release/dupsift --write benches/records/study.md
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measured import commit, missing_corpora, section, write_section
+from lab import PROGRAM, commit, missing_corpora, section, write_section
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 CORPORA = [*VERSIONS, "mixed-100m"]
@@ -168,7 +168,7 @@ def labelled(study):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path)
-    parser.add_argument("--dupsift", default="dupsift")
+    parser.add_argument("--dupsift", default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
     if arguments.write:
@@ -177,7 +177,7 @@ def main():
         sys.exit(missing)
     with tempfile.TemporaryDirectory() as work:
         study = Study(arguments, Path(work))
-        study.say(f"Taken at commit {commit()} by `make study`.", "")
+        study.say(f"Taken at commit {commit()} by `make lab RUN=study`.", "")
         good = [compared(study), labelled(study)]
     if arguments.write:
         write_section(arguments.write, MARKERS, study.lines)

@@ -25,10 +25,10 @@ The columns: true pairs and reported pairs, with precision, recall and F1; remov
 their own family, and documents that could be removed if one document of each family were kept; the share of pages without any remaining
 document; the share of families whose pairs are all reported.
 
-    scripts/regimes.py CORPORA --dupsift target/release/dupsift --setting "--preset balanced" --setting "--algorithms minhash"
-    scripts/regimes.py CORPORA --dupsift target/release/dupsift --floors --write benches/records/quality.md
+    benches/lab/regimes.py CORPORA --dupsift target/release/dupsift --setting "--preset balanced" --setting "--algorithms minhash"
+    benches/lab/regimes.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
 
-With --floors, the script exits with 1 if the default falls below the measured figures. With --rule, the rule of versions_rule.py replaces a
+The script exits with 1 if the default falls below the measured figures. With --rule, the rule of versions_rule.py replaces a
 setting; it requires jieba, and removes nothing.
 """
 
@@ -44,14 +44,14 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import packages
+import lab
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 import outputs
 import versions_rule
-from measured import commit, missing_corpora, section, write_section
+from lab import commit, missing_corpora, section, write_section
 
 LANGUAGES = ["zh", "ru", "en"]
 # The first setting is the program's default.
@@ -331,13 +331,12 @@ class Bench:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--setting", action="append", metavar="WORDS", help=f"options of `dupsift run` [{' and '.join(SETTINGS)}]")
     parser.add_argument("--languages", nargs="*", default=LANGUAGES, choices=LANGUAGES, help="labeled corpora to use [all]")
     parser.add_argument("--no-planted", action="store_true", help="skip the planted families")
     parser.add_argument("--memory", default="2GiB", help="memory budget of the program [2GiB]")
     parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")
-    parser.add_argument("--floors", action="store_true", help="exit with 1 if the default falls below its lower bounds")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of regimes in this file")
     arguments = parser.parse_args()
     if arguments.write:
@@ -346,8 +345,8 @@ def main():
     missing = missing_corpora(arguments.corpora, names)
     if missing:
         parser.error(missing)
-    if arguments.floors and (arguments.rule or arguments.setting):
-        parser.error("--floors apply only to the default; leave out --setting and --rule")
+    # The lower bounds are those of the default.
+    arguments.floors = not (arguments.rule or arguments.setting)
 
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(arguments, Path(work))

@@ -10,8 +10,8 @@ docs/versions.md describes the rule, its results and its limits. In the program,
 OUT is the output of a run that reports every pair with a cosine of at least 0.6, including copies:
 
     dupsift run DOCS --out OUT --algorithms exact,versions:relate=false,join=exact
-    scripts/versions_rule.py OUT
-    scripts/versions_rule.py OUT --truth pairs.parquet
+    benches/lab/versions_rule.py OUT
+    benches/lab/versions_rule.py OUT --truth pairs.parquet
 
 Prints one line per pair, separated by tabs: both ids, the cosine, the relation, and the reason. The relation is `version`, `contained` (a
 version that adds its own text) or `template` (the same template with different facts, or unrelated text). With --truth, a table of labeled
@@ -33,7 +33,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-import packages
+import lab
 
 import pyarrow.parquet as pq
 

@@ -1,14 +1,25 @@
-"""Shared code for scripts that write their results into a page: the measured commit, and the section in the page."""
+"""Shared code for measurements: their packages, the program, the measured commit, and the section of the page that they write.
 
+Like `packages`, which this module imports, it must be imported before packages that are not part of Python.
+"""
+
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+# The program that `make` builds.
+PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "release/dupsift"
+
+sys.path.append(str(ROOT / "scripts"))
+import packages  # noqa: E402
+
 
 def commit():
     """Returns the commit that is checked out, and whether the sources differ from it."""
-    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
+    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=ROOT).stdout.strip()
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "crates", "src") else "")
 
 
 def section(path, markers):

@@ -5,7 +5,7 @@
 # ///
 """Measures the memory of `dupsift.dedup` on a frame of real text that is larger than its memory limit.
 
-    scripts/frame_memory.py CORPUS [--bytes 2000000000] [--memory 500000000] [--algorithms exact,minhash] [--stream]
+    benches/lab/frame_memory.py CORPUS [--bytes 2000000000] [--memory 500000000] [--algorithms exact,minhash] [--stream]
 
 CORPUS is a folder of Parquet files with a column text. It is repeated until the frame has the requested size; each repetition swaps some
 of the most common letters and characters of each script, so that its words differ. The frame is a table in memory or, with --stream, a
@@ -23,7 +23,7 @@ import threading
 import time
 from pathlib import Path
 
-import packages
+import lab
 
 import dupsift
 import pyarrow as pa

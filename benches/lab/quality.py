@@ -9,7 +9,7 @@ CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m, each with
 html-gne-zh. The printed section (Markdown) describes the measurements and the lower bounds; the script exits with 1 if one is missed.
 --write FILE replaces the marked section in FILE.
 
-    scripts/quality.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
+    benches/lab/quality.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
 """
 
 import argparse
@@ -22,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages
+import lab
 
 import duckdb
 import pandas
@@ -34,7 +34,7 @@ import pyarrow.parquet as pq
 import outputs
 import pages_quality
 import same_bytes
-from measured import commit, missing_corpora, section, write_section
+from lab import commit, missing_corpora, section, write_section
 
 ALL = ["exact", "tf", "tf_idf", "long_sent", "three_plus_five", "simhash", "minhash"]
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
@@ -202,7 +202,7 @@ def oracle(quality, runs):
     )
     for corpus, out in runs.items():
         command = [*quality.oracle.split(), str(quality.docs(corpus).resolve()), str(out.resolve())]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).resolve().parent.parent)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=lab.ROOT)
         line = re.search(r"(\d+) fingerprints, (\d+) comparisons: (\d+) pairs by brute force, (\d+) by the run", done.stdout)
         if not line:
             sys.exit(f"{corpus}: the brute force gave no answer:\n{done.stdout}{done.stderr}")
@@ -326,7 +326,7 @@ def mixed(quality, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--oracle", default="cargo bench --quiet --bench simhash_oracle --", help="the brute force for simhash, as a command")
     parser.add_argument("--work", type=Path, help="folder to keep outputs of runs in [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of quality in this file")

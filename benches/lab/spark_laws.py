@@ -19,9 +19,9 @@ CORPORA contains mixed-100m and data-samples (each with docs/). Two workers on t
 All columns of all tables (pairs, clusters, removed, rejected) and the order of their rows are compared. Texts are generated from seeds. CPU
 seconds cover all processes, including the JVMs; the first run of a session starts them.
 
-    scripts/spark_laws.py CORPORA [--only tables,killed] [--rows 1000000] [--documents 100000] [--corpus CORPUS]
+    benches/lab/spark_laws.py CORPORA [--only tables,killed] [--rows 1000000] [--documents 100000] [--corpus CORPUS]
 
-Exits with 1 if a check fails. Requires the packages in requirements-spark.txt and a wheel of dupsift.
+Exits with 1 if a check fails. Requires the packages in requirements-spark.txt, a wheel of dupsift, and Java 17 or later; `make lab RUN=spark_laws` provides the first two.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from pathlib import Path
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
-import packages
+import lab
 
 import pyarrow as pa
 import pyarrow.parquet as pq

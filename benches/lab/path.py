@@ -4,7 +4,7 @@
 # ///
 """Estimates the benefit of more cores: the critical path of a run, from the CPU time of each thread.
 
-    python3 scripts/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--program PATH] [--stages]
+    benches/lab/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--dupsift PATH] [--stages]
 
 The path of a stage is the CPU time of its leading thread plus that of its busiest worker: even with many cores, the stage cannot take less
 time. The path of a run is the sum over its stages, plus the work of the leading thread between them and the wall-clock time of the
@@ -27,6 +27,8 @@ import tempfile
 import time
 from datetime import datetime
 from pathlib import Path
+
+from lab import PROGRAM
 
 
 def measure(program, inputs, algorithms, threads):
@@ -57,10 +59,10 @@ def main():
     parser.add_argument("--threads", default="1,16,64", help="numbers of threads, separated by commas [default: 1,16,64]")
     parser.add_argument("--algorithms", help="like --algorithms of dupsift run [default: the same]")
     parser.add_argument("--runs", type=int, default=3, help="runs of each [default: 3]")
-    parser.add_argument("--program", default="target/release/dupsift", help="[default: target/release/dupsift]")
+    parser.add_argument("--dupsift", default=PROGRAM, help="the program [default: target/release/dupsift]")
     parser.add_argument("--stages", action="store_true", help="also show the stages with the longest paths")
     typed = parser.parse_args()
-    missing = [path for path in [typed.program, *typed.inputs] if not Path(path).exists()]
+    missing = [path for path in [typed.dupsift, *typed.inputs] if not Path(path).exists()]
     if missing:
         parser.error(f"there is no {missing[0]}")
     counts = [int(count) for count in typed.threads.split(",")]
@@ -69,7 +71,7 @@ def main():
     first = None
     print("| threads | CPU s | path s | spread | speed-up |\n| ---: | ---: | ---: | ---: | ---: |")
     for threads in counts:
-        runs = sorted((measure(typed.program, typed.inputs, typed.algorithms, threads) for _ in range(typed.runs)), key=lambda run: run[1])
+        runs = sorted((measure(typed.dupsift, typed.inputs, typed.algorithms, threads) for _ in range(typed.runs)), key=lambda run: run[1])
         cpu, path, stages = runs[len(runs) // 2]
         first = first or cpu
         print(f"| {threads} | {cpu:.2f} | {path:.2f} | {cpu / path:.1f} x | {first / path:.1f} x |", flush=True)

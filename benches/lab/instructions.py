@@ -4,8 +4,8 @@
 # ///
 """Counts the instructions of complete runs, and compares them with the counts in benches/records/instructions.md.
 
-    python3 scripts/instructions.py data-samples [--program target/release/dupsift] [--only exact,minhash] [--write]
-    python3 scripts/instructions.py CORPORA/mixed-100m
+    benches/lab/instructions.py data-samples [--dupsift target/release/dupsift] [--only "exact;minhash"] [--write]
+    benches/lab/instructions.py CORPORA/mixed-100m
 
 Counts do not depend on other work on the machine: the same program on the same corpus executes the same instructions, within about 0.1%.
 They do depend on the compiler and on the instruction sets of the processor, so the table names both, and if they differ here, the
@@ -21,9 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measured import commit
+from lab import PROGRAM, ROOT, commit
 
-ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "benches/records/instructions.md"
 RISE = 0.01
 # Instruction sets for which the program or its libraries have code of their own.
@@ -93,7 +92,7 @@ def write(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="a folder with docs/ in it")
-    parser.add_argument("--program", type=Path, default=ROOT / "target/release/dupsift")
+    parser.add_argument("--dupsift", type=Path, default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--only", help="settings, separated by semicolons")
     parser.add_argument("--write", action="store_true", help="renew the table")
     given = parser.parse_args()
@@ -110,7 +109,7 @@ def main():
     risen = []
     print(f"{'setting':34} {'table':>16} {'here':>16}  ratio")
     for name in chosen:
-        counted = count(given.program.resolve(), corpus / "docs", SETTINGS[name])
+        counted = count(given.dupsift.resolve(), corpus / "docs", SETTINGS[name])
         before = known["counts"].get(name)
         ratio = counted / before if before else None
         print(f"{name:34} {before or 0:16,} {counted:16,}  {f'{ratio:.4f}' if ratio else '-'}", flush=True)
@@ -126,4 +125,5 @@ def main():
         sys.exit(f"more instructions than in {TABLE.relative_to(ROOT)}, by more than {RISE:.0%}: {'; '.join(risen)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

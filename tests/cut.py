@@ -19,8 +19,6 @@ import unicodedata
 from collections import defaultdict
 from pathlib import Path
 
-import packages
-
 import numpy as np
 import pyarrow.parquet as pq
 import regex

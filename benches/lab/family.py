@@ -10,7 +10,7 @@ Markdown; --write FILE replaces the marked section in FILE. Exits with 1 if the 
 to the CPU seconds of all algorithms except the all-pairs algorithms, divided by the CPU seconds of the slowest single algorithm with corpus
 statistics.
 
-    scripts/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
+    benches/lab/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
 """
 
 import argparse
@@ -20,12 +20,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages
+import lab
 
 import pyarrow.parquet as pq
 
 import outputs
-from measured import commit, missing_corpora, section, write_section
+from lab import commit, missing_corpora, section, write_section
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 ALL_PAIRS = {"cosine", "lsi", "shingles", "segments", "decomposition", "log_shingles", "repeats"}
@@ -165,7 +165,7 @@ def article(family):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--work", type=Path, help="folder to keep outputs of runs in [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section about all algorithms in this file")
     arguments = parser.parse_args()

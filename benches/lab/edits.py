@@ -9,7 +9,7 @@ For each kind of edit, the corpus consists of the selected documents and their e
 pair with its original. The last row uses real pairs instead: two editions of a page with little text in common (Jaccard similarity of
 5-character shingles below 0.5), as labeled in truth/.
 
-    scripts/edits.py data-samples --dupsift target/release/dupsift
+    benches/lab/edits.py data-samples --dupsift target/release/dupsift
 """
 
 import argparse
@@ -21,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages
+import lab
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -159,7 +159,7 @@ def rewritten(samples, dupsift, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("samples", type=Path, help="folder with docs/ and truth/")
-    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--documents", type=int, default=150, help="documents per language [150]")
     parser.add_argument("--seed", type=int, default=7, help="seed for choosing documents and places [7]")
     parser.add_argument("--by-language", action="store_true", help="also show the shares by language")

@@ -1,20 +1,24 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
 """Measures `dupsift contaminated`: recall by language and kind of planted item, precision, and cost.
 
-    scripts/contaminated.py recall CORPUS DOCS...      items from DOCS, planted in documents of CORPUS
-    scripts/contaminated.py precision CORPUS DOCS...   searches CORPUS for passages from DOCS, which it should not contain
-    scripts/contaminated.py cost CORPUS                searches CORPUS for 10,000 items
-    scripts/contaminated.py planted CORPUS ITEMS       plants texts of real items in documents of CORPUS
+    benches/lab/contaminated.py recall CORPUS DOCS...      items from DOCS, planted in documents of CORPUS
+    benches/lab/contaminated.py precision CORPUS DOCS...   searches CORPUS for passages from DOCS, which it should not contain
+    benches/lab/contaminated.py cost CORPUS                searches CORPUS for 10,000 items
+    benches/lab/contaminated.py planted CORPUS ITEMS       plants texts of real items in documents of CORPUS
 
 CORPUS and DOCS are Parquet files with columns id and text; each of DOCS is in one language. ITEMS is a folder with items.parquet (id,
 question, choices, answer) and plants.parquet (doc, kind, item, planted: the text to insert into the document; the kinds near_... are no
-leaks). Requires pyarrow. `DUPSIFT` is the program (default: target/release/dupsift), `MORE` has additional options, such as "--ngram 5", and
-`ITEMS` is the number of items to plant.
+leaks).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
 import random
 import re
 import subprocess
@@ -22,13 +26,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import lab
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-DUPSIFT = os.environ.get("DUPSIFT", "target/release/dupsift")
-MORE = os.environ.get("MORE", "").split()
 SEED = 49
-ITEMS = int(os.environ.get("ITEMS", "400"))
 KINDS = ("verbatim", "rewrapped", "one word in ten", "split")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 TOKEN = re.compile(r"[\u4e00-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
@@ -109,8 +112,9 @@ def plant(text: str, item: str, rng: random.Random) -> str:
     return f"{text[:at]}\n{item}\n{text[at:]}"
 
 
-def contaminated(corpus: Path | str, items: Path | str, out: Path, *more: str) -> dict:
-    command = [DUPSIFT, "contaminated", str(corpus), "--against", str(items), "--out", str(out), "--no-progress", *MORE, *more]
+def contaminated(given: argparse.Namespace, corpus: Path | str, items: Path | str, out: Path, *more: str) -> dict:
+    command = [str(given.dupsift), "contaminated", str(corpus), "--against", str(items), "--out", str(out), "--no-progress"]
+    command += ["--overwrite", *given.options.split(), *more]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
@@ -122,12 +126,12 @@ def write(path: Path, **columns: list) -> Path:
     return path
 
 
-def recall(corpus: str, documents: list[str], folder: Path) -> None:
-    hosts = texts(corpus)
-    for path in documents:
+def recall(given: argparse.Namespace, folder: Path) -> None:
+    hosts = texts(given.corpus)
+    for path in given.documents:
         rng = random.Random(SEED)
         own = texts(path)
-        items = passages(own, ITEMS, rng)
+        items = passages(own, given.items, rng)
         words = [word for text in own[:200] for word in re.findall(r"[\u4e00-\u9fff]{2}|[^\W\d_]{3,}", text)]
         ids, planted = [], []
         for number, item in enumerate(items):
@@ -147,7 +151,7 @@ def recall(corpus: str, documents: list[str], folder: Path) -> None:
         write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
         rest = hosts[: 4 * len(planted)]
         write(folder / "corpus.parquet", id=ids + [f"host {n}" for n in range(len(rest))], text=planted + rest)
-        contaminated(folder / "corpus.parquet", folder / "items.parquet", folder / "out", "--overwrite")
+        contaminated(given, folder / "corpus.parquet", folder / "items.parquet", folder / "out")
         found = pq.read_table(folder / "out/contaminated", columns=["id", "eval_id", "score"]).to_pylist()
         scores = {row["id"]: row["score"] for row in found if row["id"].split()[0] == row["eval_id"]}
         for kind in KINDS:
@@ -156,12 +160,12 @@ def recall(corpus: str, documents: list[str], folder: Path) -> None:
             print(f"{Path(path).parts[-3]:12} {kind:16} recall at 0.8: {at[0.8]:.3f}  at 0.5: {at[0.5]:.3f}")
 
 
-def precision(corpus: str, documents: list[str], folder: Path) -> None:
-    for path in documents:
+def precision(given: argparse.Namespace, folder: Path) -> None:
+    for path in given.documents:
         rng = random.Random(SEED)
         items = passages(texts(path), 1000, rng)
         write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
-        report = contaminated(corpus, folder / "items.parquet", folder / "out", "--overwrite")
+        report = contaminated(given, given.corpus, folder / "items.parquet", folder / "out")
         found = pq.read_table(folder / "out/contaminated").to_pylist()
         suite = report["suites"][0]
         print(f"{Path(path).parts[-3]:12} {suite['found_50']} of 1,000 at 0.5, {suite['found_80']} at 0.8, {suite['public']} public")
@@ -169,10 +173,11 @@ def precision(corpus: str, documents: list[str], folder: Path) -> None:
             print(f"    {row['score']:.2f} {row['eval_id']} in {row['id']}: {row['text'][:120]!r}")
 
 
-def planted(corpus: str, items: str, folder: Path) -> None:
+def planted(given: argparse.Namespace, folder: Path) -> None:
+    items = given.documents[0]
     plants = pq.read_table(f"{items}/plants.parquet").to_pylist()
     of_doc = {plant["doc"]: plant for plant in plants}
-    table = pq.read_table(corpus, columns=["id", "text"])
+    table = pq.read_table(given.corpus, columns=["id", "text"])
     ids, hosts = table["id"].to_pylist(), table["text"].to_pylist()
     for at, (id, host) in enumerate(zip(ids, hosts)):
         if id in of_doc:
@@ -180,7 +185,7 @@ def planted(corpus: str, items: str, folder: Path) -> None:
             cut = min(ends, key=lambda end: abs(end - len(host) // 2))
             hosts[at] = f"{host[:cut].rstrip(' ')}\n{of_doc[id]['planted']}\n{host[cut:].lstrip(' ')}"
     write(folder / "corpus.parquet", id=ids, text=hosts)
-    report = contaminated(folder / "corpus.parquet", f"{items}/items.parquet", folder / "out", "--overwrite")
+    report = contaminated(given, folder / "corpus.parquet", f"{items}/items.parquet", folder / "out")
     rows = pq.read_table(folder / "out/contaminated").to_pylist()
     print(f"{report['cpu_seconds']:.1f} CPU seconds, {report['peak_memory_bytes'] / 1e6:.0f} MB")
     for least in (0.8, 0.5):
@@ -196,9 +201,9 @@ def planted(corpus: str, items: str, folder: Path) -> None:
     print(f"{sum(row['relation'] == 'variant' for row in rows)} variants")
 
 
-def cost(corpus: str, folder: Path) -> None:
+def cost(given: argparse.Namespace, folder: Path) -> None:
     rng = random.Random(SEED)
-    items = passages(texts(corpus), 10_000, rng)
+    items = passages(texts(given.corpus), 10_000, rng)
     write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
     for against in ("items of this corpus", "items of other texts"):
         if against == "items of other texts":
@@ -211,7 +216,7 @@ def cost(corpus: str, folder: Path) -> None:
             write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=shuffled)
         for threads in (1, 2):
             report = contaminated(
-                corpus, folder / "items.parquet", folder / "out", "--overwrite", "--threads", str(threads), "--no-report"
+                given, given.corpus, folder / "items.parquet", folder / "out", "--threads", str(threads), "--no-report"
             )
             stage = next(stage for stage in report["stages"] if stage["stage"] == "search")
             megabytes = report["text_bytes"] / 1e6
@@ -223,16 +228,19 @@ def cost(corpus: str, folder: Path) -> None:
 
 
 def main() -> None:
-    verb, corpus, *documents = sys.argv[1:]
+    verbs = {"recall": recall, "precision": precision, "cost": cost, "planted": planted}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=verbs)
+    parser.add_argument("corpus", metavar="CORPUS")
+    parser.add_argument("documents", nargs="*", metavar="DOCS", help="DOCS, or the folder ITEMS")
+    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
+    parser.add_argument("--options", default="", help='more options of the program, such as "--ngram 5"')
+    parser.add_argument("--items", type=int, default=400, help="items to plant for each language [400]")
+    given = parser.parse_args()
+    if bool(given.documents) == (given.verb == "cost"):
+        parser.error("expected DOCS or ITEMS, except for cost")
     with tempfile.TemporaryDirectory() as folder:
-        if verb == "recall":
-            recall(corpus, documents, Path(folder))
-        elif verb == "precision":
-            precision(corpus, documents, Path(folder))
-        elif verb == "planted":
-            planted(corpus, documents[0], Path(folder))
-        else:
-            cost(corpus, Path(folder))
+        verbs[given.verb](given, Path(folder))
 
 
 if __name__ == "__main__":
