@@ -19,8 +19,8 @@
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
-# It takes Rust, for lint with rustfmt and clippy, a C compiler, and for tests Python 3.11 or later; what else is needed is installed into
-# .venv or by cargo.
+# It takes Rust, for lint with rustfmt and clippy, a C compiler, and for tests Python 3.11 or later. What else is needed is installed into
+# folders of this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so at its end.
 # Everything is built with the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is honoured.
 
 SHELL := /bin/sh
@@ -33,6 +33,7 @@ MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
 WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
 FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
+BROWSER_PYTHON := $(CURDIR)/.venv-browser/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
@@ -73,9 +74,9 @@ dist: .venv-dist/ready
 	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
 
 test:
-	sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)"
+	@sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)" "$(BROWSER_PYTHON)"
 
-environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready
+environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready .venv-browser/ready
 
 # The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
 python: wheel .venv-frames/ready
@@ -100,7 +101,7 @@ test-environments: .venv/ready
 # It takes Chromium and its driver as the system has them; look at the screenshots in out/browser.
 test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
-	"$(CURDIR)/.venv-browser/bin/python" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
+	"$(BROWSER_PYTHON)" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
 
 # The development profile: quick to build, slow to run.
 crate:
