@@ -21,8 +21,6 @@ import argparse
 import json
 import random
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -113,11 +111,9 @@ def plant(text: str, item: str, rng: random.Random) -> str:
 
 
 def contaminated(given: argparse.Namespace, corpus: Path | str, items: Path | str, out: Path, *more: str) -> dict:
-    command = [str(given.dupsift), "contaminated", str(corpus), "--against", str(items), "--out", str(out), "--no-progress"]
+    command = [given.dupsift, "contaminated", corpus, "--against", items, "--out", out, "--no-progress"]
     command += ["--overwrite", *given.options.split(), *more]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    lab.run(*command)
     return json.loads((out / "run.json").read_text())
 
 
@@ -229,11 +225,10 @@ def cost(given: argparse.Namespace, folder: Path) -> None:
 
 def main() -> None:
     verbs = {"recall": recall, "precision": precision, "cost": cost, "planted": planted}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("verb", choices=verbs)
     parser.add_argument("corpus", metavar="CORPUS")
     parser.add_argument("documents", nargs="*", metavar="DOCS", help="DOCS, or the folder ITEMS")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--options", default="", help='more options of the program, such as "--ngram 5"')
     parser.add_argument("--items", type=int, default=400, help="items to plant for each language [400]")
     given = parser.parse_args()

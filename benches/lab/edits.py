@@ -12,12 +12,9 @@ pair with its original. The last row uses real pairs instead: two editions of a 
     benches/lab/edits.py data-samples --dupsift target/release/dupsift
 """
 
-import argparse
 import json
 import random
 import re
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -130,9 +127,7 @@ def run(dupsift, rows, folder):
     """Runs the program; returns pairs of ids by algorithm."""
     pq.write_table(pa.table({"id": [r[0] for r in rows], "text": [r[1] for r in rows]}), folder / "docs.parquet")
     command = [dupsift, "run", folder / "docs.parquet", "--out", folder / "out", "--algorithms", ",".join(ALGORITHMS), "--overwrite", "--no-progress"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"dupsift ended with {done.returncode}:\n{done.stderr}")
+    lab.run(*command, codes=[0])
     pairs = {}
     for name in ALGORITHMS:
         table = outputs.duplicates(folder / "out", name, ["id_a", "id_b"])
@@ -157,9 +152,8 @@ def rewritten(samples, dupsift, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("samples", type=Path, help="folder with docs/ and truth/")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--documents", type=int, default=150, help="documents per language [150]")
     parser.add_argument("--seed", type=int, default=7, help="seed for choosing documents and places [7]")
     parser.add_argument("--by-language", action="store_true", help="also show the shares by language")

@@ -13,9 +13,7 @@ statistics.
     benches/lab/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
 """
 
-import argparse
 import json
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -25,7 +23,7 @@ import lab
 import pyarrow.parquet as pq
 
 import outputs
-from lab import commit, missing_corpora, section, write_section
+from lab import missing_corpora
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 ALL_PAIRS = {"cosine", "lsi", "shingles", "segments", "decomposition", "log_shingles", "repeats"}
@@ -34,22 +32,17 @@ MOST_TIMES = 6.0
 MARKERS = ("<!-- family -->", "<!-- /family -->")
 
 
-class Family:
+class Family(lab.Page):
     def __init__(self, arguments, work):
-        self.corpora, self.dupsift, self.work, self.lines = arguments.corpora, arguments.dupsift, work, []
-
-    def say(self, *lines):
-        self.lines += lines
-        print("\n".join(lines), flush=True)
+        super().__init__(arguments.write, MARKERS)
+        self.corpora, self.dupsift, self.work = arguments.corpora, arguments.dupsift, work
 
     def run(self, corpus, algorithms, *flags, name=None):
         """Runs the program over a corpus; returns the output folder and its record."""
         out = self.work / (name or corpus)
         command = [self.dupsift, "run", self.corpora / corpus / "docs", "--out", out, "--overwrite", "--no-progress"]
         command += ["--algorithms", algorithms, "--threads", "2", *flags]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-        if done.returncode not in (0, 3):
-            sys.exit(f"{corpus}: dupsift ended with {done.returncode}:\n{done.stderr}")
+        lab.run(*command)
         return out, json.loads((out / "run.json").read_text())
 
 
@@ -163,14 +156,11 @@ def article(family):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--work", type=Path, help="folder to keep outputs of runs in [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section about all algorithms in this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS)
     missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m"])
     if missing:
         parser.error(missing)
@@ -178,13 +168,11 @@ def main():
         work = arguments.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
         family = Family(arguments, work)
-        family.say(f"Measured at commit {commit()}.", "")
         record = together(family)
         within = bound(family, record)
         quality(family)
         article(family)
-        if arguments.write:
-            write_section(arguments.write, MARKERS, family.lines)
+        family.save()
         sys.exit(0 if within else 1)
 
 

@@ -13,14 +13,12 @@ cosine:join=heavy misses compared with join=exact. Prints a section of Markdown;
     benches/lab/growth.py CORPORA --dupsift target/release/dupsift --write benches/records/growth.md
 """
 
-import argparse
 import hashlib
 import json
 import math
 import random
 import resource
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -29,7 +27,7 @@ import lab
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lab import commit, missing_corpora, section, write_section
+from lab import missing_corpora
 
 PARTS = ["mixed-100m", "poems-zh", "versions-zh", "versions-ru", "versions-en"]
 SIZES = [5_000, 10_000, 20_000, 40_000]
@@ -50,13 +48,10 @@ VERSIONS = "versions:relate=false"
 MARKERS = ("<!-- growth -->", "<!-- /growth -->")
 
 
-class Growth:
+class Growth(lab.Page):
     def __init__(self, arguments, work):
-        self.dupsift, self.work, self.seconds, self.lines = arguments.dupsift, work, arguments.seconds, []
-
-    def say(self, *lines):
-        self.lines += lines
-        print("\n".join(lines), flush=True)
+        super().__init__(arguments.write, MARKERS)
+        self.dupsift, self.work, self.seconds = arguments.dupsift, work, arguments.seconds
 
     def run(self, corpus, algorithms):
         """Returns the record of the algorithm with the CPU seconds of the process; None if it took too long."""
@@ -64,12 +59,9 @@ class Growth:
         command = [self.dupsift, "run", corpus, "--out", out, "--overwrite", "--no-report", "--no-progress", "--threads", "2"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            command = list(map(str, [*command, "--algorithms", algorithms + (",as=x" if ":" in algorithms else ":as=x")]))
-            done = subprocess.run(command, capture_output=True, text=True, timeout=self.seconds)
+            lab.run(*command, "--algorithms", algorithms + (",as=x" if ":" in algorithms else ":as=x"), timeout=self.seconds)
         except subprocess.TimeoutExpired:
             return None
-        if done.returncode not in (0, 3):
-            sys.exit(f"{corpus}: dupsift ended with {done.returncode}:\n{done.stderr}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         one = json.loads((out / "run.json").read_text())["algorithms"][0]
         one["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -209,25 +201,20 @@ def losses(growth, corpora):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--seconds", type=int, default=300, help="time limit for a run, in seconds [300]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of growth in this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS)
     missing = missing_corpora(arguments.corpora, PARTS)
     if missing:
         parser.error(missing)
     with tempfile.TemporaryDirectory() as temporary:
         growth = Growth(arguments, Path(temporary))
-        growth.say(f"Measured at commit {commit()}.", "")
         losses(growth, arguments.corpora)
         templates(growth)
         real(growth, arguments.corpora)
-        if arguments.write:
-            write_section(arguments.write, MARKERS, growth.lines)
+        growth.save()
 
 
 if __name__ == "__main__":

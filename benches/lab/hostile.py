@@ -14,7 +14,6 @@ same bytes. Each shape is generated in DIR and removed afterwards. Linux only. -
 faults, for tests.
 """
 
-import argparse
 import json
 import os
 import random
@@ -166,9 +165,8 @@ def run(shape, verb, threads, longest, arguments, corpus, work):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=Path("out/hostile"), metavar="DIR", help="folder for the corpora [out/hostile]")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--threads", default="1,2,4,8")
     parser.add_argument("--shapes", default=",".join(shape.__name__ for shape in SHAPES))
     parser.add_argument("--verbs", default=",".join(VERBS))

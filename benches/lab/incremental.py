@@ -17,7 +17,6 @@ short documents. --versions CORPORA measures the effect of frozen statistics on 
 into two batches.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -35,7 +34,6 @@ import numpy as np
 import incremental_dealt
 from incremental_laws import laws, versions
 from incremental_short import RECIPES, short
-from lab import commit, section, write_section
 
 MARKERS = ("<!-- incremental -->", "<!-- /incremental -->")
 NIGHTLY = lab.ROOT / "scripts/nightly.sh"
@@ -71,9 +69,7 @@ class Place:
     def batch(self, batch, codes=(0,), **more):
         """Runs the batch, which must end with one of these codes; returns wall seconds and the code."""
         began = time.monotonic()
-        done = subprocess.run(self.command(batch), capture_output=True, text=True, env=self.environment(**more))
-        if done.returncode not in codes:
-            sys.exit(f"batch {batch} of {self.algorithms} ended with {done.returncode}, and not {codes}:\n{done.stderr}")
+        done = lab.run(*self.command(batch), codes=codes, env=self.environment(**more))
         return time.monotonic() - began, done.returncode
 
     def killed(self, batch, after):
@@ -88,15 +84,13 @@ class Place:
         out, seconds = self.folder / "plain", []
         for _ in range(self.runs):
             command = [self.dupsift, "run", self.corpus(batch), "--out", out, "--overwrite", "--no-progress", *self.options]
-            done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-            if done.returncode not in (0, 3):
-                sys.exit(f"batch {batch} alone ended with {done.returncode}:\n{done.stderr}")
+            lab.run(*command)
             seconds.append(record(out)["cpu_seconds"])
         return statistics.median(seconds)
 
     def held(self):
         """Returns the newest generation of the index."""
-        shown = subprocess.run([self.dupsift, "index", "info", "--json", str(self.index)], capture_output=True, text=True, check=True)
+        shown = lab.run(self.dupsift, "index", "info", "--json", self.index)
         return json.loads(shown.stdout)
 
 
@@ -255,9 +249,8 @@ def thirty(arguments, folder, say):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpus", type=Path, help="folder of Parquet files with id, text, lang and source, or one with docs/")
-    parser.add_argument("--dupsift", type=Path, default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--batches", type=int, default=30, help=f"number of batches, at least {incremental_dealt.FEWEST} [30]")
     parser.add_argument("--repeat", type=float, default=0.33, help="repeated documents per new document [0.33]")
     parser.add_argument("--seed", type=int, default=1, help="random seed [1]")
@@ -269,8 +262,6 @@ def main():
     parser.add_argument("--out", type=Path, help="new folder for all files [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section about batches in this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"))
     if arguments.batches < incremental_dealt.FEWEST:
         parser.error(f"--batches {arguments.batches} is too few: the unusual batches need {incremental_dealt.FEWEST}")
     if not arguments.corpus.is_dir():
@@ -278,23 +269,17 @@ def main():
     arguments.dupsift, arguments.corpus = arguments.dupsift.resolve(), arguments.corpus.resolve()
     arguments.recipes = arguments.algorithms or RECIPES
     arguments.algorithms = arguments.algorithms or [FAMILY, PRESET]
-    lines = []
-
-    def say(*more):
-        lines.extend(more)
-        print("\n".join(more), flush=True)
-
+    page = lab.Page(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"))
+    say = page.say
     with tempfile.TemporaryDirectory(dir=arguments.out and arguments.out.parent) as temporary:
         folder = arguments.out or Path(temporary)
-        say(f"Measured at commit {commit()}.", "")
         if arguments.short:
             short(arguments, folder, say)
         else:
             thirty(arguments, folder, say)
         if arguments.versions:
             versions(arguments, folder, say, PRESET)
-        if arguments.write:
-            write_section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"), lines)
+        page.save()
 
 
 if __name__ == "__main__":

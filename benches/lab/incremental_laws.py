@@ -1,7 +1,6 @@
 """Compares incremental runs with one run over all batches that uses the statistics of the index: pairs, clusters and removals."""
 
 import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +8,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import incremental_dealt
+import lab
 import outputs
 
 
@@ -16,9 +16,7 @@ def one_run(place):
     """Runs once over all batches, and prefers earlier batches."""
     out = place.folder / "together"
     command = [place.dupsift, "run", place.folder / "in", "--out", out, "--stats", place.index, "--keep", "batch asc, length desc"]
-    done = subprocess.run(list(map(str, [*command, "--no-progress", *place.options])), capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(f"one run over all batches ended with {done.returncode}:\n{done.stderr}")
+    lab.run(*command, "--no-progress", *place.options)
     return out
 
 

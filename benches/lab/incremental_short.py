@@ -5,11 +5,11 @@ import os
 import random
 import shutil
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
 import incremental_dealt
+import lab
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +37,7 @@ def batch_of(folder, old, seed):
 
 def grown(folder, count, seed):
     script = Path(__file__).parent / "grow_corpus.py"
-    subprocess.run([sys.executable, script, folder, "--short", str(count), "--seed", str(seed)], check=True, capture_output=True)
+    lab.run(sys.executable, script, folder, "--short", count, "--seed", seed, codes=[0])
     return folder
 
 
@@ -53,9 +53,7 @@ def batch_of_corpus(folder, corpus, seed):
 def run(arguments, algorithms, corpus, out, *more):
     options = ["--algorithms", algorithms, "--threads", str(arguments.threads), "--memory", "2GiB", "--no-report", "--no-progress", "--overwrite"]
     command = [arguments.dupsift, "run", corpus, "--out", out, *options, *more]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(f"{corpus}: dupsift ended with {done.returncode}:\n{done.stderr}")
+    lab.run(*command)
     return json.loads((out / "run.json").read_text())
 
 

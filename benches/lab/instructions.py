@@ -13,7 +13,6 @@ comparison only warns. Otherwise a rise of more than 1% fails. If the rise is ri
 the commit message. Needs valgrind.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -21,7 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lab import PROGRAM, ROOT, commit
+import lab
+from lab import ROOT, commit
 
 TABLE = ROOT / "benches/records/instructions.md"
 RISE = 0.01
@@ -90,9 +90,8 @@ def write(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpus", type=Path, help="a folder with docs/ in it")
-    parser.add_argument("--dupsift", type=Path, default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--only", help="settings, separated by semicolons")
     parser.add_argument("--write", action="store_true", help="renew the table")
     given = parser.parse_args()

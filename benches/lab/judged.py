@@ -31,7 +31,6 @@ contains less than half of the removed text's 3-grams.
 With --rule, the rule of versions_rule.py, in plain Python, replaces a setting; it requires jieba, and removes nothing.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -100,10 +99,9 @@ def text_lost(removed, texts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("docs", type=Path, help="the corpus: a Parquet file, or a folder of them")
     parser.add_argument("judged", type=Path, help="the judged pairs, .parquet or .jsonl")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--setting", action="append", metavar="WORDS", help=f"options of `dupsift run` [{' and '.join(SETTINGS)}]")
     parser.add_argument("--memory", default="4GiB", help="memory budget of the program [4GiB]")
     parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")

@@ -20,7 +20,6 @@ parentheses is the growth at the last doubling: 2 means that the cost grows with
     sentences  sentences of one word each
 """
 
-import argparse
 import json
 import random
 import resource
@@ -30,7 +29,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lab import PROGRAM
+import lab
 
 SHAPES = ["zipf", "far", "moved", "different", "one", "letters", "chinese", "sentences"]
 DOCUMENTS = 3
@@ -112,8 +111,7 @@ def cpu(command, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dupsift", default=PROGRAM, help="the program [target/release/dupsift]")
+    parser = lab.parser(__doc__)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--megabytes", default="0.5,1,2,4")
     parser.add_argument("--algorithms", help="settings separated by spaces [all algorithms with their defaults]")

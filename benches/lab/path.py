@@ -18,7 +18,6 @@ would not. Waiting for locks and for shared memory bandwidth is not included. If
 counts. The times come from the log with --log-format json and RUST_LOG=debug. Linux only.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -28,7 +27,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from lab import PROGRAM
+import lab
 
 
 def measure(program, inputs, algorithms, threads):
@@ -54,12 +53,11 @@ def measure(program, inputs, algorithms, threads):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("inputs", nargs="+", metavar="CORPUS", help="a folder or file; several are read as one corpus")
     parser.add_argument("--threads", default="1,16,64", help="numbers of threads, separated by commas [default: 1,16,64]")
     parser.add_argument("--algorithms", help="like --algorithms of dupsift run [default: the same]")
     parser.add_argument("--runs", type=int, default=3, help="runs of each [default: 3]")
-    parser.add_argument("--dupsift", default=PROGRAM, help="the program [default: target/release/dupsift]")
     parser.add_argument("--stages", action="store_true", help="also show the stages with the longest paths")
     typed = parser.parse_args()
     missing = [path for path in [typed.dupsift, *typed.inputs] if not Path(path).exists()]

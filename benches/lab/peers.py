@@ -262,12 +262,11 @@ def table(arguments, files):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpus", help="a folder of Parquet files, or one file, with a column text")
     parser.add_argument("--peers", default="polars,duckdb,daft,rensa", help="packages [polars,duckdb,daft,rensa]; datasketch is slow")
     parser.add_argument("--runs", type=int, default=1, help="runs of each program [1]")
     parser.add_argument("--pairwise", type=int, help="compare only exact with Polars, in this many pairs of runs")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     corpus = Path(arguments.corpus)

@@ -12,7 +12,6 @@ html-gne-zh. The printed section (Markdown) describes the measurements and the l
     benches/lab/quality.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
 """
 
-import argparse
 import json
 import math
 import re
@@ -34,7 +33,7 @@ import pyarrow.parquet as pq
 import outputs
 import pages_quality
 import same_bytes
-from lab import commit, missing_corpora, section, write_section
+from lab import missing_corpora
 
 ALL = ["exact", "tf", "tf_idf", "long_sent", "three_plus_five", "simhash", "minhash"]
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
@@ -54,7 +53,7 @@ SURPLUS_COPIES_MIXED = 314
 MARKERS = ("<!-- quality -->", "<!-- /quality -->")
 
 
-class Quality:
+class Quality(lab.Page):
     """Runs the program; collects the lines to print and the lower bounds that were missed."""
 
     report = staticmethod(lambda out: report(out))
@@ -62,11 +61,8 @@ class Quality:
 
     def __init__(self, arguments, work):
         self.corpora, self.dupsift, self.oracle, self.work = arguments.corpora, arguments.dupsift, arguments.oracle, work
-        self.lines, self.broken = [], []
-
-    def say(self, *lines):
-        self.lines += lines
-        print("\n".join(lines), flush=True)
+        self.broken = []
+        super().__init__(arguments.write, MARKERS)
 
     def floor(self, holds, what):
         if not holds:
@@ -82,10 +78,7 @@ class Quality:
         return out
 
     def program(self, *words):
-        command = [str(word) for word in [self.dupsift, *words]]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode not in (0, 3):
-            sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+        lab.run(self.dupsift, *words)
 
 
 def report(out):
@@ -324,15 +317,12 @@ def mixed(quality, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--oracle", default="cargo bench --quiet --bench simhash_oracle --", help="the brute force for simhash, as a command")
     parser.add_argument("--work", type=Path, help="folder to keep outputs of runs in [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of quality in this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS)
     missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m", *pages_quality.CORPORA])
     if missing:
         parser.error(missing)
@@ -341,7 +331,6 @@ def main():
         work = arguments.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
         quality = Quality(arguments, work)
-        quality.say(f"Measured at commit {commit()}.", "")
         runs = {corpus: quality.run(corpus, [quality.docs(corpus)], ",".join(ALL)) for corpus in [*VERSIONS, "mixed-100m"]}
         s_curves(quality)
         defaults(quality, runs)
@@ -356,8 +345,7 @@ def main():
             quality.say("Lower bounds that were missed:", "", *(f"* {what}" for what in quality.broken), "")
         else:
             quality.say("All lower bounds were met.", "")
-        if arguments.write:
-            write_section(arguments.write, MARKERS, quality.lines)
+        quality.save()
         sys.exit(1 if quality.broken else 0)
 
 

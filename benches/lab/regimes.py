@@ -32,13 +32,11 @@ The script exits with 1 if the default falls below the measured figures. With --
 setting; it requires jieba, and removes nothing.
 """
 
-import argparse
 import collections
 import itertools
 import random
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -51,7 +49,7 @@ import pyarrow.parquet as pq
 
 import outputs
 import versions_rule
-from lab import commit, missing_corpora, section, write_section
+from lab import missing_corpora
 
 LANGUAGES = ["zh", "ru", "en"]
 # The first setting is the program's default.
@@ -223,10 +221,7 @@ def planted(corpora):
 def run_setting(dupsift, docs, out, setting, memory):
     """Runs the program; returns the folder of its result, whether published or held back."""
     command = [dupsift, "run", docs, "--out", out, "--overwrite", "--no-progress", "--no-report", "--memory", memory]
-    command = [*map(str, command), *shlex.split(setting)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in (0, 3, 4):
-        sys.exit(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    done = lab.run(*command, *shlex.split(setting), codes=(0, 3, 4))
     return out.with_name(f"{out.name}.held") if done.returncode == 4 else out
 
 
@@ -284,15 +279,12 @@ def figures(regime, found, removed):
     }
 
 
-class Bench:
+class Bench(lab.Page):
     """Runs settings over the regimes, and collects the lines to print."""
 
     def __init__(self, arguments, work):
-        self.arguments, self.work, self.lines, self.broken = arguments, work, [], []
-
-    def say(self, *lines):
-        self.lines += lines
-        print("\n".join(lines), flush=True)
+        super().__init__(arguments.write, MARKERS)
+        self.arguments, self.work, self.broken = arguments, work, []
 
     def measure(self, language, regime):
         docs = self.work / "docs"
@@ -329,9 +321,8 @@ class Bench:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--setting", action="append", metavar="WORDS", help=f"options of `dupsift run` [{' and '.join(SETTINGS)}]")
     parser.add_argument("--languages", nargs="*", default=LANGUAGES, choices=LANGUAGES, help="labeled corpora to use [all]")
     parser.add_argument("--no-planted", action="store_true", help="skip the planted families")
@@ -339,8 +330,6 @@ def main():
     parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of regimes in this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS)
     names = [f"versions-{one}" for one in arguments.languages] + ["mixed-100m"] * (not arguments.no_planted)
     missing = missing_corpora(arguments.corpora, names)
     if missing:
@@ -350,7 +339,6 @@ def main():
 
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(arguments, Path(work))
-        bench.say(f"Measured at commit {commit()}.", "")
         bench.say(
             "| corpus | regime | setting | documents | true pairs | pairs | P | R | F1 | removed | right | could go | pages lost | whole families |"
             + " floor |" * arguments.floors,
@@ -363,8 +351,7 @@ def main():
             bench.measure("mixed", planted(arguments.corpora))
         if arguments.floors:
             bench.say("", *(["Lower bounds that were missed:", "", *(f"* {what}" for what in bench.broken)] if bench.broken else ["All lower bounds were met."]))
-        if arguments.write:
-            write_section(arguments.write, MARKERS, bench.lines)
+        bench.save()
         sys.exit(1 if bench.broken else 0)
 
 

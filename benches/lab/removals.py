@@ -16,9 +16,6 @@ the other, or in favor of a document that was not judged its duplicate; right: p
 removed (either document of a `same` pair, the smaller document of a `contained` pair) is removed.
 """
 
-import argparse
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -34,10 +31,7 @@ def removed_documents(program, docs, options):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         words = [program, "run", docs, "--out", out, "--no-report", "--no-progress", *options]
-        ran = subprocess.run(list(map(str, words)), capture_output=True, text=True)
-        # Exit code 3: done, but rows were rejected or a guard fired.
-        if ran.returncode not in (0, 3):
-            sys.exit(f"{docs}: exit code {ran.returncode}: {ran.stderr.strip()[-300:]}")
+        lab.run(*words)
         rows = pq.read_table(out / "removed", columns=["id", "kept_id", "reason"]).to_pylist()
     return {row["id"]: (row["kept_id"], row["reason"]) for row in rows}
 
@@ -62,9 +56,8 @@ def judge(judged, removed):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("folder", type=Path, help="folder of collections")
-    parser.add_argument("--dupsift", default=lab.PROGRAM, help="the program [target/release/dupsift]")
     arguments, options = parser.parse_known_args()
     names = sorted(place.parent.name for place in arguments.folder.glob("*/judged.parquet"))
     if not names:

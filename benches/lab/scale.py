@@ -16,7 +16,6 @@ the same rate; megabytes of text per CPU second; CPU seconds compared with those
 (1.00: the cost is proportional); core hours per terabyte of text.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -27,7 +26,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab import PROGRAM, commit, section, write_section
+import lab
 
 PART = 2000
 MARKERS = ("<!-- scale -->", "<!-- /scale -->")
@@ -60,15 +59,6 @@ def grown(corpora, folder, megabytes, at_once):
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(make, parts))
     return [out for out, _, _ in parts]
-
-
-def anonymous(pid):
-    """Returns the anonymous memory of a process in bytes; 0 after it has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("RssAnon:")), 0)
 
 
 def size_of(folder):
@@ -110,7 +100,7 @@ def measure(program, inputs, more, threads, folder):
 
     def look():
         while not ended.wait(0.1):
-            peaks[0], peaks[1] = max(peaks[0], anonymous(process.pid)), max(peaks[1], size_of(work) + unlinked(process.pid))
+            peaks[0], peaks[1] = max(peaks[0], lab.anonymous(process.pid)), max(peaks[1], size_of(work) + unlinked(process.pid))
 
     looking = threading.Thread(target=look)
     looking.start()
@@ -147,31 +137,22 @@ def table(arguments, say):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpora", type=Path, help="folder that contains mixed-100m/docs")
     parser.add_argument("--gb", type=float, default=20, help="gigabytes of text (10^9 bytes) [20]")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of a run [number of cores]")
     parser.add_argument("--folder", type=Path, default=Path("out/scale"), help="folder for grown corpora and temporary files [out/scale]")
-    parser.add_argument("--dupsift", default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of scale in this file")
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS)
     if arguments.gb < 0.01:
         parser.error("--gb: expected at least 0.01")
     if not (arguments.corpora / "mixed-100m" / "docs").is_dir():
         parser.error(f"{arguments.corpora} has no mixed-100m/docs")
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    lines = []
-
-    def say(line):
-        lines.append(line)
-        print(line, flush=True)
-
-    say(f"`make lab RUN=scale` with `--gb {arguments.gb:g} --threads {arguments.threads}`, commit {commit()}.\n")
-    table(arguments, say)
-    if arguments.write:
-        write_section(arguments.write, MARKERS, lines)
+    page = lab.Page(arguments.write, MARKERS)
+    page.say(f"`make lab RUN=scale` with `--gb {arguments.gb:g} --threads {arguments.threads}`.", "")
+    table(arguments, page.say)
+    page.save()
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ needs more than three times the CPU of `run` with the same algorithms, or if the
     benches/lab/study.py CORPORA --dupsift target/release/dupsift --write benches/records/study.md
 """
 
-import argparse
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from lab import PROGRAM, commit, missing_corpora, section, write_section
+import lab
+from lab import missing_corpora
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 CORPORA = [*VERSIONS, "mixed-100m"]
@@ -53,35 +52,26 @@ OTHERS = [
 ]  # fmt: skip
 
 
-class Study:
+class Study(lab.Page):
     def __init__(self, arguments, work):
-        self.corpora, self.dupsift, self.work, self.lines = arguments.corpora, arguments.dupsift, work, []
-
-    def say(self, *lines):
-        self.lines += lines
-        print("\n".join(lines), flush=True)
+        super().__init__(arguments.write, MARKERS)
+        self.corpora, self.dupsift, self.work = arguments.corpora, arguments.dupsift, work
 
     def run(self, verb, corpus, algorithms):
         """Runs the verb over a corpus; returns the output folder and the CPU seconds of the process."""
         out = self.work / f"{verb}-{corpus}"
         command = [self.dupsift, verb, self.corpora / corpus / "docs", "--out", out, "--overwrite", "--no-progress"]
         judge = ["--judge", "lcs:0.85", "--judge-sample", "1000000"] if verb == "compare" else []
-        self.call([*command, "--algorithms", algorithms, "--threads", "2", *judge])
+        lab.run(*command, "--algorithms", algorithms, "--threads", "2", *judge)
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent, self.spent = usage.ru_utime + usage.ru_stime, getattr(self, "spent", 0.0)
         before, self.spent = self.spent, spent
         return out, spent - before
 
-    def call(self, command):
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-        if done.returncode not in (0, 3):
-            sys.exit(f"{command}: ended with {done.returncode}:\n{done.stderr}")
-        return done.stdout
-
     def evaluate(self, corpus, algorithms):
         """Returns pairwise figures of each algorithm against the labels of a corpus."""
         out, _ = self.run("run", corpus, algorithms)
-        record = json.loads(self.call([self.dupsift, "evaluate", out, "--truth", self.corpora / corpus / "truth/pairs.parquet", "--json"]))
+        record = json.loads(lab.run(self.dupsift, "evaluate", out, "--truth", self.corpora / corpus / "truth/pairs.parquet", "--json").stdout)
         self.spent = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
         return {one["label"]: one for one in record["algorithms"]}
 
@@ -166,21 +156,16 @@ def labelled(study):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = lab.parser(__doc__)
     parser.add_argument("corpora", type=Path)
-    parser.add_argument("--dupsift", default=PROGRAM, help="the program [target/release/dupsift]")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
-    if arguments.write:
-        section(arguments.write, MARKERS)
     if missing := missing_corpora(arguments.corpora, CORPORA):
         sys.exit(missing)
     with tempfile.TemporaryDirectory() as work:
         study = Study(arguments, Path(work))
-        study.say(f"Taken at commit {commit()} by `make lab RUN=study`.", "")
         good = [compared(study), labelled(study)]
-    if arguments.write:
-        write_section(arguments.write, MARKERS, study.lines)
+    study.save()
     sys.exit(0 if all(good) else 1)
 
 

@@ -27,7 +27,6 @@ import itertools
 import logging
 import math
 import re
-import subprocess
 import sys
 import unicodedata
 from dataclasses import dataclass
@@ -285,9 +284,7 @@ def version_pairs(dupsift, docs, texts, work):
     """Runs the program, and the rule on its pairs; returns the pairs of ids that are not from the same template."""
     out = work / "rule"
     command = [dupsift, "run", docs, "--out", out, "--overwrite", "--accept", "--no-progress", "--no-report", "--algorithms", ALGORITHMS]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    if done.returncode not in (0, 3):
-        sys.exit(f"dupsift ended with {done.returncode}:\n{done.stderr}")
+    lab.run(*command)
     return {tuple(sorted((a, b))) for a, b, _, one in Rule(texts, scored_pairs(out)).verdicts() if one.relation != "template"}
 
 
