@@ -122,7 +122,7 @@ def corpus_files(report, inputs=None):
     """Returns the input files of a run as (path, name in FILE#ROW, rows, number of the first row), in the order in which their rows are
     numbered. They are found by the paths in the record, or in the given files, folders and globs."""
     known = report["inputs"]
-    paths = [stands(report, file) for file in known]
+    paths = [location(report, file) for file in known]
     if inputs:
         found = {path.resolve(): path for typed in inputs for path in below(typed)}
         paths = sorted(found.values(), key=lambda path: str(path).encode())
@@ -142,7 +142,7 @@ def corpus_files(report, inputs=None):
     return files
 
 
-def stands(report, file):
+def location(report, file):
     """Returns the path of an input file: relative to the output if both were moved together, or else the path in the record."""
     path, out = Path(file["path"]), report["options"]["out"]
     beside = report["folder_of_output"] / os.path.relpath(path, Path(out).parent)

@@ -40,7 +40,7 @@ def read(folder):
         yield path.name, pq.read_table(path).to_pylist()
 
 
-def form(unit):
+def folded(unit):
     """Returns the normal form of a unit."""
     text = STRESS.sub("", unicodedata.normalize("NFC", INVISIBLE.sub("", unit)))
     text = unicodedata.normalize("NFKC", separated(text.lower())).lower()
@@ -118,7 +118,7 @@ def of_units(texts, kind):
     for number, text in enumerate(texts):
         for start, end in units(text, kind):
             if len(WHITE.sub(" ", text[start:end])) >= LEAST[kind]:
-                found[form(text[start:end])].append((number, start, end))
+                found[folded(text[start:end])].append((number, start, end))
     cuts = defaultdict(list)
     for group in found.values():
         first = group[0]
@@ -267,10 +267,10 @@ def check(out):
                 "first_id": documents[first_doc]["id"], "first_doc": first_doc, "first_start": first_start,
             })
     expected.sort(key=lambda row: (row["doc"], row["start"]))
-    told = [row for _, table in read(out / "passages") for row in table]
-    for one, other in zip(told, expected):
+    found_rows = [row for _, table in read(out / "passages") for row in table]
+    for one, other in zip(found_rows, expected):
         assert one == other, f"{out}: passages/ has {one}, expected {other}"
-    assert len(told) == len(expected), f"{out}: {len(told)} passages, expected {len(expected)}"
+    assert len(found_rows) == len(expected), f"{out}: {len(found_rows)} passages, expected {len(expected)}"
     if (out / "deduped").is_dir():
         cut = [row for _, table in read(out / "deduped") for row in table]
         stay = [doc for doc in kept if doc not in emptied]
@@ -281,7 +281,7 @@ def check(out):
     for doc in emptied:
         left = cut_out(documents[doc]["text"], places[doc])
         assert len(left) < record["options"]["min-chars-left"], f"{out}: document {doc} has {len(left)} characters left"
-    return len(told)
+    return len(found_rows)
 
 
 def main():

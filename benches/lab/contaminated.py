@@ -54,12 +54,12 @@ def passage(text: str, words: int, rng: random.Random) -> str | None:
 
 
 def passages(documents: list[str], count: int, rng: random.Random) -> list[str]:
-    taken: dict[str, str] = {}
-    while len(taken) < count:
+    chosen: dict[str, str] = {}
+    while len(chosen) < count:
         one = passage(rng.choice(documents), rng.randint(10, 40), rng)
         if one is not None:
-            taken.setdefault(" ".join(one.lower().split()), one)
-    return list(taken.values())
+            chosen.setdefault(" ".join(one.lower().split()), one)
+    return list(chosen.values())
 
 
 def rewrapped(item: str, rng: random.Random) -> str:

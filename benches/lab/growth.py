@@ -31,7 +31,7 @@ from lab import missing_corpora
 
 PARTS = ["mixed-100m", "poems-zh", "versions-zh", "versions-ru", "versions-en"]
 SIZES = [5_000, 10_000, 20_000, 40_000]
-MEMBERS = [
+ALGORITHMS = [
     "versions",
     "versions:relate=false,threshold=0.68",
     "versions:relate=false,threshold=0.68,join=exact",
@@ -89,13 +89,13 @@ def write(path, rows):
     return path
 
 
-def table(growth, folders, members):
+def table(growth, folders, algorithms):
     sizes = [size for size, _ in folders]
     heads = [f"{size:,}" for size in sizes]
-    growth.say("| member | " + " | ".join(f"candidates a document of {head}" for head in heads) + " | exponent | " + " | ".join(f"CPU s {head}" for head in heads) + " |")
+    growth.say("| algorithm | " + " | ".join(f"candidates a document of {head}" for head in heads) + " | exponent | " + " | ".join(f"CPU s {head}" for head in heads) + " |")
     growth.say("| --- |" + " ---: |" * (2 * len(sizes) + 1))
-    for member in members:
-        found = [growth.run(path, member) for _, path in folders]
+    for algorithm in algorithms:
+        found = [growth.run(path, algorithm) for _, path in folders]
         shares = [one and one["candidates"] / size for one, size in zip(found, sizes)]
         ended = [(size, share) for size, share in zip(sizes, shares) if share]
         exponent = "-"
@@ -104,7 +104,7 @@ def table(growth, folders, members):
             exponent = f"{math.log(high / low) / math.log(last / first):.2f}"
         cells = ["-" if share is None else f"{share:.2f}" for share in shares]
         cpu = [f"over {growth.seconds} s" if one is None else f"{one['cpu']:.2f}" for one in found]
-        growth.say(f"| `{member}` | " + " | ".join([*cells, exponent, *cpu]) + " |")
+        growth.say(f"| `{algorithm}` | " + " | ".join([*cells, exponent, *cpu]) + " |")
     growth.say("")
 
 
@@ -120,12 +120,12 @@ def real(growth, corpora):
         "document over documents; 0 is work in proportion, 1 the square.",
         "",
     )
-    table(growth, folders, MEMBERS)
+    table(growth, folders, ALGORITHMS)
     rows = documents(corpora, ["mixed-100m"])
     sizes = [len(rows) // 8, len(rows) // 4, len(rows) // 2, len(rows)]
     folders = [(size, write(growth.work / "mixed" / f"{size}.parquet", rows[:size])) for size in sizes]
     growth.say("### mixed-100m by itself", "")
-    table(growth, folders, MEMBERS[:2])
+    table(growth, folders, ALGORITHMS[:2])
 
 
 def template_pages(pages, own):

@@ -93,8 +93,8 @@ def watched(command):
 
     A command that hangs is killed and has the exit code -9.
     """
-    with tempfile.TemporaryFile() as told:
-        child = subprocess.Popen(command, stdout=told, stderr=told)
+    with tempfile.TemporaryFile() as output:
+        child = subprocess.Popen(command, stdout=output, stderr=output)
         peak, begun = 0, time.monotonic()
         while child.poll() is None:
             try:
@@ -106,8 +106,8 @@ def watched(command):
                 child.kill()
             time.sleep(0.005)
         child.wait()
-        told.seek(0)
-        return child.returncode, peak, told.read().decode(errors="replace")
+        output.seek(0)
+        return child.returncode, peak, output.read().decode(errors="replace")
 
 
 def commands(verb, program, corpus, work, options):

@@ -88,7 +88,7 @@ class Place:
             seconds.append(record(out)["cpu_seconds"])
         return statistics.median(seconds)
 
-    def held(self):
+    def contents(self):
         """Returns the newest generation of the index."""
         shown = lab.run(self.dupsift, "index", "info", "--json", self.index)
         return json.loads(shown.stdout)
@@ -125,11 +125,11 @@ def run_batches(place, dealt, odd):
         spent, _ = place.batch(batch)
         wall = spent if len(rows) > 100 else wall
         # The run read the rows that the index had before the batch.
-        stood, now = row_bytes(before), place.held()
+        previous, now = row_bytes(before), place.contents()
         after = {rows["folder"] for rows in before}
         merged = [rows for rows in now["rows"] if rows["folder"] not in after and rows["first_doc"] < now["batches"][-1]["first_doc"]]
         rewritten, before = rewritten + row_bytes(merged), now["rows"]
-        figures[batch] = one_batch(place, batch, rows, stood, now)
+        figures[batch] = one_batch(place, batch, rows, previous, now)
     return figures, rewritten
 
 
@@ -140,16 +140,16 @@ def held_back(place, batch, rows):
     """
     wrong, source = incremental_dealt.with_template(rows)
     incremental_dealt.write(place.corpus(batch), wrong)
-    before, latest = place.held(), os.readlink(place.folder / "out" / "latest")
+    before, latest = place.contents(), os.readlink(place.folder / "out" / "latest")
     _, code = place.batch(batch, (4,))
-    if place.held() != before or os.readlink(place.folder / "out" / "latest") != latest:
+    if place.contents() != before or os.readlink(place.folder / "out" / "latest") != latest:
         sys.exit(f"batch {batch} was held back, and yet the index or latest is another one")
     names = {guard["name"] for guard in record(place.folder / "out" / f"{batch:02}.held")["guards"]}
     incremental_dealt.write(place.corpus(batch), rows)
     return f"batch {batch}, {source} a page of one template: exit code {code}, held back by {', '.join(sorted(names))}; index and latest as before; mended, it was published"
 
 
-def one_batch(place, batch, rows, stood, now):
+def one_batch(place, batch, rows, previous, now):
     report = record(place.out(batch))
     index = report["index"]
     return {
@@ -161,7 +161,7 @@ def one_batch(place, batch, rows, stood, now):
         "seen": index["seen"],
         "scanned": index["bytes_scanned"],
         "looked": index["bytes_looked_up"],
-        "stood": stood,
+        "previous": previous,
         "peak": report["peak_memory_bytes"],
         "rows": row_bytes(now["rows"]),
         "texts": sum(part["file"]["bytes"] for batch in now["batches"] for part in batch["parts"]),
@@ -180,7 +180,7 @@ def table(figures, odd):
         if batch == 1 or batch == last or batch % 5 == 0 or batch in odd.values():
             scanned, looked, rows, texts = (f"{one[name] / 1e6:.1f}" for name in ("scanned", "looked", "rows", "texts"))
             seconds = " | ".join(f"{one[name]:.2f}" for name in ("plain", "cpu", "append"))
-            lines.append(f"| {batch} | {one['documents']:,} | {one['seen']:,} | {one['matched']:,} | {scanned}, {looked} | {seconds} | {one['cpu'] / one['plain']:.2f} | {rows}, {texts} |")
+            lines.append(f"| {batch} | {one['documents']:,} | {one['seen']:,} | {one['matched']:,} | {scanned}, {looked} | {seconds} | {one['cpu'] / max(one['plain'], 0.01):.2f} | {rows}, {texts} |")
     return lines
 
 
@@ -194,11 +194,11 @@ def demands(figures, rewritten, odd):
     batches, last = ordinary(figures, odd), figures[max(figures)]
     cpu = [one["cpu"] for one in batches.values()]
     allowed = [1.15 * one["plain"] + 0.3 * one["scanned"] / 1e9 + 60e-6 * one["matched"] for one in batches.values()]
-    ratios = [one["cpu"] / one["plain"] for one in batches.values()]
+    ratios = [one["cpu"] / max(one["plain"], 0.01) for one in batches.values()]
     indexed = [sum(one["documents"] for number, one in figures.items() if number < batch) for batch in batches]
     slope, at_first = np.polyfit(indexed, ratios, 1)
     residual = np.sqrt(np.mean((np.polyval((slope, at_first), indexed) - ratios) ** 2)) / np.mean(ratios)
-    room = [(one["scanned"] + one["looked"]) / (1.02 * one["stood"] + 24 * 1024 * one["matched"]) for one in batches.values()]
+    room = [(one["scanned"] + one["looked"]) / (1.02 * one["previous"] + 24 * 1024 * one["matched"]) for one in batches.values()]
     append = [one["append"] / one["cpu"] for one in batches.values()]
     text = sum(one["text_bytes"] for one in figures.values())
     texts, documents = last["rows"] + last["texts"], sum(one["documents"] for one in figures.values())
@@ -218,7 +218,7 @@ GOALS = [
     ("bytes", "bytes read of the index", "1.02 x its rows + 24 KiB a matched document"),
     ("append", "appending, of the batch's CPU", "8 %"),
     ("index", "the index", "500 bytes a document above half of the text"),
-    ("compaction", "compaction: bytes written anew over the final rows; folders of rows", "1 x; 10"),
+    ("compaction", "compaction: rewritten bytes over the final rows; folders of rows", "1 x; 10"),
 ]
 
 

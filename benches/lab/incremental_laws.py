@@ -20,7 +20,7 @@ def one_run(place):
     return out
 
 
-def surplus(dealt):
+def extra(dealt):
     """Returns for each document in all batches whether an earlier document has its text."""
     known, flags = set(), []
     for rows in dealt:
@@ -72,7 +72,7 @@ def laws(place, dealt):
     together = one_run(place)
     begins = np.cumsum([0, *map(len, dealt)])
     batches = [batch for batch in range(1, len(dealt) + 1) if (place.out(batch) / "_SUCCESS").is_file()]
-    again, met, other, apart = surplus(dealt), 0, 0, 0
+    again, matched, other, apart = extra(dealt), 0, 0, 0
     labels = sorted(path.name.removeprefix("algorithm=") for path in (together / "pairs").iterdir())
     for label in labels:
         whole, tables = pairs(together, label), []
@@ -83,14 +83,14 @@ def laws(place, dealt):
             begin, end = begins[batch - 1], begins[batch]
             asked = (doc_b >= begin) & (doc_b < end) & ((doc_a >= begin) | ~again[doc_a])
             expected = whole.filter(pa.array(asked))
-            met += int((found["doc_a"].to_numpy() < begin).sum())
+            matched += int((found["doc_a"].to_numpy() < begin).sum())
             other += differing(found, expected)
         apart += sum(a != b for a, b in zip(components(tables, begins[-1]), clusters_of(together, label, begins[-1])))
     removed = lambda outs: {id for out in outs for id in pq.read_table(outputs.part(out, "removed"), columns=["id"])["id"].to_pylist()}
     over_batches, of_one = removed(map(place.out, batches)), removed([together])
     return {
-        "L1: pairs of each batch with earlier ones, and rows of pairs that one run has otherwise": f"{met:,}, {other:,}",
-        "L2: documents that go in one run, and those that go in one alone": f"{len(of_one):,}, {len(over_batches ^ of_one):,}",
+        "L1: pairs of each batch with earlier ones, and rows of pairs that one run has otherwise": f"{matched:,}, {other:,}",
+        "L2: documents that one run removes, and those that only one of the two ways removes": f"{len(of_one):,}, {len(over_batches ^ of_one):,}",
         "L3: documents, and those in another component of all batches' pairs than their cluster": f"{begins[-1]:,}, {apart:,}",
     }
 
@@ -116,12 +116,12 @@ def found_in(outs, labels):
 
 def first_copies(halves):
     """Returns a function that detects pairs that two batches do not list: a document in the second batch and a repeated text in the first batch."""
-    known, surplus = set(), set()
+    known, extra = set(), set()
     for row in halves[0]:
-        surplus |= {row[0]} if row[1] in known else set()
+        extra |= {row[0]} if row[1] in known else set()
         known.add(row[1])
     second = {row[0] for row in halves[1]}
-    return lambda pair: bool(pair & second) and bool(pair & surplus)
+    return lambda pair: bool(pair & second) and bool(pair & extra)
 
 
 def versions(arguments, folder, say, algorithms):
@@ -154,6 +154,6 @@ def versions(arguments, folder, say, algorithms):
         hidden = first_copies(halves)
         asked = lambda pairs: {pair for pair in pairs if not hidden(pair)}
         both = [f1(own, truth), f1(frozen, truth)]
-        met = [f1(asked(found), asked(truth)) for found in (own, batches)]
-        say(f"| {name} | {both[0]:.4f} | {both[1]:.4f} | {both[0] - both[1]:+.4f} | {len(asked(truth)):,} | {met[0]:.4f} | {met[1]:.4f} |")
+        matched = [f1(asked(found), asked(truth)) for found in (own, batches)]
+        say(f"| {name} | {both[0]:.4f} | {both[1]:.4f} | {both[0] - both[1]:+.4f} | {len(asked(truth)):,} | {matched[0]:.4f} | {matched[1]:.4f} |")
     say("")

@@ -27,8 +27,8 @@ def batch_of(folder, old, seed):
     new = pq.read_table(folder / "new")["text"].to_pylist()
     first = pq.read_table(sorted(old.glob("*.parquet"))[0], columns=["text"])["text"]
     chosen = np.random.Generator(np.random.PCG64(seed)).choice(len(first), AGAIN + EDITED, replace=False)
-    taken = first.take(pa.array(chosen)).to_pylist()
-    texts = new + taken[:AGAIN] + [f"{text} and one more." for text in taken[AGAIN:]]
+    repeated = first.take(pa.array(chosen)).to_pylist()
+    texts = new + repeated[:AGAIN] + [f"{text} and one more." for text in repeated[AGAIN:]]
     (folder / "batch").mkdir()
     table = pa.table({"id": pa.array([-1 - at for at in range(BATCH)], pa.int64()), "text": pa.array(texts, pa.large_string())})
     pq.write_table(table, folder / "batch" / "batch.parquet")
@@ -60,17 +60,17 @@ def run(arguments, algorithms, corpus, out, *more):
 def one_line(arguments, place, algorithms, kind, batch, made):
     """Returns the table row for one batch."""
     plain = [run(arguments, algorithms, batch, place / "out" / "plain") for _ in range(arguments.runs)]
-    met = [run(arguments, algorithms, batch, place / "out" / kind, "--index", place / "index", "--accept") for _ in range(arguments.runs)]
+    matched = [run(arguments, algorithms, batch, place / "out" / kind, "--index", place / "index", "--accept") for _ in range(arguments.runs)]
     middle = lambda runs, of: statistics.median(map(of, runs))
     cpu = lambda one: one["cpu_seconds"]
     peak = lambda one: one["peak_memory_bytes"] / 2**20
     of_stage = lambda name: lambda one: sum(stage["cpu_seconds"] for stage in one["stages"] if stage["stage"] == name)
-    stages = " | ".join(f"{middle(met, of_stage(name)):.2f}" for name in STAGES)
+    stages = " | ".join(f"{middle(matched, of_stage(name)):.2f}" for name in STAGES)
     bytes_of = lambda kind, ending: sum(os.path.getsize(path) for path in (place / "index" / kind).rglob(ending)) / 1e6
     return (
         f"| `{algorithms}` | {made['documents']['rows']:,} | {kind} | {bytes_of('rows', '*.run'):.0f}, {bytes_of('batches', '*.parquet'):.0f} | {cpu(made):.1f} | "
-        f"{middle(plain, cpu):.2f} | {middle(met, cpu):.2f} | {middle(met, cpu) / middle(plain, cpu):.2f} | {stages} | {met[-1]['index']['guests']:,} | "
-        f"{middle(plain, peak):.0f}, {middle(met, peak):.0f} |"
+        f"{middle(plain, cpu):.2f} | {middle(matched, cpu):.2f} | {middle(matched, cpu) / middle(plain, cpu):.2f} | {stages} | {matched[-1]['index']['indexed']:,} | "
+        f"{middle(plain, peak):.0f}, {middle(matched, peak):.0f} |"
     )
 
 

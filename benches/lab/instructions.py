@@ -73,15 +73,15 @@ def tables():
         if heading := re.fullmatch(r"## (.+)", line):
             corpus = heading[1]
             found[corpus] = {"commit": "", "machine": "", "counts": {}}
-        elif corpus and (taken := re.fullmatch(r"Commit (.+?); (rustc .+)\.", line)):
-            found[corpus]["commit"], found[corpus]["machine"] = taken.groups()
+        elif corpus and (commit_line := re.fullmatch(r"Commit (.+?); (rustc .+)\.", line)):
+            found[corpus]["commit"], found[corpus]["machine"] = commit_line.groups()
         elif corpus and (row := re.fullmatch(r"\| `(.+)` \| ([\d,]+) \|", line)):
             found[corpus]["counts"][row[1]] = int(row[2].replace(",", ""))
     return found
 
 
 def write(found):
-    """Writes the tables back; the page's introduction stays."""
+    """Writes the tables back; keeps the introduction of the page."""
     lines = [TABLE.read_text().split("\n## ")[0].rstrip()]
     for corpus, table in found.items():
         lines += ["", f"## {corpus}", "", f"Commit {table['commit']}; {table['machine']}.", "", "| setting | instructions |", "| --- | ---: |"]

@@ -126,8 +126,8 @@ def main():
             removal = [f"{one['removals']:.0f}", f"{one['right']:.0f}", f"{one['right_share']:.3f}"]
             counts += ["-"] * 3 if arguments.rule else removal
             print(f"| `{setting}` | {language} | " + " | ".join(counts) + " |", flush=True)
-        told = f"; {len(removed)} removed beyond copies, {text_lost(removed, texts)} of them with less than half of their 3-grams in the kept one"
-        lost.append(f"* `{setting}`: {len(found)} pairs" + told * (not arguments.rule))
+        losses = f"; {len(removed)} removed beyond copies, {text_lost(removed, texts)} of them with less than half of their 3-grams in the kept one"
+        lost.append(f"* `{setting}`: {len(found)} pairs" + losses * (not arguments.rule))
     print("", *lost, sep="\n")
 
 

@@ -120,24 +120,24 @@ def main():
     arguments = parser.parse_args()
     shapes, sizes = arguments.shapes.split(","), [float(size) for size in arguments.megabytes.split(",")]
     if arguments.algorithms:
-        members = arguments.algorithms.split()
+        settings = arguments.algorithms.split()
     else:
         listed = subprocess.run([arguments.dupsift, "algorithms", "--json"], capture_output=True, text=True, check=True)
-        members = [member["name"] for member in json.loads(listed.stdout)]
+        settings = [setting["name"] for setting in json.loads(listed.stdout)]
     work = Path(arguments.work or tempfile.mkdtemp())
     for shape in shapes:
         for size in [0.001, *sizes]:
             if not (work / f"{shape}-{size}").exists():
                 write(work / f"{shape}-{size}", shape, int(size * 1_000_000))
     print(f"| setting | {' | '.join(shapes)} |\n| --- |{' ---: |' * len(shapes)}")
-    for member in members:
+    for setting in settings:
         cells = []
         for shape in shapes:
             took = []
             for size in [0.001, *sizes]:
                 out = work / "out"
                 command = [arguments.dupsift, "run", str(work / f"{shape}-{size}"), "--out", str(out), "--overwrite"]
-                command += ["--algorithms", member, "--no-progress", "--no-report", "--threads", "1"]
+                command += ["--algorithms", setting, "--no-progress", "--no-report", "--threads", "1"]
                 took.append(cpu(command, arguments.limit))
                 if took[-1] is None:
                     break
@@ -148,7 +148,7 @@ def main():
             # A single size shows no growth.
             growth = f" ({took[-1] / took[-2]:.1f})" if len(took) > 1 and took[-2] > 0.02 else ""
             cells.append(f"{took[-1]:.2f}{growth}")
-        print(f"| `{member}` | {' | '.join(cells)} |", flush=True)
+        print(f"| `{setting}` | {' | '.join(cells)} |", flush=True)
     if not arguments.work:
         shutil.rmtree(work)
 

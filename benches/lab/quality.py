@@ -49,7 +49,7 @@ SETTINGS = [
     "tf",
     "tf:verify=jaccard:0.5",
 ]
-SURPLUS_COPIES_MIXED = 314
+EXTRA_COPIES_MIXED = 314
 MARKERS = ("<!-- quality -->", "<!-- /quality -->")
 
 
@@ -292,16 +292,16 @@ def readers(quality, runs):
 def mixed(quality, out):
     facts = report(out)
     clusters = table(out, "clusters", "exact")
-    surplus = clusters.num_rows - sum(clusters["is_representative"].to_pylist())
+    extra = clusters.num_rows - sum(clusters["is_representative"].to_pylist())
     state = quality.floor(
-        surplus == facts["documents"]["extra_copies"] == SURPLUS_COPIES_MIXED,
-        f"mixed-100m: exact finds {surplus} extra copies, {SURPLUS_COPIES_MIXED} expected",
+        extra == facts["documents"]["extra_copies"] == EXTRA_COPIES_MIXED,
+        f"mixed-100m: exact finds {extra} extra copies, {EXTRA_COPIES_MIXED} expected",
     )
     near = truth_of(quality.corpora, "mixed-100m", "jaccard_char5_ge50.parquet")
     quality.say(
         "### mixed-100m",
         "",
-        f"`exact` finds {surplus} extra copies; {SURPLUS_COPIES_MIXED} are there: {state}.",
+        f"`exact` finds {extra} extra copies; {EXTRA_COPIES_MIXED} are there: {state}.",
         "",
         "| algorithm | pairs | right (Jaccard of at least .5 over 5 characters) | recall of these | clusters | largest |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",

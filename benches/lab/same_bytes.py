@@ -26,13 +26,13 @@ def measure(quality, out, labels):
     """Checks that the bytes do not depend on the machine, and the pairs not on the order of documents."""
     docs, algorithms = quality.docs("mixed-100m"), ",".join(labels)
     expected = digest(out)
-    told = subprocess.run(
+    refused = subprocess.run(
         [quality.dupsift, "run", str(docs), "--out", str(quality.work / "none"), "--threads", "2", "--memory", "1MiB"],
         capture_output=True, text=True,
     )
-    least = re.search(r"the minimum is ([\d.]+) (\w+)", told.stderr)
+    least = re.search(r"the minimum is ([\d.]+) (\w+)", refused.stderr)
     if not least:
-        sys.exit(f"--memory 1MiB was not rejected with a message that names the minimum:\n{told.stderr}")
+        sys.exit(f"--memory 1MiB was not rejected with a message that names the minimum:\n{refused.stderr}")
     least = "".join(least.groups()).replace(".0", "")
     quality.say(
         "### The same bytes",

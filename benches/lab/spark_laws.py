@@ -299,7 +299,7 @@ class Laws:
             Counted.shuffled.clear(), Counted.collected.clear()
             result = self.law(f"{options or 'default'}, {name}", corpus, **options)
             if result is not None:
-                self.told(name, result)
+                self.report(name, result)
 
     def large(self) -> None:
         for options in ({"algorithms": "exact,minhash"}, {}):
@@ -312,7 +312,7 @@ class Laws:
                 all_of_them = {"one machine": native, **peaks.of}
                 self.say("peak of anonymous memory, MB", ", ".join(f"{name} {peak / 1e6:.0f}" for name, peak in all_of_them.items()))
 
-    def told(self, name: str, result: ds.Result) -> None:
+    def report(self, name: str, result: ds.Result) -> None:
         documents, labels = result.report["documents"]["rows"], [one["label"] for one in result.report["algorithms"]]
         by: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter(), Counter()])
         for place, counts in enumerate((Counted.shuffled, Counted.collected)):

@@ -10,7 +10,7 @@ Markdown; --write FILE replaces the marked section in FILE. Exits with 1 if the 
 to the CPU seconds of all algorithms except the all-pairs algorithms, divided by the CPU seconds of the slowest single algorithm with corpus
 statistics.
 
-    benches/lab/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
+    benches/lab/algorithms.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
 """
 
 import json
@@ -29,10 +29,10 @@ VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 ALL_PAIRS = {"cosine", "lsi", "shingles", "segments", "decomposition", "log_shingles", "repeats"}
 STATISTICS = ["tf_idf", "tf_ridf", "heavy_sent", "opt_freq", "imatch", "lex_rand", "idf_hash"]
 MOST_TIMES = 6.0
-MARKERS = ("<!-- family -->", "<!-- /family -->")
+MARKERS = ("<!-- algorithms -->", "<!-- /algorithms -->")
 
 
-class Family(lab.Page):
+class Algorithms(lab.Page):
     def __init__(self, arguments, work):
         super().__init__(arguments.write, MARKERS)
         self.corpora, self.dupsift, self.work = arguments.corpora, arguments.dupsift, work
@@ -64,11 +64,11 @@ def mebibytes(count):
     return f"{count / (1 << 20):.1f}"
 
 
-def together(family):
+def together(page):
     """Runs all algorithms over mixed-100m within 1 GiB."""
-    _, record = family.run("mixed-100m", "all", "--memory", "1GiB")
+    _, record = page.run("mixed-100m", "all", "--memory", "1GiB")
     algorithms = record["algorithms"]
-    family.say(
+    page.say(
         "### All algorithms in one run over mixed-100m",
         "",
         f"`dupsift run mixed-100m/docs --algorithms all --memory 1GiB --threads 2`: {len(algorithms)} algorithms, "
@@ -83,42 +83,42 @@ def together(family):
     for one in algorithms:
         numbers = [one["signed"], one["pairs"], one["clusters"], one["candidates"], one["left_out"]]
         seconds = [f"{one['sign_seconds']:.2f}", f"{one['pair_cpu_seconds']:.2f}", mebibytes(one["spilled_bytes"])]
-        family.say(f"| `{one['label']}` | " + " | ".join([*map(str, numbers), *seconds]) + " |")
-    family.say("", "Documents without a signature, by reason:", "", "| algorithm | reason | documents |", "| --- | --- | ---: |")
+        page.say(f"| `{one['label']}` | " + " | ".join([*map(str, numbers), *seconds]) + " |")
+    page.say("", "Documents without a signature, by reason:", "", "| algorithm | reason | documents |", "| --- | --- | ---: |")
     for one in algorithms:
         for reason, count in sorted(one["unsigned"].items()):
-            family.say(f"| `{one['label']}` | {reason} | {count} |")
+            page.say(f"| `{one['label']}` | {reason} | {count} |")
     shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "recall kept words", "take notes", "read candidates"))
     own = sum(one["sign_seconds"] for one in algorithms)
     for stage, what in (("take notes", "Notes to learn from"), ("read candidates", "What checks need of the documents in candidate pairs")):
         written = sum(one["spilled_bytes"] for one in record["stages"] if one["stage"] == stage)
-        family.say("", f"{what}: {mebibytes(written)} MiB in temporary files.")
-    family.say("", f"Reading, tokenizing and signing take {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")
+        page.say("", f"{what}: {mebibytes(written)} MiB in temporary files.")
+    page.say("", f"Reading, tokenizing and signing take {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")
     return record
 
 
-def bound(family, record):
+def bound(page, record):
     """Compares the cost of all algorithms with the cost of the slowest single algorithm with corpus statistics."""
     known = [one["label"] for one in record["algorithms"]]
-    family.say("### All algorithms compared with one", "", "| run | CPU s |", "| --- | ---: |")
+    page.say("### All algorithms compared with one", "", "| run | CPU s |", "| --- | ---: |")
     slowest = 0.0
     for name in (name for name in STATISTICS if name in known):
-        _, alone = family.run("mixed-100m", name, "--memory", "1GiB", name="alone")
+        _, alone = page.run("mixed-100m", name, "--memory", "1GiB", name="alone")
         slowest = max(slowest, alone["cpu_seconds"])
-        family.say(f"| `{name}` alone | {alone['cpu_seconds']:.2f} |")
+        page.say(f"| `{name}` alone | {alone['cpu_seconds']:.2f} |")
     others = [name for name in known if name not in ALL_PAIRS]
-    _, most = family.run("mixed-100m", ",".join(others), "--memory", "1GiB", name="others")
+    _, most = page.run("mixed-100m", ",".join(others), "--memory", "1GiB", name="others")
     times = most["cpu_seconds"] / slowest
-    family.say(f"| all but the all-pairs algorithms ({len(others)}) | {most['cpu_seconds']:.2f} |", "")
+    page.say(f"| all but the all-pairs algorithms ({len(others)}) | {most['cpu_seconds']:.2f} |", "")
     verdict = "met" if times <= MOST_TIMES else "NOT met"
-    family.say(f"{times:.1f} times the slowest of them; goal at most {MOST_TIMES:.0f}: {verdict}.", "")
-    family.say(f"The all-pairs algorithms are {', '.join(f'`{name}`' for name in sorted(ALL_PAIRS & set(known)))}.", "")
+    page.say(f"{times:.1f} times the slowest of them; goal at most {MOST_TIMES:.0f}: {verdict}.", "")
+    page.say(f"The all-pairs algorithms are {', '.join(f'`{name}`' for name in sorted(ALL_PAIRS & set(known)))}.", "")
     return times <= MOST_TIMES
 
 
-def quality(family):
+def quality(page):
     """Measures precision and recall of each algorithm on the versions corpora."""
-    family.say(
+    page.say(
         "### Each algorithm compared with the labels",
         "",
         "P: the share of reported pairs that are labelled \"the same page in two editions\"; right: labelled, or a Jaccard of at",
@@ -129,30 +129,30 @@ def quality(family):
     )
     cells = {}
     for corpus in VERSIONS:
-        out, record = family.run(corpus, "all", "--memory", "1GiB")
-        labelled = truth_of(family.corpora, corpus, "pairs.parquet")
-        right = labelled | truth_of(family.corpora, corpus, "jaccard_char5_ge50.parquet")
+        out, record = page.run(corpus, "all", "--memory", "1GiB")
+        labelled = truth_of(page.corpora, corpus, "pairs.parquet")
+        right = labelled | truth_of(page.corpora, corpus, "jaccard_char5_ge50.parquet")
         for one in record["algorithms"]:
             found = pairs_of(out, one["label"])
             hits = len(found & labelled)
             row = [str(len(found)), share(hits, len(found)), share(len(found & right), len(found)), share(hits, len(labelled))]
             cells.setdefault(one["label"], []).extend(row)
     for label, row in cells.items():
-        family.say(f"| `{label}` | " + " | ".join(row) + " |")
-    family.say("")
+        page.say(f"| `{label}` | " + " | ".join(row) + " |")
+    page.say("")
 
 
-def article(family):
+def article(page):
     """Runs over the three texts from the article on shingles, if they are available."""
-    if not (family.corpora / "spun-zh" / "docs").is_dir():
+    if not (page.corpora / "spun-zh" / "docs").is_dir():
         return
-    out, record = family.run("spun-zh", "shingles:spaces=false,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")
-    family.say("### The article, its rewrite and another text (spun-zh)", "", "| algorithm | pairs (similarity) |", "| --- | --- |")
+    out, record = page.run("spun-zh", "shingles:spaces=false,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")
+    page.say("### The article, its rewrite and another text (spun-zh)", "", "| algorithm | pairs (similarity) |", "| --- | --- |")
     for one in record["algorithms"]:
         table = outputs.duplicates(out, one["label"], ["id_a", "id_b", "similarity"]).to_pylist()
         found = ", ".join(f"{row['id_a']} - {row['id_b']} ({row['similarity']:.4f})" for row in table) or "none"
-        family.say(f"| `{one['label']}` | {found} |")
-    family.say("")
+        page.say(f"| `{one['label']}` | {found} |")
+    page.say("")
 
 
 def main():
@@ -167,12 +167,12 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         work = arguments.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
-        family = Family(arguments, work)
-        record = together(family)
-        within = bound(family, record)
-        quality(family)
-        article(family)
-        family.save()
+        page = Algorithms(arguments, work)
+        record = together(page)
+        within = bound(page, record)
+        quality(page)
+        article(page)
+        page.save()
         sys.exit(0 if within else 1)
 
 

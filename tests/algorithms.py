@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares normal forms, words and pairs of a run with the rules of docs/methods, over the complete corpus.
 
-usage: members.py CORPUS WORDS OUT
+usage: algorithms.py CORPUS WORDS OUT
 
 CORPUS is a Parquet file with the columns text and title. OUT is a run over it with --title-column title and a --max-group that no class
 reaches. WORDS has a line of JSON for each document: "normal", the program's normal form of the text, and "words" and "title", the words of
@@ -300,34 +300,34 @@ def core_words(corpus):
     return found
 
 
-MEMBERS = [
+ALGORITHMS = [
     *[exact, canonical, tf, tf_idf, tf_ridf, opt_freq, long_sent, heavy_sent, three_plus_five, fingerprint, near_page, idf_hash],
     *[imatch, keyword_match, repeats, keywords, keywords_1, keywords_2, keywords_3, sim, segments, sentence_marks, core_words],
 ]
 
 
-def main(corpus, told, out):
-    with open(told, encoding="utf-8") as lines:
+def main(corpus, words, out):
+    with open(words, encoding="utf-8") as lines:
         corpus = Corpus(corpus, map(json.loads, lines))
     differences = corpus.cutter.differences
     copies = same([(text, title) if text.strip() else None for text, title in zip(corpus.texts, corpus.titles)])
     first = {}
     firsts = [first.setdefault(both, doc) for doc, both in enumerate(zip(corpus.texts, corpus.titles))]
     labels = {folder.name.removeprefix("algorithm=") for folder in (Path(out) / "pairs").iterdir()}
-    if labels != {member.__name__ for member in MEMBERS}:
-        raise SystemExit(f"pairs of {sorted(labels)}, rules of {sorted(member.__name__ for member in MEMBERS)}")
-    for member in MEMBERS:
-        files = sorted((Path(out) / "pairs" / f"algorithm={member.__name__}").glob("*.parquet"))
+    if labels != {algorithm.__name__ for algorithm in ALGORITHMS}:
+        raise SystemExit(f"pairs of {sorted(labels)}, rules of {sorted(algorithm.__name__ for algorithm in ALGORITHMS)}")
+    for algorithm in ALGORITHMS:
+        files = sorted((Path(out) / "pairs" / f"algorithm={algorithm.__name__}").glob("*.parquet"))
         rows = [row for file in files for row in pq.read_table(file, partitioning=None).to_pylist()]
         found = {(row["doc_a"], row["doc_b"]): row["similarity"] for row in rows}
-        expected = member(corpus) | copies
+        expected = algorithm(corpus) | copies
         # A copy is only paired with the first document with its text; different texts are paired by their first documents.
         expected = {(a, b): score for (a, b), score in expected.items() if firsts[a] == a and firsts[b] in (a, b)}
         for pair in sorted(found.keys() | expected.keys()):
             one, other = found.get(pair), expected.get(pair)
             if one is None or other is None or abs(one - other) > 1e-6:
-                differences.append(f"{member.__name__} {pair}: similarity {one}, by the rules {other}")
-        print(member.__name__, len(expected), "pairs")
+                differences.append(f"{algorithm.__name__} {pair}: similarity {one}, by the rules {other}")
+        print(algorithm.__name__, len(expected), "pairs")
     print("\n".join(differences[:40]), file=sys.stderr)
     return min(1, len(differences))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the relations that a run reports for its pairs (relation, why, next_best in pairs/) with their definition, using the texts.
 
-usage: forms.py OUT [OUT ...]
+usage: relations.py OUT [OUT ...]
 
 OUT is the output of a run over Parquet files with the columns id and text. Its algorithm has relate=true and templates=0, so that every
 compared pair is in the table. The script determines facts, first lines, words and the next best independently, and implements the six
@@ -91,8 +91,8 @@ class Rule:
         least = single(single(cosine) - single(self.bound["gap"]))
         return sum(near >= least for partner, near in self.partners[doc].items() if partner != other) > 10
 
-    def surplus(self, u, v):
-        """Returns the share of u's weight in the heaviest surplus of a word over v, and the largest allowed share."""
+    def excess(self, u, v):
+        """Returns the share of u's weight in the heaviest excess of a word over v, and the largest allowed share."""
         ours, theirs = self.words(u), self.words(v)
         idf = lambda word: math.log(1 + self.documents / self.frequency[word])
         weight = sum(count * idf(word) for word, count in ours.items())
@@ -117,9 +117,9 @@ class Rule:
         if self.has_han(a, b) and not self.knows_han:
             possible = [(x, y) for x in (False, True) for y in (False, True)]
         else:
-            surpluses = [self.surplus(a, b), self.surplus(b, a)]
+            excesses = [self.excess(a, b), self.excess(b, a)]
             exceeds = lambda one: {one[0] > one[1] - NEARLY, one[0] > one[1] + NEARLY}
-            possible = [(x, y) for x in exceeds(surpluses[0]) for y in exceeds(surpluses[1])]
+            possible = [(x, y) for x in exceeds(excesses[0]) for y in exceeds(excesses[1])]
         for one in possible:
             tells = [exceeding and not same for exceeding in one]
             contained = larger >= self.bound["contained"]
@@ -143,7 +143,7 @@ class Rule:
 
 
 def look_at(out):
-    report, told = json.loads((out / "run.json").read_text()), collections.Counter()
+    report, counts = json.loads((out / "run.json").read_text()), collections.Counter()
     for algorithm in report["algorithms"]:
         if algorithm["relations"] is None:
             continue
@@ -154,8 +154,8 @@ def look_at(out):
             a, b = rule.first[row["doc_a"]], rule.first[row["doc_b"]]
             what = f"{out}: the pair {row['id_a']} and {row['id_b']}"
             came = (row["relation"], row["why"])
-            told[came] += 1
-            told[(*came, "Han")] += rule.knows_han and a != b and rule.has_han(a, b)
+            counts[came] += 1
+            counts[(*came, "Han")] += rule.knows_han and a != b and rule.has_han(a, b)
             if a == b:
                 check(what, ("version", "same text"), came)
                 continue
@@ -167,14 +167,14 @@ def look_at(out):
             check(f"{what} is one of {answers}", True, came in answers)
         counts = {name: algorithm["relations"][name] for name in ("version", "contained", "template")}
         check(f"{out}: pairs by relation", counts, {name: folded[name] for name in counts})
-    return told
+    return counts
 
 
 def main(arguments):
     if not arguments:
         sys.exit(__doc__)
-    told = sum((look_at(Path(out)) for out in arguments), collections.Counter())
-    for what, count in sorted(told.items()):
+    counts = sum((look_at(Path(out)) for out in arguments), collections.Counter())
+    for what, count in sorted(counts.items()):
         if count:
             print(f"{', '.join(what)}: {count}")
 
