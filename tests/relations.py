@@ -143,7 +143,7 @@ class Rule:
 
 
 def look_at(out):
-    report, counts = json.loads((out / "run.json").read_text()), collections.Counter()
+    report, seen = json.loads((out / "run.json").read_text()), collections.Counter()
     for algorithm in report["algorithms"]:
         if algorithm["relations"] is None:
             continue
@@ -154,8 +154,8 @@ def look_at(out):
             a, b = rule.first[row["doc_a"]], rule.first[row["doc_b"]]
             what = f"{out}: the pair {row['id_a']} and {row['id_b']}"
             came = (row["relation"], row["why"])
-            counts[came] += 1
-            counts[(*came, "Han")] += rule.knows_han and a != b and rule.has_han(a, b)
+            seen[came] += 1
+            seen[(*came, "Han")] += rule.knows_han and a != b and rule.has_han(a, b)
             if a == b:
                 check(what, ("version", "same text"), came)
                 continue
@@ -167,7 +167,7 @@ def look_at(out):
             check(f"{what} is one of {answers}", True, came in answers)
         counts = {name: algorithm["relations"][name] for name in ("version", "contained", "template")}
         check(f"{out}: pairs by relation", counts, {name: folded[name] for name in counts})
-    return counts
+    return seen
 
 
 def main(arguments):
