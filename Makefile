@@ -1,33 +1,37 @@
-# What can be asked of this folder:
+# Targets:
 #
-#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
-#   make dedup CORPUS=DIR CUT=runs:200 CLEAN=1                     also cut repeated passages: lines, paragraphs, sentences:N, runs:L
-#   make wheel                                                     the Python package as a wheel, in dist; the program is in it
-#   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
-#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; two workers on this machine if no MASTER
-#   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
-#   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
-#   make test                                                      everything that must hold
-#   make test-environments                                         the tests with umask 002 and 077, as an ordinary user, without a home
-#   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
-#   make crate CRATE=engine                                        the unit tests of one crate, built quickly: for use while you edit
-#   make lint                                                      format, clippy, documentation
-#   make lab                                                       lists the measurements, which need minutes and often other corpora
-#   make lab RUN=growth CORPORA=DIR [WRITE=FILE] [ARGS=...]         one of them; CORPORA=DIR or CORPUS=DIR is its first argument
-#   make instructions [CORPORA=DIR] [WRITE=1]                      instructions of complete runs beside those in the repository; valgrind
-#   make book                                                      the manual of docs/ as a book, in out/book
-#   make golden                                                    renew golden files and transcripts; read the difference
-#   make venv                                                      Python and the readers of Parquet, in .venv
+#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates in a corpus; CLEAN=1 writes the corpus without them
+#   make dedup CORPUS=DIR CUT=runs:200 CLEAN=1                     also cut repeated passages: lines, paragraphs, sentences:N or runs:L
+#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; without MASTER, two workers on this machine
 #
-# It takes Rust, for lint with rustfmt and clippy, a C compiler, and for tests Python 3.11 or later. What else is needed is installed into
-# folders of this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so at its end.
-# Everything is built with the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is honoured.
+#   make test                                                      run all checks and tests
+#   make crate CRATE=engine                                        run the unit tests of one crate, built quickly
+#   make lint                                                      check the format, clippy and the documentation
+#   make golden                                                    update golden files and transcripts; review the difference
+#   make python                                                    test the wheel, alone and with libraries of data frames
+#   make python-spark                                              test the wheel on Apache Spark; needs Java 17 or later
+#   make test-browser                                              test report.html in Chromium with axe-core; screenshots in out/browser
+#   make test-environments                                         run the tests with umask 002 and 077, as an ordinary user, without a home
+#
+#   make wheel                                                     build the Python package, which includes the program, in dist
+#   make dist                                                      build the files of a release in dist, and check the Dockerfile
+#   make book                                                      build the manual in docs/ as a book, in out/book
+#   make venv                                                      install the Python packages for tests and scripts into .venv
+#   make clean                                                     remove everything that was built or installed
+#
+#   make instructions [CORPORA=DIR] [WRITE=1]                      count the instructions of runs, and compare with benches/records; valgrind
+#   make lab                                                       list the measurements, which take minutes and often need other corpora
+#   make lab RUN=growth CORPORA=DIR [WRITE=FILE] [ARGS=...]         run one of them; CORPORA=DIR or CORPUS=DIR is its first argument
+#
+# You need Rust, a C compiler and, for tests, Python 3.11 or later; for lint, rustfmt and clippy. Everything else is installed into folders of
+# this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so in its last lines.
+# All targets except crate use the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is respected.
 
 SHELL := /bin/sh
 CARGO ?= cargo
 PYTHON ?= python3
 PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
-# The renderer of the manual; where none is in PATH, `make book` installs one here.
+# The program that builds the manual. If it is not in PATH, `make book` installs it here.
 MDBOOK_VERSION := 0.5.4
 MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
@@ -36,9 +40,9 @@ FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 BROWSER_PYTHON := $(CURDIR)/.venv-browser/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
-# Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
+# Recipes read these as variables of the shell, so that names with spaces and quotes are passed on unchanged.
 export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
-# Where tests find the interpreter that can read Parquet.
+# The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
 .PHONY: help dedup wheel spark python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python lab instructions golden book venv clean
@@ -47,14 +51,14 @@ export DUPSIFT_PYTHON = $(VENV_PYTHON)
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-# Exit code 3 of the program says "done, but look": here that is success with a notice. make itself ends with 2 whenever
-# the program ends with 1, 2 or 4, and prints the program's own code. 4 says that the result was held back.
+# Exit code 3 of the program means that the run is done with a warning; make prints a notice and succeeds. If the program exits with 1, 2 or 4
+# (the result was held back), make exits with 2 and prints the program's exit code.
 dedup:
 	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: say which corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
+	  echo 'CORPUS is missing; pass a corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
 	  echo 'Optional: CLEAN=1 CUT=runs:200 OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
 	@case "$${OUT:-$$CORPUS}" in *['*?[']*) \
-	  echo 'OUT is missing: CORPUS is a pattern, so there is no name to call the output by; add OUT=DIR' >&2; exit 2;; esac
+	  echo 'OUT is missing: CORPUS is a pattern, so the output has no default name; add OUT=DIR' >&2; exit 2;; esac
 	$(CARGO) build --release --bin dupsift
 	@out="$${OUT:-out/$$(basename -- "$$CORPUS")}"; \
 	$(CARGO) run --quiet --release --bin dupsift -- run "$$CORPUS" --out "$$out" --overwrite \
@@ -62,10 +66,10 @@ dedup:
 	if [ $$code -eq 3 ]; then \
 	  echo "notice: done, but rows or files were rejected or a guard fired; see above, $$out/rejected and $$out/run.json" >&2; \
 	elif [ $$code -eq 4 ]; then \
-	  echo "held back: $$out stays as it was; look at $$out.held, then: $(PROGRAM) accept $$out.held" >&2; exit 4; \
+	  echo "held back: $$out is unchanged; check $$out.held, then run: $(PROGRAM) accept $$out.held" >&2; exit 4; \
 	else exit $$code; fi
 
-# By the profile and the features of the program: only pyo3 and what stands in python/src are compiled besides.
+# Uses the profile and the features of the program, so only pyo3 and python/src are compiled in addition.
 wheel: .venv-wheel/ready
 	rm -f dist/dupsift-*.whl
 	"$(WHEEL_PYTHON)" -m maturin build --release --locked --compression-level 9 --manifest-path python/Cargo.toml --out dist
@@ -78,7 +82,7 @@ test:
 
 environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready .venv-browser/ready
 
-# The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
+# Tests the wheel in an empty environment, then together with the libraries whose frames it accepts.
 python: wheel .venv-frames/ready
 	PYTHON="$(PYTHON)" sh scripts/test_wheel.sh "$(FRAMES_PYTHON)" dist/dupsift-*.whl
 
@@ -87,25 +91,25 @@ python-spark: wheel .venv-spark/ready
 
 spark:
 	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: say which corpus, such as: make spark CORPUS=data-samples/docs' >&2; exit 2; fi
+	  echo 'CORPUS is missing; pass a corpus, such as: make spark CORPUS=data-samples/docs' >&2; exit 2; fi
 	@$(MAKE) --no-print-directory wheel .venv-spark/ready
 	@sh scripts/spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl $(ARGS)
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --workspace --exclude dupsift-python --no-fail-fast; else $(CARGO) test --release --workspace --exclude dupsift-python --no-fail-fast; fi
 
-# It builds the tests, and runs all of them twice. ENVIRONMENTS="umask-002" runs one; PROFILE=dev is quick to build; WHEEL=0 leaves Python out.
+# Builds the tests and runs all of them twice. ENVIRONMENTS=umask-002 runs them once; PROFILE=dev builds quickly; WHEEL=0 skips Python.
 test-environments: .venv/ready
 	@sh scripts/test_environments.sh "$(VENV_PYTHON)"
 
-# It takes Chromium and its driver as the system has them; look at the screenshots in out/browser.
+# Uses the system's Chromium and its driver. Check the screenshots in out/browser by eye.
 test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
 	"$(BROWSER_PYTHON)" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
 
-# The development profile: quick to build, slow to run.
+# Uses the development profile: quick to build, slow to run.
 crate:
-	@if [ -z "$$CRATE" ]; then echo 'CRATE is missing: a folder of crates, such as: make crate CRATE=engine' >&2; exit 2; fi
+	@if [ -z "$$CRATE" ]; then echo 'CRATE is missing; pass a folder in crates, such as: make crate CRATE=engine' >&2; exit 2; fi
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run -p "dupsift-$$CRATE"; \
 	else $(CARGO) test -p "dupsift-$$CRATE"; fi
 
@@ -114,7 +118,7 @@ lint: fmt clippy doc
 fmt:
 	$(CARGO) fmt --all --check
 
-# The library alone too, without what its faces need.
+# Also checks the library without the features of the command line and the report.
 clippy:
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --release --lib --no-default-features -- -D warnings
@@ -122,7 +126,7 @@ clippy:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --exclude dupsift-python --no-deps --document-private-items
 
-# A script in benches/lab or a benchmark in benches; what it needs is built first.
+# Runs a script in benches/lab or a benchmark in benches, after building what it needs.
 lab:
 	@$(PYTHON) benches/lab $${RUN:+"$$RUN"} $${CORPORA:+"$$CORPORA"} $${CORPUS:+"$$CORPUS"} $${WRITE:+--write "$$WRITE"} $(ARGS)
 
@@ -135,7 +139,7 @@ book: $(MDBOOK)
 	@"$(MDBOOK)" build docs
 
 $(CURDIR)/.mdbook/bin/mdbook:
-	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2
+	@echo 'mdbook is not in PATH; building it into .mdbook takes some minutes. Or stop, install it yourself, and run make book again' >&2
 	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --features search --root "$(CURDIR)/.mdbook"
 
 golden:
