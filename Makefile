@@ -1,73 +1,64 @@
-# What can be asked of this folder:
+# Targets:
 #
-#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
-#   make dedup CORPUS=DIR CUT=runs:200 CLEAN=1                     also cut repeated passages: lines, paragraphs, sentences:N, runs:L
-#   make wheel                                                     the Python package as a wheel, in dist; the program is in it
-#   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
-#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; two workers on this machine if no MASTER
-#   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
-#   make spark-laws CORPORA=DIR [ARGS="--only hot --rows 100000"]   what must hold on Apache Spark and takes long
-#   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
-#   make test                                                      everything that must hold
-#   make test-environments                                         the tests with umask 002 and 077, as an ordinary user, without a home
-#   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
-#   make crate CRATE=engine                                        the unit tests of one crate, built quickly: for use while you edit
-#   make lint                                                      format, clippy, documentation
-#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured; how far threads help
-#   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
-#   make bench-sort [ROWS=N]                                       a sort of more rows than memory, beside DuckDB
-#   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
-#   make instructions [CORPORA=DIR] [WRITE=1]                      instructions of complete runs beside those in the repository; valgrind
-#   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora; regimes, too
-#   make regimes CORPORA=DIR [WRITE=FILE]                          the default where versions are common, rare, beside copies
-#   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
-#   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
-#   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
-#   make scale CORPORA=DIR [GB=20] [THREADS=N] [WRITE=FILE]        whole runs on a corpus that is grown to so many gigabytes
-#   make incremental CORPUS=DIR [WRITE=FILE] [ARGS=...]             thirty batches against an index, compared with one run over all
-#   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
-#   make book                                                      the manual of docs/ as a book, in out/book
-#   make recording [WRITE=FILE]                                    a run in a terminal, recorded: out/recording.svg, or FILE
-#   make golden                                                    renew golden files and transcripts; read the difference
-#   make venv                                                      Python and the readers of Parquet, in .venv
+#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates in a corpus; CLEAN=1 writes the corpus without them
+#   make dedup CORPUS=DIR CUT=runs:200 CLEAN=1                     also cut repeated passages: lines, paragraphs, sentences:N or runs:L
+#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; without MASTER, two workers on this machine
 #
-# It takes Rust, for lint with rustfmt and clippy, a C compiler, and for tests Python 3.11 or later; what else is needed is installed into
-# .venv or by cargo.
-# Everything is built with the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is honoured.
+#   make test                                                      run all checks and tests
+#   make crate CRATE=engine                                        run the unit tests of one crate, built quickly
+#   make lint                                                      check the format, clippy and the documentation
+#   make golden                                                    update golden files and transcripts; review the difference
+#   make python                                                    test the wheel, alone and with libraries of data frames
+#   make python-spark                                              test the wheel on Apache Spark; needs Java 17 or later
+#   make test-browser                                              test report.html in Chromium with axe-core; screenshots in out/browser
+#   make test-environments                                         run the tests with umask 002 and 077, as an ordinary user, without a home
+#
+#   make wheel                                                     build the Python package, which includes the program, in dist
+#   make dist                                                      build the files of a release in dist, and check the Dockerfile
+#   make book                                                      build the manual in docs/ as a book, in out/book
+#   make venv                                                      install the Python packages for tests and scripts into .venv
+#   make clean                                                     remove everything that was built or installed
+#
+#   make instructions [CORPORA=DIR] [WRITE=1]                      count the instructions of runs, and compare with benches/records; valgrind
+#   make lab                                                       list the measurements, which take minutes and often need other corpora
+#   make lab RUN=growth CORPORA=DIR [WRITE=FILE] [ARGS=...]         run one of them; CORPORA=DIR or CORPUS=DIR is its first argument
+#
+# You need Rust, a C compiler and, for tests, Python 3.11 or later; for lint, rustfmt and clippy. Everything else is installed into folders of
+# this checkout or by cargo. Without Java, Chromium or valgrind, `make test` skips the tests that need them, and says so in its last lines.
+# All targets except crate use the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is respected.
 
 SHELL := /bin/sh
 CARGO ?= cargo
 PYTHON ?= python3
-RUNS ?= 5
 PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
-# The renderer of the manual; where none is in PATH, `make book` installs one here.
+# The program that builds the manual. If it is not in PATH, `make book` installs it here.
 MDBOOK_VERSION := 0.5.4
 MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
-PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
 WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
 FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
+BROWSER_PYTHON := $(CURDIR)/.venv-browser/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
-# Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
-# Where tests find the interpreter that can read Parquet.
+# Recipes read these as variables of the shell, so that names with spaces and quotes are passed on unchanged.
+export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA RUN WRITE PYTHON
+# The interpreter for tests; it has packages that read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers instructions instructions-of-tests quality regimes family study growth scale incremental hostile golden book recording venv clean
+.PHONY: help dedup wheel spark python-spark dist test environments crate test-browser test-environments lint fmt clippy doc unit python lab instructions golden book venv clean
 .NOTPARALLEL:
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-# Exit code 3 of the program says "done, but look": here that is success with a notice. make itself ends with 2 whenever
-# the program ends with 1, 2 or 4, and prints the program's own code. 4 says that the result was held back.
+# Exit code 3 of the program means that the run is done with a warning; make prints a notice and succeeds. If the program exits with 1, 2 or 4
+# (the result was held back), make exits with 2 and prints the program's exit code.
 dedup:
 	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: say which corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
+	  echo 'CORPUS is missing; pass a corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
 	  echo 'Optional: CLEAN=1 CUT=runs:200 OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
 	@case "$${OUT:-$$CORPUS}" in *['*?[']*) \
-	  echo 'OUT is missing: CORPUS is a pattern, so there is no name to call the output by; add OUT=DIR' >&2; exit 2;; esac
+	  echo 'OUT is missing: CORPUS is a pattern, so the output has no default name; add OUT=DIR' >&2; exit 2;; esac
 	$(CARGO) build --release --bin dupsift
 	@out="$${OUT:-out/$$(basename -- "$$CORPUS")}"; \
 	$(CARGO) run --quiet --release --bin dupsift -- run "$$CORPUS" --out "$$out" --overwrite \
@@ -75,10 +66,10 @@ dedup:
 	if [ $$code -eq 3 ]; then \
 	  echo "notice: done, but rows or files were rejected or a guard fired; see above, $$out/rejected and $$out/run.json" >&2; \
 	elif [ $$code -eq 4 ]; then \
-	  echo "held back: $$out stays as it was; look at $$out.held, then: $(PROGRAM) accept $$out.held" >&2; exit 4; \
+	  echo "held back: $$out is unchanged; check $$out.held, then run: $(PROGRAM) accept $$out.held" >&2; exit 4; \
 	else exit $$code; fi
 
-# By the profile and the features of the program: only pyo3 and what stands in python/src are compiled besides.
+# Uses the profile and the features of the program, so only pyo3 and python/src are compiled in addition.
 wheel: .venv-wheel/ready
 	rm -f dist/dupsift-*.whl
 	"$(WHEEL_PYTHON)" -m maturin build --release --locked --compression-level 9 --manifest-path python/Cargo.toml --out dist
@@ -87,11 +78,11 @@ dist: .venv-dist/ready
 	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
 
 test:
-	sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)"
+	@sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)" "$(BROWSER_PYTHON)"
 
-environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready
+environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready .venv-browser/ready
 
-# The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
+# Tests the wheel in an empty environment, then together with the libraries whose frames it accepts.
 python: wheel .venv-frames/ready
 	PYTHON="$(PYTHON)" sh scripts/test_wheel.sh "$(FRAMES_PYTHON)" dist/dupsift-*.whl
 
@@ -100,33 +91,25 @@ python-spark: wheel .venv-spark/ready
 
 spark:
 	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: say which corpus, such as: make spark CORPUS=data-samples/docs' >&2; exit 2; fi
+	  echo 'CORPUS is missing; pass a corpus, such as: make spark CORPUS=data-samples/docs' >&2; exit 2; fi
 	@$(MAKE) --no-print-directory wheel .venv-spark/ready
 	@sh scripts/spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl $(ARGS)
-
-spark-laws:
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds mixed-100m and data-samples' >&2; exit 2; fi
-	@$(MAKE) --no-print-directory wheel .venv-spark/ready
-	@JAVA_HOME=$$(sh scripts/java.sh) && export JAVA_HOME && \
-	  "$(SPARK_PYTHON)" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$(CURDIR)"/dist/dupsift-*.whl && \
-	  "$(SPARK_PYTHON)" scripts/spark_laws.py "$$CORPORA" $(ARGS)
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --workspace --exclude dupsift-python --no-fail-fast; else $(CARGO) test --release --workspace --exclude dupsift-python --no-fail-fast; fi
 
-# It builds the tests, and runs all of them twice. ENVIRONMENTS="umask-002" runs one; PROFILE=dev is quick to build; WHEEL=0 leaves Python out.
+# Builds the tests and runs all of them twice. ENVIRONMENTS=umask-002 runs them once; PROFILE=dev builds quickly; WHEEL=0 skips Python.
 test-environments: .venv/ready
 	@sh scripts/test_environments.sh "$(VENV_PYTHON)"
 
-# It takes Chromium and its driver as the system has them; look at the screenshots in out/browser.
+# Uses the system's Chromium and its driver. Check the screenshots in out/browser by eye.
 test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
-	"$(CURDIR)/.venv-browser/bin/python" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
+	"$(BROWSER_PYTHON)" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
 
-# The development profile: quick to build, slow to run.
+# Uses the development profile: quick to build, slow to run.
 crate:
-	@if [ -z "$$CRATE" ]; then echo 'CRATE is missing: a folder of crates, such as: make crate CRATE=engine' >&2; exit 2; fi
+	@if [ -z "$$CRATE" ]; then echo 'CRATE is missing; pass a folder in crates, such as: make crate CRATE=engine' >&2; exit 2; fi
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run -p "dupsift-$$CRATE"; \
 	else $(CARGO) test -p "dupsift-$$CRATE"; fi
 
@@ -135,7 +118,7 @@ lint: fmt clippy doc
 fmt:
 	$(CARGO) fmt --all --check
 
-# The library alone too, without what its faces need.
+# Also checks the library without the features of the command line and the report.
 clippy:
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --release --lib --no-default-features -- -D warnings
@@ -143,91 +126,20 @@ clippy:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --workspace --exclude dupsift-python --no-deps --document-private-items
 
-bench:
-	$(CARGO) bench --bench table -- "$${CORPUS:-data-samples/docs}" $(RUNS)
-	$(CARGO) build --release --bin dupsift
-	@echo; echo "the default, by the CPU time of its threads (scripts/path.py tells what spread and speed-up are):"
-	@$(PYTHON) scripts/path.py "$${CORPUS:-data-samples/docs}" --threads 1,16 --program "$(PROGRAM)"
-
-bench-kernels:
-	$(CARGO) bench --bench kernels -- "$${CORPUS:-data-samples/docs}"
-
-bench-sort: .venv-peers/ready
-	DUPSIFT_PEERS="$(PEERS_PYTHON)" $(CARGO) bench --bench sort -- $(ROWS)
-
-bench-peers: .venv-peers/ready
-	@if [ -z "$$CORPUS" ]; then echo 'CORPUS is missing: a folder of Parquet files with a column text' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(PEERS_PYTHON) scripts/bench_peers.py "$$CORPUS" --dupsift "$(PROGRAM)" $(ARGS)
+# Runs a script in benches/lab or a benchmark in benches, after building what it needs.
+lab:
+	@$(PYTHON) benches/lab $${RUN:+"$$RUN"} $${CORPORA:+"$$CORPORA"} $${CORPUS:+"$$CORPUS"} $${WRITE:+--write "$$WRITE"} $(ARGS)
 
 instructions:
 	$(CARGO) build --release --bin dupsift
-	@$(PYTHON) scripts/instructions.py data-samples --program "$(PROGRAM)" $${WRITE:+--write}
-	@if [ -n "$$CORPORA" ]; then \
-	  $(PYTHON) scripts/instructions.py "$$CORPORA/mixed-100m" --program "$(PROGRAM)" $${WRITE:+--write}; fi
-
-# The cheapest of them, for `make test`.
-instructions-of-tests:
-	$(CARGO) build --release --bin dupsift
-	@$(PYTHON) scripts/instructions.py data-samples --program "$(PROGRAM)" --only "exact;minhash;simhash"
-
-quality: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/quality.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-	@$(VENV_PYTHON) scripts/regimes.py "$$CORPORA" --dupsift "$(PROGRAM)" --floors $${WRITE:+--write "$$WRITE"}
-
-regimes: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/regimes.py "$$CORPORA" --dupsift "$(PROGRAM)" --floors $${WRITE:+--write "$$WRITE"}
-
-family: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/family.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-
-study: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/study.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-
-growth: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds mixed-100m, poems-zh, versions-zh, versions-ru and versions-en' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/growth.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
-
-scale: venv
-	@if [ -z "$$CORPORA" ]; then \
-	  echo 'CORPORA is missing: the folder that holds mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/scale.py "$$CORPORA" --dupsift "$(PROGRAM)" --gb "$${GB:-20}" $${THREADS:+--threads "$$THREADS"} $${WRITE:+--write "$$WRITE"}
-
-incremental: venv
-	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: a folder of Parquet files with id, text, lang and source, such as: make incremental CORPUS=data-samples' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/incremental.py "$$CORPUS" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"} $(ARGS)
-
-hostile: venv
-	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/hostile.py "$${DIR:-out/hostile}" --dupsift "$(PROGRAM)" $(ARGS)
+	@$(PYTHON) benches/lab/instructions.py data-samples $${WRITE:+--write} $(ARGS)
+	@if [ -n "$$CORPORA" ]; then $(PYTHON) benches/lab/instructions.py "$$CORPORA/mixed-100m" $${WRITE:+--write} $(ARGS); fi
 
 book: $(MDBOOK)
 	@"$(MDBOOK)" build docs
 
-recording:
-	$(CARGO) build --release --bin dupsift
-	@mkdir -p out
-	@$(PYTHON) scripts/recording.py --dupsift "$(PROGRAM)" --write "$${WRITE:-out/recording.svg}"
-
 $(CURDIR)/.mdbook/bin/mdbook:
-	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2
+	@echo 'mdbook is not in PATH; building it into .mdbook takes some minutes. Or stop, install it yourself, and run make book again' >&2
 	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --features search --root "$(CURDIR)/.mdbook"
 
 golden:

@@ -50,7 +50,7 @@ fn compare(rows: u64, memory: u64, dir: &Path) -> Result<()> {
     if let Some(python) = std::env::var_os("DUPSIFT_PEERS") {
         let duckdb = |more: &[&str]| {
             let mut command = Command::new(&python);
-            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/bench_sort.py")).args(&typed).args(more);
+            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/benches/lab/duckdb_sort.py")).args(&typed).args(more);
             command
         };
         lines.push(("DuckDB", duckdb(&[])));

@@ -40,7 +40,7 @@ def chosen(table, ids, largest):
     return sorted(starts, key=lambda start: (-sizes[start], start))[:largest]
 
 
-def members(table, start, most):
+def documents(table, start, most):
     """Returns the size of the cluster that begins in this row, and the documents to show, the representative first."""
     rows = table.slice(start, table["cluster_size"][start].as_py()).to_pylist()
     far = lambda row: (not row["is_representative"], -1 if row["similarity_to_representative"] is None else row["similarity_to_representative"], row["doc"])
@@ -79,7 +79,7 @@ def main():
     report = outputs.record(arguments.out)
     label = outputs.algorithm(report, arguments.algorithm)["label"]
     table = pq.read_table(outputs.part(arguments.out, "clusters", label), partitioning=None)
-    shown = [members(table, start, arguments.documents) for start in chosen(table, arguments.id, arguments.largest)]
+    shown = [documents(table, start, arguments.documents) for start in chosen(table, arguments.id, arguments.largest)]
     docs = {row["doc"] for _, rows in shown for row in rows}
     found = texts(outputs.corpus_files(report, arguments.input), report["options"]["text-column"], docs)
     if arguments.json:

@@ -33,13 +33,13 @@ fi
 [ $# -ge 2 ] || fail 2 "expected CORPUS and OUT, such as: nightly.sh /data/crawl/today /data/dedup"
 corpus=$1 out=$(whole "$2")
 shift 2
-night=$(date +%F)
-if [ $# -gt 0 ] && [ "$1" != -- ]; then night=$1; shift; fi
+result=$(date +%F)
+if [ $# -gt 0 ] && [ "$1" != -- ]; then result=$1; shift; fi
 if [ $# -gt 0 ]; then
   [ "$1" = -- ] || fail 2 "expected -- before the options of dupsift run, found $1"
   shift
 fi
-case $night in '' | latest | *.held | .* | */* | *[[:cntrl:]]*) fail 2 "$night is not a valid name for a run; expected a name such as $(date +%F)" ;; esac
+case $result in '' | latest | *.held | .* | */* | *[[:cntrl:]]*) fail 2 "$result is not a valid name for a run; expected a name such as $(date +%F)" ;; esac
 keep=${KEEP:-30}
 case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of results, 1 or more" ;; esac
 program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
@@ -60,7 +60,7 @@ list=$out/.nightly.published
 new=
 trap 'rm -f -- ${new:+"$new"}' EXIT
 
-stands() {
+is_result() {
   case $1 in '' | latest | *.held | .* | */*) return 1 ;; esac
   [ -f "$out/$1/_SUCCESS" ] && [ -f "$out/$1/run.json" ] && [ ! -L "$out/$1" ]
 }
@@ -76,11 +76,11 @@ line() {
 published() {
   {
     [ ! -f "$list" ] || while IFS= read -r name; do
-      if stands "$name"; then line listed "$name"; fi
+      if is_result "$name"; then line listed "$name"; fi
     done <"$list"
     for record in "$out"/*/_SUCCESS; do
       name=${record%/_SUCCESS} name=${name##*/}
-      if stands "$name" && ! is_listed "$name"; then
+      if is_result "$name" && ! is_listed "$name"; then
         if grep -q '^  "accepted": {' "$out/$name/run.json"; then line accepted "$name"; else line new "$name"; fi
       fi
     done | LC_ALL=C sort -k 2
@@ -128,20 +128,20 @@ compact() {
 lead() { ln -sfn -- "$1" "$out/.latest" && mv -fT -- "$out/.latest" "$out/latest"; }
 
 note
-if [ -f "$out/$night/_SUCCESS" ]; then
+if [ -f "$out/$result/_SUCCESS" ]; then
   if [ -n "$index" ]; then
     code=0
     # With an index, the run itself checks whether the existing result belongs to this corpus.
-    "$program" run "$corpus" --out "$out/$night" --no-progress --index "$index" "$@" 9>&- >&2 || code=$?
+    "$program" run "$corpus" --out "$out/$result" --no-progress --index "$index" "$@" 9>&- >&2 || code=$?
     case $code in
       0 | 3) ;;
-      *) fail "$code" "$out/$night already exists and is not the result of this corpus with these options; pass another name: CORPUS OUT NAME" ;;
+      *) fail "$code" "$out/$result already exists and is not the result of this corpus with these options; pass another name: CORPUS OUT NAME" ;;
     esac
   fi
   # A run that was interrupted after its result was published may not have updated the link and the index.
   lead "$(published | tail -n 1)"
   compact
-  echo "nightly: $out/$night is already complete; for another crawl of the same day, pass a name: CORPUS OUT NAME" >&2
+  echo "nightly: $out/$result is already complete; for another crawl of the same day, pass a name: CORPUS OUT NAME" >&2
   exit 0
 fi
 previous=$(published | tail -n 1)
@@ -152,20 +152,20 @@ fi
 [ -z "$index" ] || set -- --index "$index" "$@"
 
 code=0
-"$program" run "$corpus" --out "$out/$night" --no-progress "$@" 9>&- || code=$?
+"$program" run "$corpus" --out "$out/$result" --no-progress "$@" 9>&- || code=$?
 case $code in
   0) ;;
-  3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$night/rejected and $out/$night/run.json" >&2 ;;
+  3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$result/rejected and $out/$result/run.json" >&2 ;;
   4)
-    fail 4 "held back; $out/latest is unchanged. Check $out/$night.held; if it is correct, run: $program accept $out/$night.held, then this command again to update latest"
+    fail 4 "held back; $out/latest is unchanged. Check $out/$result.held; if it is correct, run: $program accept $out/$result.held, then this command again to update latest"
     ;;
   2) fail 2 "dupsift exited with code 2; fix the reported problem and run the command again; nothing was started" ;;
   *) fail "$code" "dupsift exited with code $code; run the same command again to resume" ;;
 esac
-note "$night"
-lead "$night"
+note "$result"
+lead "$result"
 published | head -n "-$keep" | while IFS= read -r old; do
-  if [ "$old" != "$night" ]; then rm -rf -- "${out:?}/$old"; fi
+  if [ "$old" != "$result" ]; then rm -rf -- "${out:?}/$old"; fi
 done
-echo "nightly: $out/$night is published" >&2
+echo "nightly: $out/$result is published" >&2
 compact

@@ -122,7 +122,7 @@ def corpus_files(report, inputs=None):
     """Returns the input files of a run as (path, name in FILE#ROW, rows, number of the first row), in the order in which their rows are
     numbered. They are found by the paths in the record, or in the given files, folders and globs."""
     known = report["inputs"]
-    paths = [stands(report, file) for file in known]
+    paths = [location(report, file) for file in known]
     if inputs:
         found = {path.resolve(): path for typed in inputs for path in below(typed)}
         paths = sorted(found.values(), key=lambda path: str(path).encode())
@@ -142,7 +142,7 @@ def corpus_files(report, inputs=None):
     return files
 
 
-def stands(report, file):
+def location(report, file):
     """Returns the path of an input file: relative to the output if both were moved together, or else the path in the record."""
     path, out = Path(file["path"]), report["options"]["out"]
     beside = report["folder_of_output"] / os.path.relpath(path, Path(out).parent)
@@ -209,20 +209,3 @@ def json_row(line, columns):
     except (ValueError, AttributeError):
         # A row that the run rejected still has its number.
         return [None] * len(columns)
-
-
-def preferred(docs, report, files):
-    """Returns the documents in the order of --keep, the best first; missing values come last."""
-    keys = [key.split() for key in report["options"]["keep"].split(",")]
-    text = report["options"]["text-column"]
-    wanted = list(dict.fromkeys([text, *(column for column, _ in keys if column not in ("length", "doc"))]))
-    values = {doc: dict(zip(wanted, row)) for doc, row in rows(files, wanted) if doc in docs}
-    for doc, row in values.items():
-        value = row[text]
-        row |= {"length": len(value.decode() if isinstance(value, bytes) else value), "doc": doc}
-    order = sorted(docs)
-    for column, direction in reversed(keys):
-        there = [doc for doc in order if values[doc][column] is not None]
-        there.sort(key=lambda doc: values[doc][column], reverse=direction == "desc")
-        order = there + [doc for doc in order if values[doc][column] is None]
-    return order

@@ -13,14 +13,21 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = {"axe-core-python": "axe_core_python"}
 # Packages that a script imports only for some options.
 LATER = {"jieba"}
-# Scripts whose packages are not in .venv: the environment, and the make target that creates it.
+LAB = ROOT / "benches/lab"
+# Files whose packages are not in .venv.
 ENVIRONMENTS = {
-    "bench_peers.py": (".venv-peers", "bench-peers"),
-    "bench_sort.py": (".venv-peers", "bench-sort"),
-    "frame_memory.py": (".venv-frames", "python"),
-    "spark_laws.py": (".venv-spark", "python-spark"),
-    "test_browser.py": (".venv-browser", "test-browser"),
+    "duckdb_sort.py": ".venv-peers",
+    "frame_memory.py": ".venv-frames",
+    "peers.py": ".venv-peers",
+    "sort.rs": ".venv-peers",
+    "spark_laws.py": ".venv-spark",
+    "test_browser.py": ".venv-browser",
 }
+
+
+def environment(script):
+    """Returns the environment that has the packages of a script."""
+    return ENVIRONMENTS.get(script.name, ".venv")
 
 
 def declared(script):
@@ -32,17 +39,17 @@ def declared(script):
 def find():
     """Restarts the running script with another interpreter if necessary; reports packages that are still missing."""
     script = Path(sys.argv[0]).resolve()
-    if script.parent != ROOT / "scripts":
+    if script.parent not in (ROOT / "scripts", LAB):
         return
     missing = [name for name in declared(script) if name not in LATER and importlib.util.find_spec(NAMES.get(name, name)) is None]
     if not missing:
         return
-    environment, target = ENVIRONMENTS.get(script.name, (".venv", "venv"))
-    folder = ROOT / environment
+    folder = ROOT / environment(script)
     if (folder / "ready").is_file() and Path(sys.prefix).resolve() != folder.resolve():
         python = folder / "bin" / "python"
         os.execv(python, [str(python), *sys.argv])
-    sys.exit(f"error: {sys.argv[0]} needs {', '.join(missing)}; expected Python packages that can be imported: `make {target}` installs them into {environment}, where scripts find them")
+    target = f"lab RUN={script.stem}" if script.parent == LAB else f"{folder.name}/ready"
+    sys.exit(f"error: {sys.argv[0]} needs {', '.join(missing)}; expected Python packages that can be imported: `make {target}` installs them into {folder.name}, where scripts find them")
 
 
 find()

@@ -13,7 +13,6 @@ single huge cluster with many pairs before you delete anything.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import packages
@@ -62,18 +61,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the output folder of a run")
     out = parser.parse_args().out
-    if not (out / "_SUCCESS").exists():
-        parser.error(f"{out} is not a finished output of dupsift: it contains no file _SUCCESS")
-    report = json.loads((out / "run.json").read_text())
+    report = outputs.record(out)
     documents, removal = report["documents"], report["removal"]
     # A comparison removes nothing.
     removed = f": {removal['kept']:,} kept, {removal['removed']:,} removed" if removal else ""
     print(f"{documents['used']:,} documents{removed}\n")
     for one in report["algorithms"]:
-        part = lambda kind: out / kind / f"algorithm={one['label']}" / "part-00000.parquet"
         print(one["recipe"])
         print_bars("pairs by score", by_score(outputs.duplicates(out, one["label"], ["similarity"])))
-        print_bars("clusters by size", by_size(pq.read_table(part("clusters"), columns=["cluster_size", "is_representative"])))
+        print_bars("clusters by size", by_size(pq.read_table(outputs.part(out, "clusters", one["label"]), partitioning=None, columns=["cluster_size", "is_representative"])))
         if one["pairs_written"] < one["pairs"]:
             print(f"  {one['pairs'] - one['pairs_written']:,} pairs in large groups are counted, but not written (--max-group)")
         print()

@@ -1,12 +1,27 @@
 #!/bin/sh
-# Runs all checks and tests. Checks that wait for the network or for Java run in parallel with the rest; their output is printed at the end.
-# Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON
+# Runs all checks and tests. Checks that wait for the network, for Java or for a browser run in parallel with the rest; their output is printed
+# at the end. Tests are skipped if a program of the system is missing, and the last lines say so; with CI=true, this is a failure.
+# Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON BROWSER_PYTHON
 set -u
 frames=$1
 spark=$2
+browser=$3
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p out
-rm -f out/test-failed
+rm -f out/test-failed out/test-*.log
+
+missing=$(sh scripts/missing.sh)
+# Prints a line for each missing program.
+skipped() {
+  [ -z "$missing" ] || printf '%s\n' "$missing" | while IFS="$(printf '\t')" read -r name packages tests; do
+    echo "$1: $tests: $name is missing: apt-get install $packages" >&2
+  done
+}
+has() { case $missing in *"$1"*) return 1 ;; esac; }
+if [ -n "$missing" ] && [ "${CI:-}" = true ]; then
+  skipped FAILED
+  exit 1
+fi
 
 # Clippy runs while pip waits for the network.
 make --no-print-directory environments >out/test-environments.log 2>&1 &
@@ -18,24 +33,31 @@ make --no-print-directory wheel || exit 1
 
 for wheel in dist/dupsift-*.whl; do :; done
 wheel=$PWD/$wheel
+# Runs tests with their output in a file.
+beside() { # NAME OF THE LOG, WHAT FAILED, COMMAND
+  log=out/test-$1.log what=$2
+  shift 2
+  "$@" >"$log" 2>&1 || echo "$what" >>out/test-failed
+}
 {
-  sh scripts/test_wheel.sh "$frames" "$wheel" >out/test-wheel.log 2>&1 || echo "the wheel's tests" >out/test-failed
-  sh scripts/test_spark.sh "$spark" "$wheel" >out/test-spark.log 2>&1 || echo "the tests on Spark" >>out/test-failed
+  beside wheel "the wheel's tests" sh scripts/test_wheel.sh "$frames" "$wheel"
+  ! has Java || beside spark "the tests on Spark" sh scripts/test_spark.sh "$spark" "$wheel"
+  # The wheel, which has been installed above, has the program.
+  ! has Chromium || beside browser "the tests in a browser" "$browser" scripts/test_browser.py data-samples/docs --dupsift "$(dirname "$frames")/dupsift"
 } &
 beside=$!
 trap 'kill $beside 2>/dev/null; exit 130' INT TERM
 
 make --no-print-directory unit || unit=failed
-# Instructions do not depend on what else runs. In CI nothing may be left out.
-if command -v valgrind >/dev/null || [ -n "${CI:-}" ]; then
-  make --no-print-directory instructions-of-tests || instructions=failed
-else
-  echo "notice: instructions were not counted, because valgrind is missing: apt-get install valgrind" >&2
-fi
+# Instructions do not depend on what else runs.
+! has valgrind || make --no-print-directory instructions ARGS='--only "exact;minhash;simhash"' || instructions=failed
 wait $beside
-cat out/test-wheel.log out/test-spark.log
-[ -z "${instructions:-}" ] || echo "the count of instructions: see above those of the wheel and on Spark" >>out/test-failed
-[ -z "${unit:-}" ] || echo "the unit tests: see above those of the wheel and on Spark" >>out/test-failed
+for name in wheel spark browser; do
+  [ ! -e "out/test-$name.log" ] || cat "out/test-$name.log"
+done
+[ -z "${instructions:-}" ] || echo "the count of instructions: see above those of the wheel" >>out/test-failed
+[ -z "${unit:-}" ] || echo "the unit tests: see above those of the wheel" >>out/test-failed
+skipped SKIPPED
 if [ -e out/test-failed ]; then
   sed 's/^/FAILED: /' out/test-failed >&2
   exit 1

@@ -1,15 +1,11 @@
 #!/bin/sh
-# Tests a wheel on an Apache Spark cluster with two workers on this machine. Usage: sh scripts/test_spark.sh PYTHON WHEEL Without Java 17 or
-# later, the tests are skipped, and the last line says so; with CI=true, this is a failure.
+# Tests a wheel on an Apache Spark cluster with two workers on this machine. Needs Java 17 or later.
+# Usage: sh scripts/test_spark.sh PYTHON WHEEL
 set -eu
 python=$1
 wheel=$2
 here=$(cd "$(dirname "$0")/.." && pwd)
-if ! JAVA_HOME=$(sh "$here/scripts/java.sh"); then
-  echo "The tests on Apache Spark were LEFT OUT: there is no Java 17 or later." >&2
-  [ "${CI:-}" != true ] || exit 1
-  exit 0
-fi
+JAVA_HOME=$(sh "$here/scripts/java.sh")
 export JAVA_HOME
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 # Runs outside of the source folder, so that the installed package is tested.

@@ -21,21 +21,21 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit(__doc__)
     with open(arguments[0], encoding="utf-8") as file:
-        told = json.load(file)
-    vectorizer = CountVectorizer(vocabulary=told["words"], token_pattern=r"\S+")
-    labels = [label for label, _ in told["train"]]
-    model = MultinomialNB(alpha=1.0).fit(vectorizer.transform([text for _, text in told["train"]]), labels)
-    if list(model.classes_) != told["classes"]:
-        sys.exit(f"error: classes: expected {list(model.classes_)}, got {told['classes']}")
-    counts = vectorizer.transform(told["texts"])
+        given = json.load(file)
+    vectorizer = CountVectorizer(vocabulary=given["words"], token_pattern=r"\S+")
+    labels = [label for label, _ in given["train"]]
+    model = MultinomialNB(alpha=1.0).fit(vectorizer.transform([text for _, text in given["train"]]), labels)
+    if list(model.classes_) != given["classes"]:
+        sys.exit(f"error: classes: expected {list(model.classes_)}, got {given['classes']}")
+    counts = vectorizer.transform(given["texts"])
     expected = model.predict_proba(counts)
-    for at, came in enumerate(told["posteriors"]):
+    for at, came in enumerate(given["posteriors"]):
         known = counts[at].sum() > 0
         if known != (came is not None):
             sys.exit(f"error: text {at}: known words: {known}, got {came}")
         if known and np.abs(expected[at] - came).max() > 1e-9:
             sys.exit(f"error: text {at}: expected {expected[at]}, got {came}")
-    print(f"checked {len(told['posteriors'])}")
+    print(f"checked {len(given['posteriors'])}")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import regex
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "benches/lab"))
 
 from number_words import number_words
 from rules import separated

@@ -80,7 +80,7 @@ def look(folder: Path, rows: dict[str, int]) -> None:
     """Fails unless there is a complete result: the earlier one, under its name or moved aside, or the new one."""
     out, held = folder / "out", folder / "out.held"
     if out.exists():
-        assert (out / "_SUCCESS").is_file(), "what stands is no whole result"
+        assert (out / "_SUCCESS").is_file(), "the output is not complete"
         told = record(out)
         if told["documents"]["rows"] == rows["new"]:
             assert told["accepted"]["output"] == "out" and not held.exists(), "the new result without its reason"

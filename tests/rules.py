@@ -180,11 +180,11 @@ def heaviest(weights, most):
 class Corpus:
     """Holds the documents, their parts according to the rules, and the counts over all of them."""
 
-    def __init__(self, path, told):
+    def __init__(self, path, words):
         table = pq.read_table(path, columns=["text", "title"])
         self.texts, self.titles = table["text"].to_pylist(), [title or "" for title in table["title"].to_pylist()]
         self.cutter = Cutter()
-        for text, title, line in zip(self.texts, self.titles, told, strict=True):
+        for text, title, line in zip(self.texts, self.titles, words, strict=True):
             if normal(text) != line["normal"]:
                 places = zip(normal(text) + "\0", line["normal"] + "\0")
                 at = next(at for at, (ours, theirs) in enumerate(places) if ours != theirs)

@@ -17,7 +17,7 @@ from ._order import check_order
 from ._output import Output
 from ._progress import shown
 from ._table import Table
-from ._verbs import _told
+from ._verbs import _warn_if_held
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -54,7 +54,7 @@ class Contamination(Output):
         if any(one.folder in self.path.parents for one in frames):
             self._leave_out_place()
 
-    def _told(self) -> str:
+    def _summary_text(self) -> str:
         return _dupsift.contaminated_summary(os.fspath(self._typed))
 
     @cached_property
@@ -182,8 +182,8 @@ def contaminated(
     if out is None and not frames:
         raise TypeError("out= is missing: expected an output folder, which is optional only for frames")
     settings["out"] = out if out is not None else frames[0].folder / "out"
-    with shown(options.get("no_progress")) as told:
-        folder = _dupsift.contaminated_run(inputs, given_of(settings), told)
+    with shown(options.get("no_progress")) as listener:
+        folder = _dupsift.contaminated_run(inputs, given_of(settings), listener)
     result = Contamination(folder, tuple(frames), corpus, dict(options))
-    _told(result)
+    _warn_if_held(result)
     return result

@@ -28,9 +28,9 @@ class Output:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._typed: Path = Path(path)
         self.path: Path = self._typed.absolute()
-        self._summary: str = self._told()
+        self._summary: str = self._summary_text()
 
-    def _told(self) -> str:
+    def _summary_text(self) -> str:
         # The summary shows the folder as it was passed, like the command line.
         return _dupsift.summary(os.fspath(self._typed))
 
@@ -172,7 +172,7 @@ class Comparison(Pairs):
 class Pages(Output):
     """The result of ``purify``."""
 
-    def _told(self) -> str:
+    def _summary_text(self) -> str:
         report = self.report
         if "written" in report:
             return f"{report['written']:,} of {report['rows']:,} pages: {self.path}\n"
@@ -187,7 +187,7 @@ class Pages(Output):
         return self._table("rejected")
 
 
-class Told:
+class Printed:
     """A record that prints as readable text."""
 
     def __init__(self, record: str, text: str) -> None:
@@ -207,7 +207,7 @@ class Told:
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
-class Explanation(Told):
+class Explanation(Printed):
     """An explanation of why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
 
     A notebook cell shows the two texts side by side, with differences highlighted.
@@ -223,7 +223,7 @@ class Explanation(Told):
         return f"<pre>{html.escape(answer)}</pre>{self._marked}{everything}"
 
 
-class Estimate(Told):
+class Estimate(Printed):
     """The estimated resources of a run and, with ``sample``, its estimated removals.
 
     ``print`` shows the estimate; ``record`` has the numbers.
@@ -234,5 +234,5 @@ class Estimate(Told):
     """
 
 
-class Evaluation(Told):
+class Evaluation(Printed):
     """A result compared with labels. ``print`` shows the table; ``record`` has the metrics of each algorithm."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-Told = Callable[[int, str, int, int, str, bool, int, int], None]
+Listener = Callable[[int, str, int, int, str, bool, int, int], None]
 
 
 class Progress(NamedTuple):
@@ -39,7 +39,7 @@ def _named(stage: str, step: int, steps: int) -> str:
 
 
 @contextmanager
-def shown(no_progress: bool | None, progress: Callable[[Progress], object] | None = None) -> Iterator[Told | None]:
+def shown(no_progress: bool | None, progress: Callable[[Progress], object] | None = None) -> Iterator[Listener | None]:
     """Returns a function that shows progress or passes it to the caller's function. Returns None if there is no place to show progress.
 
     Raises TypeError for anything but a function.

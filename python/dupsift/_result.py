@@ -102,9 +102,9 @@ class Result(Pairs):
         if corpus is not None and corpus.folder in self.path.parents:
             self._leave_out_place()
 
-    def _told(self) -> str:
+    def _summary_text(self) -> str:
         # The summary of the command line shows the command that writes the corpus.
-        return re.sub(r"^next: dupsift apply .*$", "next: result.write()", super()._told(), flags=re.MULTILINE)
+        return re.sub(r"^next: dupsift apply .*$", "next: result.write()", super()._summary_text(), flags=re.MULTILINE)
 
     def _keeps(self) -> object:
         return self._corpus

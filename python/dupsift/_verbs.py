@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PathLike = os.PathLike[str]
 
 
-def _told(output: Output) -> None:
+def _warn_if_held(output: Output) -> None:
     """Warns that a guard fired, so the result is not in the requested folder."""
     for guard in output.report["guards"]:
         if guard["held"]:
@@ -75,10 +75,10 @@ def run(
     settings: dict[str, object] = dict(options)
     reference = _of_reference(settings, options.get("work") or Path(out).absolute().parent)
     given = given_of({**settings, "out": out})
-    with shown(options.get("no_progress"), progress) as told:
-        folder = _dupsift.run(inputs_of(inputs), given, told)
+    with shown(options.get("no_progress"), progress) as listener:
+        folder = _dupsift.run(inputs_of(inputs), given, listener)
     result = Result(folder, None, reference)
-    _told(result)
+    _warn_if_held(result)
     return result
 
 
@@ -132,10 +132,10 @@ def dedup(
     corpus = Corpus(frame, columns, every, beside)  # type: ignore[arg-type]
     corpus.id_hint = (likely_id(corpus.path, text_column),) if looks_for_ids else None
     settings["out"] = out if out is not None else corpus.folder / "out"
-    with shown(options.get("no_progress"), progress) as told:
-        folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)
+    with shown(options.get("no_progress"), progress) as listener:
+        folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), listener)
     result = Result(folder, corpus, reference)
-    _told(result)
+    _warn_if_held(result)
     return result
 
 
@@ -163,11 +163,11 @@ def estimate(
     beside = options.get("work")
     reference = _of_reference(settings, beside)
     corpus = Corpus(inputs, *columns_of(settings), beside) if is_frame(inputs) else None
-    with shown(options.get("no_progress"), progress) as told:
+    with shown(options.get("no_progress"), progress) as listener:
         # Nothing is created in this place.
         settings["out"] = out if out is not None else Path(tempfile.gettempdir()) / f"dupsift-dry-run-{os.getpid()}"
         files = inputs_of(inputs) if corpus is None else [os.fspath(corpus.path)]  # type: ignore[arg-type]
-        record, text = _dupsift.estimate(files, given_of(settings), told)
+        record, text = _dupsift.estimate(files, given_of(settings), listener)
     del corpus, reference
     return Estimate(record, text)
 
@@ -227,10 +227,10 @@ def compare(
         comparison = dupsift.compare("sample/", out="compared/", judge="lcs:0.85")
     """
     given = given_of({**options, "out": out})
-    with shown(options.get("no_progress"), progress) as told:
-        folder = _dupsift.compare(inputs_of(inputs), given, told)
+    with shown(options.get("no_progress"), progress) as listener:
+        folder = _dupsift.compare(inputs_of(inputs), given, listener)
     comparison = Comparison(folder)
-    _told(comparison)
+    _warn_if_held(comparison)
     return comparison
 
 
@@ -249,10 +249,10 @@ def purify(
         pages = dupsift.purify("crawl.warc.gz", out="pages/").pages().to_polars()
     """
     given = given_of({**options, "out": out})
-    with shown(options.get("no_progress"), progress) as told:
-        folder = _dupsift.purify(inputs_of(inputs), given, told)
+    with shown(options.get("no_progress"), progress) as listener:
+        folder = _dupsift.purify(inputs_of(inputs), given, listener)
     pages = Pages(folder)
-    _told(pages)
+    _warn_if_held(pages)
     return pages
 
 

@@ -92,13 +92,10 @@ impl Place {
         let words = WORDS.map(|word| if word.starts_with('-') { word.to_owned() } else { at(word) });
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.typed(folder, &[&line[..], &words].concat());
-        // Scripts use the paths in the record to find the corpus.
-        for arguments in [&["--algorithm", "versions", "--threshold", "0.9", "--to", "to"][..], &[]] {
-            let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
-            let mut command = python(script);
-            command.arg(at("results/one")).args(arguments).current_dir(self.home(folder));
-            Ran::of(command.output().unwrap()).ends_with(0);
-        }
+        // The script uses the paths in the record to find the corpus.
+        let mut command = python("scripts/clusters.py");
+        command.arg(at("results/one")).current_dir(self.home(folder));
+        Ran::of(command.output().unwrap()).ends_with(0);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::kit::{Doc, Ran, python, read_docs, run, samples, write_docs};
 
-/// The algorithms whose rules are implemented in tests/members.py, with labels for algorithms that occur more than once.
+/// The algorithms whose rules are implemented in tests/algorithms.py, with labels for algorithms that occur more than once.
 const COVERED: &str = "exact,exact:form=canonical,as=canonical,tf,tf_idf,tf_ridf,opt_freq,long_sent,heavy_sent,\
     three_plus_five,fingerprint,near_page,idf_hash,imatch,keyword_match,repeats,keywords,keywords:rule=1,as=keywords_1,\
     keywords:rule=2,as=keywords_2,keywords:rule=3,as=keywords_3,sim,segments,sentence_marks,core_words";
@@ -61,7 +61,7 @@ fn hold_against_the_rules(language: &str) {
     let options = ["--title-column", "title", "--max-group", "100000", "--algorithms", COVERED];
     run(&[&file], &out, &options).ends_with(0);
     let arguments: [&Path; 3] = [&file, &words, &out];
-    let ran = Ran::of(python("tests/members.py").args(arguments).output().unwrap()).ends_with(0);
+    let ran = Ran::of(python("tests/algorithms.py").args(arguments).output().unwrap()).ends_with(0);
     assert_eq!(ran.stdout.lines().count(), 23, "{}", ran.stdout);
     println!("{}", ran.stdout);
 }

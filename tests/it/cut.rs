@@ -329,7 +329,7 @@ fn a_hot_line_costs_a_row_a_document() {
 fn passages_of_the_samples_are_those_of_the_definition() {
     let runs = ["lines", "runs:100", "runs:500"]
         .map(|what| done(samples(), &[&EXACT[..], &["--cut", what, "--corpus", "keep"]].concat()));
-    let mut command = python("scripts/cut.py");
+    let mut command = python("tests/cut.py");
     runs.iter().for_each(|done| _ = command.arg(done.out()));
     Ran::of(command.output().unwrap()).ends_with(0);
 }

@@ -139,7 +139,7 @@ fn what_is_reported_follows_from_the_texts() {
     let file = folder.path().join("prompted.parquet");
     write_docs(&file, &numbered(prompted(40)), 100);
     runs.push(done(&file, &["--algorithms", &format!("{RULE},templates=0")]));
-    let mut command = python("tests/forms.py");
+    let mut command = python("tests/relations.py");
     runs.iter().for_each(|done| _ = command.arg(done.out()));
     let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     let kinds = [

@@ -1,17 +1,17 @@
 //! Tests the memory limit with scaled-down versions of difficult inputs. Measures the peak anonymous memory of a child process, for
-//! every command that reads inputs. `make hostile` runs all shapes with more commands and threads.
+//! every command that reads inputs. `make lab RUN=hostile` runs all shapes with more commands and threads.
 
 use std::path::Path;
 
 use crate::kit::python;
 
-/// Runs `scripts/hostile.py` with some of its input shapes. The script exits with 0 if every limit is respected.
+/// Runs `benches/lab/hostile.py` with some of its input shapes. The script exits with 0 if every limit is respected.
 fn held(shapes: &str, verbs: &str, threads: &str) {
     if !Path::new("/proc/self/status").is_file() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let mut command = python("scripts/hostile.py");
+    let mut command = python("benches/lab/hostile.py");
     command.arg(folder.path()).args(["--dupsift", env!("CARGO_BIN_EXE_dupsift"), "--small"]);
     command.args(["--shapes", shapes, "--verbs", verbs, "--threads", threads]);
     let output = command.output().unwrap();

@@ -8,17 +8,28 @@ use std::process::Command;
 
 use crate::kit::Ran;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
+/// The folders of scripts; those in the second one use modules of the first one.
+const FOLDERS: [&str; 2] = ["scripts", "benches/lab"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the names of the Python scripts, with their content.
-fn scripts() -> Vec<(String, String)> {
-    let paths = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+/// Returns the files in a folder of scripts.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let paths = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.is_file()).collect()
+}
+
+/// Returns the name, the path and the content of each Python script.
+fn scripts() -> Vec<(String, PathBuf, String)> {
+    let paths = FOLDERS.into_iter().flat_map(files);
     let python = paths.filter(|path| path.extension().is_some_and(|ending| ending == "py"));
-    let named =
-        |path: PathBuf| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap());
-    python.map(named).collect()
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path.file_stem().unwrap().to_str().unwrap().to_owned(), path, text)
+    };
+    python.map(read).collect()
 }
 
 /// Returns the packages declared in the header of a script, by import name.
@@ -29,13 +40,13 @@ fn declared(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns the packages, other than the standard library, that a script imports when it starts, directly and through neighboring modules.
-fn imported(text: &str, all: &[(String, String)], standard: &BTreeSet<String>) -> BTreeSet<String> {
+fn imported(text: &str, all: &[(String, PathBuf, String)], standard: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
         let Some(rest) = line.strip_prefix("import ").or(line.strip_prefix("from ")) else { continue };
         let name = rest.split([' ', '.', ',']).next().unwrap().to_owned();
-        match all.iter().find(|(beside, _)| *beside == name) {
-            Some((_, text)) => found.extend(imported(text, all, standard)),
+        match all.iter().find(|(beside, ..)| *beside == name) {
+            Some((.., text)) => found.extend(imported(text, all, standard)),
             None if !standard.contains(&name) => _ = found.insert(name),
             None => {}
         }
@@ -49,17 +60,18 @@ fn every_script_names_its_packages_and_can_be_started() {
     let standard = Ran::of(listed).ends_with(0).stdout.split_whitespace().map(str::to_string).collect();
     let all = scripts();
     let mut started = 0;
-    for (name, text) in &all {
+    for (name, path, text) in &all {
         if !text.starts_with("#!") {
             assert!(!text.contains("\n    parser = argparse"), "{name} is started by hand and has no first line");
             continue;
         }
         started += 1;
-        let mode = fs::metadata(folder().join(format!("{name}.py"))).unwrap().permissions().mode();
-        assert_eq!(mode & 0o111, 0o111, "scripts/{name}.py cannot be started by its name");
+        let mode = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111, 0o111, "{name} cannot be started by its name");
         let (declared, imported) = (declared(text), imported(text, &all, &standard));
         assert!(declared.is_superset(&imported), "{name} imports {imported:?}, and declares {declared:?}");
-        assert!(imported.is_empty() || text.contains("\nimport packages"), "{name} does not look for its packages");
+        let finds = ["\nimport packages", "\nimport lab"].iter().any(|line| text.contains(line));
+        assert!(imported.is_empty() || finds, "{name} does not look for its packages");
     }
     assert!(started > 15, "{started}");
 }
@@ -68,11 +80,10 @@ fn every_script_names_its_packages_and_can_be_started() {
 fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
-    fs::create_dir(at("scripts")).unwrap();
-    for entry in fs::read_dir(folder()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_file() {
-            fs::copy(&path, at("scripts").join(path.file_name().unwrap())).unwrap();
+    for folder in FOLDERS {
+        fs::create_dir_all(at(folder)).unwrap();
+        for path in files(folder) {
+            fs::copy(&path, at(folder).join(path.file_name().unwrap())).unwrap();
         }
     }
     // Uses an interpreter that finds no installed packages.
@@ -80,15 +91,15 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
         let mut command = Command::new("python3");
         command.args(["-I", "-S", "-c"]).current_dir(place.path());
         let start = format!(
-            "import sys, runpy; sys.path.insert(0, 'scripts'); sys.argv = ['{script}', 'a b']; runpy.run_path('{script}', run_name='__main__')"
+            "import sys, runpy; sys.path.insert(0, '{script}'.rpartition('/')[0]); sys.argv = ['{script}', 'a b']; runpy.run_path('{script}', run_name='__main__')"
         );
         Ran::of(command.arg(start).output().unwrap())
     };
     let shown = "error: scripts/overlap.py needs duckdb, pyarrow; ";
-    typed("scripts/overlap.py").ends_with(1).says(&[shown, "`make venv` installs them into .venv"]);
-    typed("scripts/spark_laws.py").ends_with(1).says(&[
+    typed("scripts/overlap.py").ends_with(1).says(&[shown, "`make .venv/ready` installs them into .venv"]);
+    typed("benches/lab/spark_laws.py").ends_with(1).says(&[
         "dupsift, pyarrow, pyspark",
-        "`make python-spark`",
+        "`make lab RUN=spark_laws`",
         ".venv-spark",
     ]);
     fs::create_dir_all(at(".venv/bin")).unwrap();
@@ -103,9 +114,8 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
 
 #[test]
 fn long_documents_of_one_size_have_a_cost_and_no_growth() {
-    let script = folder().join("long_documents.py");
     let mut command = Command::new("python3");
-    command.arg(script).arg(env!("CARGO_BIN_EXE_dupsift"));
+    command.arg(root().join("benches/lab/long_documents.py")).args(["--dupsift", env!("CARGO_BIN_EXE_dupsift")]);
     command.args(["--shapes", "zipf", "--megabytes", "0.002", "--algorithms", "exact"]);
     let told = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     let row = told.lines().find(|line| line.starts_with("| `exact` |")).unwrap();

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, StringArray};
 use serde_json::Value;
 
 use crate::kit::{
-    Ran, Table, doc_pairs, done, json_lines, labels, numbered, pairs, program, python, record, sample_docs, samples,
-    write_columns,
+    Ran, Table, doc_pairs, done, json_lines, labels, numbered, program, python, sample_docs, samples, write_columns,
 };
 
 fn script(name: &str, arguments: &[&str]) -> Ran {
@@ -21,68 +20,6 @@ fn script(name: &str, arguments: &[&str]) -> Ran {
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
-}
-
-fn rows(path: &Path) -> RecordBatch {
-    Table::read(path).0
-}
-
-/// Fails unless the two tables have the same columns, types and rows.
-#[track_caller]
-fn assert_same_table(left: &Path, right: &Path) {
-    let (left, right) = (rows(left), rows(right));
-    assert_eq!(left.schema().fields(), right.schema().fields());
-    assert!(left.num_rows() > 10, "too few rows to show anything");
-    assert_eq!(left, right);
-}
-
-#[test]
-fn rethreshold_at_the_runs_own_threshold_gives_the_runs_own_tables() {
-    let to = tempfile::tempdir().unwrap();
-    for (keep, chain, remove_if) in [
-        ("length desc", "keep", "contained:0.7:0.8"),
-        ("title asc, url desc", "keep", "contained:0.9"),
-        ("title asc, url desc", "keep", "pair"),
-        ("length asc", "remove", "pair"),
-    ] {
-        for label in ["minhash", "simhash", "tf"] {
-            let rules = ["--decide", label, "--keep", keep, "--chain", chain, "--remove-if", remove_if];
-            let done = done(samples(), &[&["--algorithms", "minhash,simhash,tf"], &rules[..]].concat());
-            let out = done.out();
-            let verify = record(&out)["algorithms"][0]["verify"].as_str().unwrap().to_string();
-            let own = verify.strip_prefix("jaccard:").and_then(|rest| rest.split(' ').next()).unwrap();
-            let threshold = if label == "minhash" { own } else { "0" };
-            let arguments = ["--algorithm", label, "--threshold", threshold, "--to", text(to.path())];
-            let ran = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0);
-            assert!(ran.stdout.contains(&format!("{label} from")), "{}", ran.stdout);
-            assert_same_table(&to.path().join("clusters.parquet"), &out.join(format!("clusters/algorithm={label}")));
-            assert_same_table(&to.path().join("removed.parquet"), &out.join("removed"));
-        }
-    }
-}
-
-#[test]
-fn rethreshold_above_it_gives_what_a_run_with_that_threshold_gives() {
-    let to = tempfile::tempdir().unwrap();
-    let of = |threshold: &str| {
-        let minhash = format!("minhash:bands=40,rows=4,verify=jaccard:{threshold}");
-        done(samples(), &["--algorithms", &minhash, "--decide", "minhash"])
-    };
-    let (loose, strict) = (of("0.6"), of("0.85"));
-    let arguments = ["--algorithm", "minhash", "--to", text(to.path()), "--threshold"];
-    let again =
-        |out: &Path, threshold: &str| script("rethreshold", &[&[text(out)], &arguments[..], &[threshold]].concat());
-    again(&loose.out(), "0.85").ends_with(0);
-    assert_same_table(&to.path().join("clusters.parquet"), &strict.out().join("clusters"));
-    assert_same_table(&to.path().join("removed.parquet"), &strict.out().join("removed"));
-    again(&strict.out(), "0.6").ends_with(1).says(&["has no pairs below 0.85", "run again with a lower threshold"]);
-    again(&strict.out(), "1.5").ends_with(2).says(&["expected a number from 0 to 1"]);
-    let unknown = ["--algorithm", "minhsh", "--threshold", "0.9", "--to", text(to.path())];
-    let strict = strict.out();
-    script("rethreshold", &[&[text(&strict)], &unknown[..]].concat())
-        .ends_with(1)
-        .says(&["\"minhsh\"".replace('"', "'").as_str(), "available: minhash"]);
-    script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["not a finished output"]);
 }
 
 /// Returns whether a figure has the expected value, or whether both are undefined. Printed decimals may differ in the last bit.
@@ -170,12 +107,13 @@ fn json_lines_are_read_by_row_as_well() {
     let path = folder.path().join("docs.jsonl");
     std::fs::write(&path, lines).unwrap();
     let done = crate::kit::ended(&path, &["--algorithms", "exact"], 3);
-    let (to, out) = (folder.path().join("to"), done.out());
-    let arguments = ["--algorithm", "exact", "--threshold", "1", "--to", text(&to)];
-    script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0);
-    assert_same_table(&to.join("clusters.parquet"), &out.join("clusters"));
-    assert_same_table(&to.join("removed.parquet"), &out.join("removed"));
-    assert_eq!(pairs(&out, "exact").len(), 25);
+    let ran = script("clusters", &[text(&done.out()), "--json", "--largest", "100"]).ends_with(0);
+    let shown: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(shown.len(), 15);
+    for member in shown.iter().flat_map(|cluster| cluster["documents"].as_array().unwrap()) {
+        let doc = docs.iter().find(|doc| doc.id == member["id"].as_str().unwrap()).unwrap();
+        assert_eq!(member["text"].as_str(), Some(doc.text.as_str()));
+    }
 }
 
 #[test]
@@ -206,16 +144,6 @@ fn clusters_of_documents_with_one_id_stay_apart_and_steer_no_terminal() {
 }
 
 #[test]
-fn what_a_threshold_cannot_change_is_said_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let done = done(samples(), &["--algorithms", "exact"]);
-    let (out, to) = (done.out(), folder.path().join("to"));
-    let arguments = ["--algorithm", "exact", "--threshold", "0.9", "--to", text(&to)];
-    let told = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0).stdout;
-    assert!(told.contains("a threshold has no effect") && !told.contains("not searched for"), "{told}");
-}
-
-#[test]
 fn a_reader_that_has_seen_enough_ends_a_script_quietly() {
     let done = done(samples(), &["--algorithms", "exact,minhash"]);
     for name in ["overlap", "clusters", "pairs_by_score"] {
@@ -229,36 +157,13 @@ fn a_reader_that_has_seen_enough_ends_a_script_quietly() {
 }
 
 #[test]
-fn the_output_of_a_comparison_has_no_removals_to_work_on() {
+fn the_output_of_a_comparison_is_analyzed_like_that_of_a_run() {
     let folder = tempfile::tempdir().unwrap();
-    let (out, to) = (folder.path().join("out"), folder.path().join("to"));
+    let out = folder.path().join("out");
     let mut command = program();
     command.arg("compare").arg(samples()).arg("--out").arg(&out).args(["--algorithms", "exact,tf", "--no-progress"]);
     Ran::of(command.output().unwrap()).ends_with(0);
     let told = script("pairs_by_score", &[text(&out)]).ends_with(0).stdout;
     assert!(told.starts_with("2,455 documents\n") && told.contains("clusters by size"), "{told}");
     script("overlap", &[text(&out)]).ends_with(0);
-    let arguments = ["--algorithm", "tf", "--threshold", "0.9", "--to", text(&to)];
-    let refused = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(1);
-    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-    assert!(refused.stderr.contains("compare, which removes nothing"), "{}", refused.stderr);
-}
-
-/// Checks the last screen, which shows neither time nor memory and is therefore always the same.
-#[test]
-fn the_recording_of_the_manual_is_one_of_this_program() {
-    let folder = tempfile::tempdir().unwrap();
-    let again = folder.path().join("recording.svg");
-    let ran = script("recording", &["--dupsift", env!("CARGO_BIN_EXE_dupsift"), "--write", text(&again)]).ends_with(0);
-    assert!(ran.stdout.contains(" screens, "), "{}", ran.stdout);
-    let last = |path: &Path| -> String {
-        let page = std::fs::read_to_string(path).unwrap();
-        let shown = page.split("visibility=\"visible\">").nth(1).and_then(|rest| rest.split("</g>").next());
-        shown.expect("a screen that is seen").to_string()
-    };
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recording.svg");
-    assert!(last(&kept).contains("PSReadLine defaults to"), "{}", last(&kept));
-    assert_eq!(last(&again), last(&kept), "renew it with `make recording WRITE=docs/recording.svg`");
-    let told = std::fs::read_to_string(&again).unwrap();
-    assert!(told.contains("1,630 kept, 825 removed"), "the summary of the run is not in it");
 }

@@ -37,7 +37,7 @@ def _reason(error: BaseException) -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _short_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -103,7 +103,7 @@ class Cluster:
 
         sizes = self._context.accumulator({}, Sizes())
         kept = _as_bytes(blocks.mapPartitionsWithIndex(Measured(work, sizes))).persist(StorageLevel.DISK_ONLY)
-        with _told():
+        with _short_errors():
             # Computes all partitions in one job, without running the Python workers a second time.
             kept._jrdd.count()  # type: ignore[attr-defined, unused-ignore]
         number = next(self._numbers)
@@ -182,7 +182,7 @@ class Cluster:
 
     def _pieces(self, blocks: _RDD[bytes], pieces: list[list[int]]) -> Iterator[bytes]:
         for piece in pieces:
-            with _told():
+            with _short_errors():
                 came = self._context.runJob(blocks, list, piece)
             yield from came
 

@@ -10,7 +10,7 @@ from .. import _dupsift
 from .._options import given_of, inputs_of
 from .._progress import shown
 from .._result import Result
-from .._verbs import _told
+from .._verbs import _warn_if_held
 from ._cluster import Cluster
 
 if TYPE_CHECKING:
@@ -66,5 +66,5 @@ def run(
     with cluster, shown(options.get("no_progress")) as told:
         folder = _dupsift.spark_run(files, given_of({**options, "out": out}), cluster, told)
     result = Result(folder)
-    _told(result)
+    _warn_if_held(result)
     return result

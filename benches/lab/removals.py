@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""Counts right and wrong removals in collections whose pairs were judged by reading both texts.
+
+    benches/lab/removals.py FOLDER [--dupsift target/release/dupsift] [OPTIONS OF dupsift run ...]
+
+FOLDER/NAME/docs has the documents of a collection as Parquet, and FOLDER/NAME/judged.parquet its judged pairs: id_a, id_b, verdict (same,
+contained, or anything else for two texts that are not duplicates) and smaller (the id of the contained text). No such collection is part of
+this repository.
+
+Columns: documents removed, without exact copies; wrong: pairs judged not to be duplicates, if one of the documents is removed in favor of
+the other, or in favor of a document that was not judged its duplicate; right: pairs judged to be duplicates, if a document that may be
+removed (either document of a `same` pair, the smaller document of a `contained` pair) is removed.
+"""
+
+import tempfile
+from pathlib import Path
+
+import lab
+
+import pyarrow.parquet as pq
+
+GOOD = ("same", "contained")
+
+
+def removed_documents(program, docs, options):
+    """Returns the documents that a run removes: {id: (id of the kept document, reason)}."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        words = [program, "run", docs, "--out", out, "--no-report", "--no-progress", *options]
+        lab.run(*words)
+        rows = pq.read_table(out / "removed", columns=["id", "kept_id", "reason"]).to_pylist()
+    return {row["id"]: (row["kept_id"], row["reason"]) for row in rows}
+
+
+def judge(judged, removed):
+    """Returns (wrong, judged not to be duplicates, right, judged to be duplicates) for these judged pairs."""
+    duplicates = {frozenset((row["id_a"], row["id_b"])) for row in judged if row["verdict"] in GOOD}
+
+    def is_wrong(one):
+        kept, reason = removed.get(one, (None, "copy"))
+        return reason != "copy" and frozenset((one, kept)) not in duplicates
+
+    wrong, different, right, same = 0, 0, 0, 0
+    for row in judged:
+        both = {row["id_a"], row["id_b"]}
+        if row["verdict"] in GOOD:
+            may_go = {row["smaller"]} if row["verdict"] == "contained" and row["smaller"] else both
+            right, same = right + bool(may_go & removed.keys()), same + 1
+        else:
+            wrong, different = wrong + any(map(is_wrong, both)), different + 1
+    return wrong, different, right, same
+
+
+def main():
+    parser = lab.parser(__doc__)
+    parser.add_argument("folder", type=Path, help="folder of collections")
+    arguments, options = parser.parse_known_args()
+    names = sorted(place.parent.name for place in arguments.folder.glob("*/judged.parquet"))
+    if not names:
+        parser.error(f"{arguments.folder} contains no collection; expected NAME/docs and NAME/judged.parquet in it")
+    print("| collection | removed | wrong | right |\n| --- | ---: | ---: | ---: |")
+    total = [0] * 5
+    for name in names:
+        place = arguments.folder / name
+        removed = removed_documents(arguments.dupsift, place / "docs", options)
+        row = [sum(reason != "copy" for _, reason in removed.values()), *judge(pq.read_table(place / "judged.parquet").to_pylist(), removed)]
+        total = [before + more for before, more in zip(total, row)]
+        print("| {} | {:,} | {} of {} | {} of {} |".format(name, *row), flush=True)
+    print("| all | {:,} | {} of {} | {} of {} |".format(*total))
+
+
+if __name__ == "__main__":
+    main()
