@@ -20,6 +20,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import packages
+from digits import separated
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -33,23 +34,6 @@ INVISIBLE = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 STRESS = regex.compile(r"(?<=\p{Script=Cyrillic}\p{M}*)[\u0300\u0301]")
 LINE_END = regex.compile(r"[\r\n\u0085\u2028\u2029]")
 LEAST = {"lines": 15, "paragraphs": 40}
-
-
-# The positions of digits, which NFKC would join.
-DIGITS = {
-    "on the line": r"0-9\uFF10-\uFF19\U0001D7CE-\U0001D7FF",
-    "^": r"²³¹\u2070-\u207F",
-    "_": r"\u2080-\u208E",
-    " ": r"¼-¾\u2150-\u215F\u2189",
-}
-
-
-def separated(text):
-    """Returns the text with a mark between two digits in different positions."""
-    for mark, digits in DIGITS.items():
-        others = "".join(other for name, other in DIGITS.items() if name != mark or mark == " ")
-        text = regex.sub(rf"(?<=[{others}])(?=[{digits}])", " " if mark == "on the line" else mark, text)
-    return text
 
 
 def read(folder):
