@@ -220,7 +220,12 @@ impl<'i> Joins<'i> {
             // No span covers more tokens than all n-grams together, so long items that share only a sentence with the text are dropped
             // at this point.
             list_begins(parts, begins);
-            if covered_tokens(begins, length) < least {
+            // A text that has n-grams of the choices alone has no span of the question, unless the question is short.
+            let question = items.question_len(item) as u32;
+            let is_enough = |begins: &[u32]| {
+                covered_tokens(begins, length) >= least && (begins[0] < question || question < 2 * length)
+            };
+            if !is_enough(begins) {
                 continue;
             }
             pieces.clear();
@@ -244,7 +249,7 @@ impl<'i> Joins<'i> {
                 near.sort_unstable_by_key(|&(_, number)| number);
                 let distinct = near.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
                 list_begins(distinct, begins);
-                if covered_tokens(begins, length) >= least {
+                if is_enough(begins) {
                     candidates.push(Candidate { item, tokens: first..last + length, begins: begins.clone() });
                 }
             }
