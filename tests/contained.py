@@ -26,18 +26,12 @@ import regex
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benches/lab"))
 
+from digits import NUMBER, separated, value
 from number_words import number_words
-from rules import separated
 
 # Sentence separators also separate words: no word continues across one.
 BREAK = regex.compile(r"(?<=[\u3002\uFF01\uFF1F\uFF61\n])")
 WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
-# Numbers with digits in groups of three, and numbers with other marks between digits.
-NUMBER = regex.compile(
-    r"(?<![0-9A-Za-z])(?<![0-9] )[1-9][0-9]{0,2}([ '\u2019])[0-9]{3}(?:\1[0-9]{3}){0,2}(?![0-9])(?:[.,][0-9]+)?"
-    r"(?![0-9]|[.,: ][0-9]|\1[0-9]{3}(?![0-9]))|[0-9]+(?:[.,:][0-9]+)*"
-)
-GROUPED = regex.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 HAN = regex.compile(r"\p{Han}")
 INVISIBLE = regex.compile(r"\p{Cf}")
 GRAM = 3
@@ -69,11 +63,9 @@ def tokens(text):
 def numbers(text):
     """Yields each number and its position, without marks between groups of digits; numbers in words are converted to digits."""
     for match in NUMBER.finditer(text):
-        number = match.group()
-        marks = "," if GROUPED.fullmatch(number) else " '\u2019"
-        yield "".join(c for c in number if c not in marks), match.start()
-    for start, value in number_words(text):
-        yield str(value), start
+        yield value(match.group()), match.start()
+    for start, number in number_words(text):
+        yield str(number), start
 
 
 def folded(text):

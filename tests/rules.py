@@ -9,10 +9,16 @@ import collections
 import functools
 import itertools
 import math
+import sys
 import unicodedata
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import regex
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "benches/lab"))
+
+from digits import separated
 
 DELETED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
 # Stress marks that remain after composition because no letter includes them.
@@ -33,23 +39,6 @@ UNSPACED = (
 )
 UNIT = regex.compile(rf"[[{UNSPACED}]&&[\p{{Alphabetic}}\p{{N}}]]|[[\p{{Alphabetic}}\p{{N}}]--[{UNSPACED}]]+", regex.V1)
 LINE = regex.compile(r"\r\n|[\n\r\u0085\u2028\u2029]")
-
-
-# The positions of digits, which NFKC would join.
-DIGITS = {
-    "on the line": r"0-9\uFF10-\uFF19\U0001D7CE-\U0001D7FF",
-    "^": r"²³¹\u2070-\u207F",
-    "_": r"\u2080-\u208E",
-    " ": r"¼-¾\u2150-\u215F\u2189",
-}
-
-
-def separated(text):
-    """Returns the text with a mark between two digits in different positions."""
-    for mark, digits in DIGITS.items():
-        others = "".join(other for name, other in DIGITS.items() if name != mark or mark == " ")
-        text = regex.sub(rf"(?<=[{others}])(?=[{digits}])", " " if mark == "on the line" else mark, text)
-    return text
 
 
 def raw_pieces(text):

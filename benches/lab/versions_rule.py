@@ -37,6 +37,7 @@ import lab
 import pyarrow.parquet as pq
 
 import outputs
+from digits import NUMBER, separated, value
 from number_words import number_words
 
 ALGORITHMS = "exact,versions:relate=false,join=exact"
@@ -65,12 +66,6 @@ LONGEST_TITLE = 200
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 RUN = re.compile(f"[{HAN}]+|[^\\W_{HAN}]+")
 IS_HAN = re.compile(f"[{HAN}]")
-# Digits in groups of three, separated by a space or an apostrophe, unless another number is adjacent; or digits with other single marks.
-NUMBER = re.compile(
-    r"(?<![0-9A-Za-z])(?<![0-9] )[1-9]\d{0,2}(?:([ '\u2019])\d{3})(?:\1\d{3}){0,2}(?!\d)(?:[.,]\d+)?"
-    r"(?!\d|[.,: ]\d|\1\d{3}(?!\d))|\d+(?:[.,:]\d+)*"
-)
-GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 
 
 @dataclass
@@ -96,7 +91,7 @@ class Verdict:
 
 
 def normal(text):
-    return unicodedata.normalize("NFKC", text).lower()
+    return unicodedata.normalize("NFKC", separated(text)).lower()
 
 
 def tokens_of(text):
@@ -115,8 +110,7 @@ def three_grams(tokens):
 def numbers_of(text):
     text = " ".join(normal(text).split())
     found = (match.group() for match in NUMBER.finditer(text))
-    in_digits = (re.sub("," if GROUPED.fullmatch(number) else "[ '\u2019]", "", number) for number in found)
-    return frozenset([*in_digits, *(str(value) for _, value in number_words(text))])
+    return frozenset([*map(value, found), *(str(number) for _, number in number_words(text))])
 
 
 class Words:

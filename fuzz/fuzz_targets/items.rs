@@ -27,8 +27,11 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let mut builder = Builder::new(5);
-    let numbers: Vec<u32> =
-        items.iter().map(|(question, choices, answers)| builder.push(&words(question), choices, answers)).collect();
+    let question_words = |text: &str| Words::of_question(&PIPELINE.analyse(text));
+    let numbers: Vec<u32> = items
+        .iter()
+        .map(|(question, choices, answers)| builder.push(&question_words(question), choices, answers))
+        .collect();
     let built = builder.build();
     let check = |text: &str| {
         let mut search = Search::new(&built);

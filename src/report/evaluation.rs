@@ -106,6 +106,15 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
     if !labeled.is_empty() {
         remarks.push(format!("truth: rows that are not labeled as duplicates: {}", labeled.join(", ")));
     }
+    let undecided = report.rows().filter(|row| row.pairs_undecided > 0);
+    let undecided: Vec<String> =
+        undecided.map(|row| format!("{} {}", row.label, thousands(row.pairs_undecided))).collect();
+    if !undecided.is_empty() {
+        remarks.push(format!(
+            "found pairs that are unsure or without a label count neither as right nor as wrong: {}",
+            undecided.join(", ")
+        ));
+    }
     for (count, what) in
         [(truth.self_pairs, "rows with the same document twice"), (truth.repeated_rows, "repeated rows")]
     {

@@ -13,7 +13,7 @@ pub fn table<const N: usize>(
 
 /// Returns a table of numbers: like [`table`], but all columns except the first are right-aligned.
 pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
-    let mut table = table_of(header, rows, None);
+    let mut table = table_of(header, rows.into_iter().map(of_one_line), None);
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     table.trim_fmt() + "\n"
 }
@@ -24,7 +24,7 @@ pub fn table_of_numbers_without<const N: usize>(
     rows: impl IntoIterator<Item = [String; N]>,
     optional: &[&str],
 ) -> String {
-    let rows: Vec<[String; N]> = rows.into_iter().collect();
+    let rows: Vec<[String; N]> = rows.into_iter().map(of_one_line).collect();
     let is_shown = |at: usize| !optional.contains(&header[at]) || rows.iter().any(|row| row[at] != "0");
     let shown: Vec<usize> = (0..N).filter(|at| is_shown(*at)).collect();
     let mut table = plain_table();
@@ -32,6 +32,11 @@ pub fn table_of_numbers_without<const N: usize>(
     table.add_rows(rows.iter().map(|row| shown.iter().map(|&at| row[at].as_str()).collect::<Vec<_>>()));
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     table.trim_fmt() + "\n"
+}
+
+/// Returns a row whose cells have one line each: a name in the first column may contain line feeds.
+fn of_one_line<const N: usize>(row: [String; N]) -> [String; N] {
+    row.map(|cell| if cell.contains('\n') { cell.replace('\n', "\\n") } else { cell })
 }
 
 fn plain_table() -> Table {
@@ -67,6 +72,9 @@ mod tests {
              tf          1,234
         "#]]
         .assert_eq(&table_of_numbers(["algorithm", "pairs"], rows.clone()));
+        let broken = [["a\nb".to_string(), "5".into()]];
+        assert!(table_of_numbers(["suite", "items"], broken.clone()).contains(" a\\nb "));
+        assert!(table_of_numbers_without(["suite", "items"], broken, &[]).contains(" a\\nb "));
         let more = rows.clone().map(|[name, number]| [name, number, "0".into(), "0".into()]);
         let shown =
             table_of_numbers_without(["algorithm", "pairs", "left out", "clusters"], more, &["left out", "pairs"]);

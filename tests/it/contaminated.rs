@@ -178,7 +178,8 @@ fn small(place: &Place) -> Vec<Doc> {
         ("short", "river stone market window", ""),
     ];
     place.write_items(&items.map(|(id, item, answer)| (id.to_owned(), item.to_owned(), answer.to_owned())));
-    let own = |number: usize| format!("Document {number} of its own, about {} and more.", number * 7919);
+    let own =
+        |number: usize| format!("Document {} of its own, about {} and more.", spelt(number), spelt(number * 7919));
     let mut texts: Vec<String> = (0..300)
         .map(|number| match number {
             0..101 => format!("{} {well_known} {}", own(number), own(number)),
@@ -254,7 +255,8 @@ fn spans_are_cut_and_a_second_search_finds_nothing() {
     let texts: BTreeMap<String, String> = kept.texts("id").into_iter().zip(kept.texts("text")).collect();
     assert_eq!(texts.len(), 299);
     assert_eq!(texts[&docs[7].id], docs[7].text, "a public item is not cut");
-    let own = |number: usize| format!("Document {number} of its own, about {} and more.", number * 7919);
+    let own =
+        |number: usize| format!("Document {} of its own, about {} and more.", spelt(number), spelt(number * 7919));
     assert_eq!(texts[&docs[150].id], format!("{} \n {}", own(150), own(150)));
     assert_eq!(texts[&docs[250].id], format!("{}\n\nThe answer: forty-two!\n{}", own(250), own(250)));
     std::fs::remove_dir_all(place.at("corpus")).unwrap();
@@ -666,7 +668,7 @@ const ROLLS: &str = "A baker packs 14 rolls in each of 9 boxes and then gives aw
 #[test]
 fn a_frequent_item_is_not_harmless() {
     let place = Place::new();
-    let own = |number: usize| format!("Page {} of {} begins here.", number + 1000, number * 7919);
+    let own = |number: usize| format!("Page {} of {} begins here.", spelt(number + 1000), spelt(number * 7919));
     let item = serde_json::json!({ "id": "q", "question": ROLLS, "answer": "103" });
     let docs: Vec<String> =
         (0..150).map(|at| format!("{} {ROLLS} The answer is 103. {}", own(at), own(at + 9))).collect();
@@ -694,6 +696,40 @@ fn a_frequent_item_is_not_harmless() {
     let docs = vec![format!("{} {}", own(1), items[0]); 150];
     assert!(relations(&place, &rows, &docs, &[]).iter().all(|row| row.2 == "leak"));
     assert_eq!(contaminated(&place), 150);
+    // Pages that differ only in their numbers are copies, too.
+    let docs: Vec<String> = (0..150).map(|at| format!("Page {at} of 1,{at:03}\n{}\n{}", own(1), items[0])).collect();
+    assert!(relations(&place, &rows, &docs, &[]).iter().all(|row| row.2 == "leak"));
+    assert_eq!(contaminated(&place), 150);
+}
+
+/// Checks that an item without its instruction is a leak, and that the instruction alone is none.
+#[test]
+fn an_item_is_found_without_its_instruction() {
+    let place = Place::new();
+    let mut numbers = Numbers(17);
+    let instruction = made("en", 43, &mut numbers);
+    for own in [10, 15, 20] {
+        let items: Vec<String> = (0..40).map(|_| made("en", own, &mut numbers)).collect();
+        let question = |text: &String| format!("{instruction} {text}");
+        let rows: Vec<_> = items
+            .iter()
+            .zip(0..)
+            .map(|(text, id)| serde_json::json!({ "id": id, "question": question(text) }))
+            .collect();
+        let host = |numbers: &mut Numbers| made("en", 40, numbers);
+        let mut docs: Vec<String> =
+            items.iter().map(|item| format!("{} {item} {}", host(&mut numbers), host(&mut numbers))).collect();
+        docs.extend((0..40).map(|_| question(&host(&mut numbers))));
+        let found = relations(&place, &rows, &docs, &[]);
+        assert!(found.iter().all(|(doc, item, _)| *doc == format!("d{item}")), "{own}: {found:?}");
+        // The words around an item may be its own words by chance.
+        assert!(found.len() >= 39 && contaminated(&place) >= 39, "{own}: {found:?}");
+    }
+}
+
+/// Returns a number as a word of letters.
+fn spelt(number: usize) -> String {
+    number.to_string().bytes().map(|digit| char::from(b'a' + digit - b'0')).collect()
 }
 
 /// Checks that an item with other numbers is listed as a variant and kept, in three languages.

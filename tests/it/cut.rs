@@ -196,8 +196,9 @@ fn documents_of_which_too_little_is_left_are_removed() {
     );
     let share: Vec<f32> = marks.floats("cut").into_iter().flatten().collect();
     assert!(share[0] == 0.0 && share[2] == 1.0 && share[1] > 0.9 && share[4] < 0.2, "{share:?}");
+    // A document with nothing left is never kept.
     let all = cut(folder.path(), "lines", &["--min-chars-left", "0"]);
-    assert_eq!(Table::read(&all.out().join("removed")).len(), 0);
+    assert_eq!(removals(&all), (BTreeSet::from(["d2".to_owned()]), BTreeSet::from(["d0".to_owned()])));
 }
 
 #[test]
@@ -393,6 +394,72 @@ fn an_emptied_document_is_not_kept_instead_of_others() {
     }
 }
 
+/// Checks that no document is written without text, also if the first copies of its lines are cut.
+#[test]
+fn no_blank_document_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (own(1, 300), own(2, 300));
+    let docs = numbered([
+        one.clone(),
+        format!("{one}\n\n{other}"),
+        other.clone(),
+        format!("\u{a0}\n{one}\n \t"),
+        format!("{one}\n{}", own(7, 40)),
+        own(9, 300),
+    ]);
+    write_docs(&folder.path().join("a.parquet"), &docs, 30);
+    for what in ["lines", "paragraphs", "sentences:1", "runs:60"] {
+        for more in [&["--cut-first"][..], &["--cut-first", "--min-chars-left", "0"], &["--min-chars-left", "0"]] {
+            let options = [&["--algorithms", "exact", "--max-cut-share", "1", "--cut", what, "--corpus", "keep"], more];
+            let done = done(folder.path(), &options.concat());
+            let left = texts(&done.out().join("deduped"));
+            assert!(left.values().all(|text| !text.trim().is_empty()), "{what} {more:?}: {left:?}");
+            let is_cut = ["lines", "runs:60"].contains(&what) && more == ["--cut-first"];
+            assert!(left.contains_key("d5") && left.contains_key("d4") != is_cut, "{what} {more:?}: {left:?}");
+            let (removed, kept) = removals(&done);
+            assert_eq!(removed.len() + left.len(), docs.len(), "{what} {more:?}");
+            if more.contains(&"--cut-first") {
+                let table = Table::read(&done.out().join("removed"));
+                let pairs = table.texts("id").into_iter().zip(table.texts("kept_id"));
+                assert!(pairs.into_iter().all(|(id, kept)| id == kept || !removed.contains(&kept)), "{what} {more:?}");
+            } else {
+                assert!(kept.is_disjoint(&removed), "{what}: {removed:?} in favor of {kept:?}");
+            }
+        }
+    }
+}
+
+/// Checks that documents of one site do not take each other's place if only documents of different sites are compared.
+#[test]
+fn a_document_is_kept_instead_of_others_only_if_it_is_compared_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let lines =
+        |from: usize, count: usize| (from..from + count).map(|line| own(line, 90)).collect::<Vec<_>>().join(".\n\n");
+    // The copies d1 and d2 are removed in favor of one another, and all of their lines are in d0.
+    for (sites, gone) in [(["y", "x", "y"], 1), (["z", "x", "y"], 2)] {
+        let docs = numbered([lines(0, 40), lines(10, 20), lines(10, 20)]);
+        let line = |(doc, site): (&Doc, &&str)| {
+            format!("{{\"id\":{:?},\"site\":\"{site}\",\"text\":{:?}}}\n", doc.id, doc.text)
+        };
+        std::fs::write(&path, docs.iter().zip(&sites).map(line).collect::<String>()).unwrap();
+        for what in ["lines", "paragraphs", "runs:60"] {
+            let options = ["--algorithms", "exact", "--scope", "across:site", "--cut", what, "--max-cut-share", "1"];
+            let done = done(&path, &[&options[..], &["--corpus", "keep"]].concat());
+            let table = Table::read(&done.out().join("removed"));
+            let rows: Vec<_> = table.texts("id").into_iter().zip(table.texts("kept_id")).collect();
+            let site = |id: &str| sites[docs.iter().position(|doc| doc.id == id).unwrap()];
+            // With `runs`, nothing is left of d1, so it cannot be kept.
+            if what != "runs:60" {
+                assert_eq!(rows.len(), gone, "{what}: {rows:?}");
+                assert!(rows.iter().all(|(id, kept)| site(id) != site(kept)), "{what}: {rows:?}");
+            }
+            let (removed, kept) = removals(&done);
+            assert!(kept.is_disjoint(&removed), "{what}: {removed:?} in favor of {kept:?}");
+        }
+    }
+}
+
 /// Returns the text with each run of white space replaced by one space.
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -484,6 +551,8 @@ fn lines_with_different_exponents_are_different_lines() {
         ("В клетке 10⁶ бактерий на миллилитр.", "В клетке 106 бактерий на миллилитр."),
         ("Add 1½ cups of flour to the bowl.", "Add 11⁄2 cups of flour to the bowl."),
         ("二进制数是一百零一即101₂等于五个单位。", "二进制数是一百零一即1012等于五个单位。"),
+        ("In this group, the teams took part 3⑤ times.", "In this group, the teams took part 35 times."),
+        ("本次会议的日期定在1㋁请大家准时参加会议。", "本次会议的日期定在12月请大家准时参加会议。"),
     ];
     for (one, other) in pairs {
         let docs = numbered([

@@ -1,5 +1,7 @@
 //! Aligns an item with a stretch of text: finds the tokens that both have, in the same order.
 
+use crate::items::NO_TOKEN;
+
 /// The maximum number of item tokens that are aligned at a time, which bounds the memory. Longer items are aligned in blocks.
 const BLOCK: usize = 4096;
 
@@ -20,8 +22,8 @@ pub(crate) type Pair = (u32, u32);
 /// Aligns sequences of token numbers. The buffers are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Aligner {
-    /// The distinct tokens of the item, in order.
-    distinct: Vec<u32>,
+    /// The distinct tokens of the item with their numbers, in an open-addressing table that is at most half full.
+    slots: Vec<(u32, u32)>,
     /// The positions of each distinct token in the item, one bit per position.
     masks: Vec<u64>,
     /// The state after each token of the text that is in the item. A bit is 0 if the longest common subsequence with the item up to this
@@ -51,24 +53,29 @@ impl Aligner {
     /// Aligns an item of at most [`BLOCK`] tokens. The rows are computed 64 item tokens at a time (H. Hyyrö, "Bit-parallel LCS-length
     /// computation revisited", 2004).
     fn align_block(&mut self, item: &[u32], text: &[u32]) -> Vec<Pair> {
-        let Aligner { distinct, masks, rows, places } = self;
+        let Aligner { slots, masks, rows, places } = self;
         let words = item.len().div_ceil(64);
-        distinct.clear();
-        distinct.extend(item);
-        distinct.sort_unstable();
-        distinct.dedup();
+        let bits = (2 * item.len().max(1)).next_power_of_two().ilog2();
+        slots.clear();
+        slots.resize(1 << bits, (NO_TOKEN, 0));
         masks.clear();
-        masks.resize(distinct.len() * words, 0);
-        for (token, at) in item.iter().zip(0..) {
-            if let Ok(number) = distinct.binary_search(token) {
-                masks[number * words + at / 64] |= 1 << (at % 64);
+        for (&token, at) in item.iter().zip(0..) {
+            let slot = slot(slots, bits, token);
+            if slots[slot].0 == NO_TOKEN {
+                slots[slot] = (token, (masks.len() / words) as u32);
+                masks.resize(masks.len() + words, 0);
             }
+            masks[slots[slot].1 as usize * words + at / 64] |= 1 << (at % 64);
         }
         rows.clear();
         rows.resize(words, u64::MAX);
         places.clear();
-        for (token, at) in text.iter().zip(0..) {
-            let Ok(number) = distinct.binary_search(token) else { continue };
+        for (&token, at) in text.iter().zip(0..) {
+            let (known, number) = slots[slot(slots, bits, token)];
+            if known == NO_TOKEN {
+                continue;
+            }
+            let number = number as usize;
             let (from, mut carry) = (rows.len() - words, false);
             for word in 0..words {
                 let (row, mask) = (rows[from + word], masks[number * words + word]);
@@ -95,6 +102,16 @@ impl Aligner {
         close_up(&mut pairs, item, text);
         best_part(&pairs)
     }
+}
+
+/// Returns the slot of a token, or the empty slot where it belongs.
+#[inline]
+fn slot(slots: &[(u32, u32)], bits: u32, token: u32) -> usize {
+    let mut slot = (token.wrapping_mul(0x9E37_79B1) >> (32 - bits)) as usize;
+    while slots[slot].0 != token && slots[slot].0 != NO_TOKEN {
+        slot = (slot + 1) & (slots.len() - 1);
+    }
+    slot
 }
 
 /// Moves each pair, except the last one, to the last equal token before the next pair, so that there are no gaps without need.

@@ -5,9 +5,9 @@ use std::ops::Range;
 use dupsift_text::Token;
 
 use crate::align::{Aligner, Pair};
-use crate::items::{Item, Items, SHARED};
+use crate::items::{Item, Items};
 use crate::search::{Candidate, Span};
-use crate::words::{LEAST_BESIDE, LEAST_WORDS, size};
+use crate::words::{LEAST_BESIDE, LEAST_WORDS, Number, joined, size};
 
 /// The maximum number of tokens between a question and a choice or an answer that stands beside it.
 const BESIDE: usize = 20;
@@ -19,24 +19,26 @@ const END: usize = 3;
 const BETWEEN: usize = 25;
 
 /// A text that may contain items.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Comparison<'t> {
     pub items: &'t Items,
     pub tokens: &'t [Token],
     /// The numbers of the tokens.
     pub numbers: &'t [u32],
-    /// The digits of the tokens that have digits, by position.
-    pub digits: &'t [(u32, String)],
+    /// Returns the tokens that contain digits.
+    pub with_digits: &'t dyn Fn() -> &'t [Number],
+    /// Returns the first token and the value of each number in words.
+    pub in_words: &'t dyn Fn() -> &'t [(u32, u64)],
 }
 
 /// The result of comparing the numbers of a question with those of a span.
 #[derive(Debug, Default)]
-struct Numbers {
-    /// The question's tokens with the same digits, although they are written in another way.
+struct Compared {
+    /// The question's tokens with the same value, although they are written in another way.
     same: Vec<u32>,
     /// The question's tokens that stand opposite words without digits.
     unread: Vec<u32>,
-    /// The number of tokens that stand opposite other digits.
+    /// The number of tokens that stand opposite other numbers.
     different: usize,
 }
 
@@ -76,19 +78,22 @@ impl Comparison<'_> {
         let items = self.items;
         let question = items.question_len(item);
         let span = pairs.first()?.1..pairs.last()?.1 + 1;
+        let sharing = items.sharing(item);
+        let is_own = |at: u32| sharing[at as usize].is_own();
+        let own = pairs.iter().filter(|pair| is_own(pair.0));
+        let mut words = own.map(|pair| size(&self.tokens[pair.1 as usize])).sum::<f32>();
+        // Numbers that are written in another way are words, too.
+        let more =
+            items.with_digits(item).filter(|(at, _)| pairs.binary_search_by_key(at, |pair| pair.0).is_err()).count();
+        if words + more as f32 + items.most_beside(item) < LEAST_WORDS {
+            return None;
+        }
         let numbers = self.compare_numbers(item, pairs);
+        words += numbers.same.len() as f32;
         let (mut covered, mut unread) = (vec![0; question.div_ceil(64)], vec![0; question.div_ceil(64)]);
         let set = |bits: &mut [u64], at: u32| bits[at as usize / 64] |= 1 << (at % 64);
         numbers.unread.iter().for_each(|&at| set(&mut unread, at));
-        let sharing = items.sharing(item);
-        let mut words = numbers.same.len() as f32;
-        numbers.same.iter().for_each(|&at| set(&mut covered, at));
-        for &(at, place) in pairs {
-            set(&mut covered, at);
-            if usize::from(sharing[at as usize]) <= SHARED {
-                words += size(&self.tokens[place as usize]);
-            }
-        }
+        numbers.same.iter().chain(pairs.iter().map(|(at, _)| at)).for_each(|&at| set(&mut covered, at));
         let has = |at: usize| (covered[at / 64] | unread[at / 64]) >> (at % 64) & 1 == 1;
         let last = question.saturating_sub(END)..question;
         let ends = 2 * last.clone().filter(|&at| has(at)).count() > last.len();
@@ -105,45 +110,74 @@ impl Comparison<'_> {
             start: span.start,
             end: span.end,
             grams: grams(pairs, items.ngram().min(question)),
-            is_variant: numbers.different > 0,
+            is_variant: numbers.different > 0 || self.has_other_words(item, pairs),
             answer_found: items.has_answer(item, self.tokens, span.start as usize..span.end as usize),
             covered,
             unread,
         })
     }
 
-    /// Compares the numbers of the question that are not aligned with the text found instead of them.
-    fn compare_numbers(&self, item: Item, pairs: &[Pair]) -> Numbers {
+    /// Compares the numbers of the question with those of the text: the signs of numbers that are aligned, and the others with what the
+    /// text has instead of them.
+    fn compare_numbers(&self, item: Item, pairs: &[Pair]) -> Compared {
         let items = self.items;
-        let (all, sharing) = (&items.tokens(item)[..items.question_len(item)], items.sharing(item));
-        let mut numbers = Numbers::default();
+        let (length, sharing) = (items.question_len(item) as u32, items.sharing(item));
+        let mut numbers = Compared::default();
+        let own = items.with_digits(item).filter(|(at, _)| sharing[*at as usize].is_own());
+        let (Some(&first), Some(&last), true) = (pairs.first(), pairs.last(), own.clone().next().is_some()) else {
+            return numbers;
+        };
+        let all = (self.with_digits)();
+        let within = |text: Range<u32>| {
+            let from = all.partition_point(|number| number.at < text.start);
+            all[from..].iter().take_while(move |number| number.at < text.end)
+        };
+        for (at, number) in own.clone() {
+            let Ok(pair) = pairs.binary_search_by_key(&at, |pair| pair.0) else { continue };
+            // Before the first word of a question, a dash marks it as an element of a list.
+            let there = within(pairs[pair].1..pairs[pair].1 + 1).next();
+            numbers.different += usize::from(at > 0 && there.is_some_and(|there| there.sign.differs(number.sign)));
+        }
         let mut compare = |gap: Range<u32>, text: Range<u32>| {
-            let is_own = |&at: &u32| usize::from(sharing[at as usize]) <= SHARED;
-            let with_digits = gap.filter(is_own).filter_map(|at| Some((at, items.digits(all[at as usize])?)));
-            let (places, digits): (Vec<u32>, Vec<&str>) = with_digits.unzip();
-            if places.is_empty() || text.is_empty() {
+            let here = own.clone().filter(|(at, _)| gap.contains(at));
+            if text.is_empty() || here.clone().next().is_none() {
                 return;
             }
-            let from = self.digits.partition_point(|(at, _)| *at < text.start);
-            let there: Vec<&str> =
-                self.digits[from..].iter().take_while(|(at, _)| *at < text.end).map(|(_, digits)| &**digits).collect();
-            if there.is_empty() {
+            let places = here.clone().map(|(at, _)| at);
+            let there = within(text);
+            if there.clone().next().is_none() {
                 numbers.unread.extend(places);
-            } else if there.concat() == digits.concat() {
+            } else if joined(there) == joined(here.map(|(_, number)| number)) {
                 numbers.same.extend(places);
             } else {
-                numbers.different += places.len();
+                numbers.different += places.count();
             }
         };
-        let (Some(&first), Some(&last)) = (pairs.first(), pairs.last()) else { return numbers };
         // Before the first pair and after the last one, only as many tokens are compared as the question has there.
         compare(0..first.0, first.1.saturating_sub(first.0)..first.1);
         for pair in pairs.windows(2) {
             compare(pair[0].0 + 1..pair[1].0, pair[0].1 + 1..pair[1].1);
         }
-        let rest = all.len() as u32 - last.0 - 1;
-        compare(last.0 + 1..all.len() as u32, last.1 + 1..(last.1 + 1 + rest).min(self.tokens.len() as u32));
+        let rest = length - last.0 - 1;
+        compare(last.0 + 1..length, last.1 + 1..(last.1 + 1 + rest).min(self.tokens.len() as u32));
         numbers
+    }
+
+    /// Returns whether a number that the question has in words is another number in words in the text. The word before the number must be
+    /// the same.
+    fn has_other_words(&self, item: Item, pairs: &[Pair]) -> bool {
+        let (items, sharing) = (self.items, self.items.sharing(item));
+        let mut own = items.in_words(item).filter(|(at, _)| sharing[*at as usize].is_own());
+        own.any(|(at, value)| {
+            let behind = pairs.partition_point(|pair| pair.0 < at);
+            let place = match behind.checked_sub(1).map(|before| pairs[before]) {
+                Some(before) => (before.0 + 1 == at).then_some(before.1 + 1),
+                None => pairs.first().and_then(|first| first.1.checked_sub(first.0 - at)),
+            };
+            let there = (self.in_words)();
+            let other = place.and_then(|place| there.binary_search_by_key(&place, |(at, _)| *at).ok());
+            other.is_some_and(|other| there[other].1 != value)
+        })
     }
 
     /// Returns the number of words in the choices and answers of an item that stand beside a span.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use dupsift_core::hash::mix64;
 
 use crate::label::each_without_labels;
-use crate::words::{LEAST_BESIDE, LEAST_WORDS, Words};
+use crate::words::{LEAST_BESIDE, LEAST_WORDS, Number, Numbers, Words};
 
 /// The default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
@@ -17,6 +17,38 @@ pub const LEAST_TOKENS: usize = 5;
 /// An n-gram in more than this many items says nothing about any of them: it belongs to an instruction, a reading passage or a stock
 /// phrase. Such n-grams are not searched for.
 pub const SHARED: usize = 10;
+
+/// Holds how many items share the n-grams around a token: the number for the rarest n-gram, and a flag if an n-gram is in more than
+/// [`SHARED`] items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sharing(u8);
+
+impl Sharing {
+    const FLAG: u8 = 0x80;
+
+    /// Adds an n-gram in this many items.
+    fn add(&mut self, items: u8) {
+        let rarest = self.items();
+        let flag = if usize::from(items) > SHARED { Sharing::FLAG } else { self.0 & Sharing::FLAG };
+        self.0 = flag | items.min(Sharing::FLAG - 1).min(if rarest == 0 { u8::MAX } else { rarest });
+    }
+
+    /// Returns the number of items that share the rarest n-gram, at most 127; 0 if there is none.
+    pub fn items(self) -> u8 {
+        self.0 & !Sharing::FLAG
+    }
+
+    /// Returns whether an n-gram around the token is in at most [`SHARED`] items.
+    pub fn is_own(self) -> bool {
+        usize::from(self.items()) <= SHARED
+    }
+
+    /// Returns whether every n-gram around the token is in at most [`SHARED`] items. The first and last words of an instruction are own
+    /// words, because they are in n-grams with the words before and after the instruction, but not only.
+    pub fn is_only_own(self) -> bool {
+        self.0 & Sharing::FLAG == 0
+    }
+}
 
 /// The multiplier of the rolling n-gram hash, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -31,7 +63,7 @@ const FILTER_BITS: usize = 16;
 pub type Item = u32;
 
 /// Describes an n-gram in an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gram {
     /// The hash, which determines the order of n-grams.
     pub hash: u64,
@@ -48,8 +80,8 @@ pub struct Builder {
     /// The item with these words; the key is a hash of the question, the choices and the answers.
     known: HashMap<u128, Item>,
     texts: Texts,
-    /// The digits of tokens that contain digits, by the token's hash.
-    digits: HashMap<u64, Box<str>>,
+    /// The numbers in questions, by their position in the list of tokens.
+    numbers: Numbers,
 }
 
 /// Holds the token hashes of all questions, choices and answers.
@@ -74,6 +106,8 @@ struct Ends {
     tokens: usize,
     choices: usize,
     answers: usize,
+    /// The maximum number of words in choices or an answer beside the question.
+    beside: f32,
     /// Whether there are too few words to search for.
     is_too_short: bool,
 }
@@ -81,8 +115,12 @@ struct Ends {
 impl Builder {
     /// Returns an empty collection for n-grams of this many tokens.
     pub fn new(ngram: u32) -> Builder {
-        let (known, digits) = (HashMap::new(), HashMap::new());
-        Builder { ngram: ngram.max(1) as usize, known, texts: Texts::default(), digits }
+        Builder {
+            ngram: ngram.max(1) as usize,
+            known: HashMap::new(),
+            texts: Texts::default(),
+            numbers: Numbers::default(),
+        }
     }
 
     /// Returns the number of items. Items with the same words count once.
@@ -112,9 +150,10 @@ impl Builder {
         if item != new {
             return item;
         }
-        for words in std::iter::once(question).chain(choices) {
-            self.digits.extend(words.digits.iter().cloned());
-        }
+        let start = texts.tokens.len() as u32;
+        let Numbers { digits, words } = &question.numbers;
+        self.numbers.digits.extend(digits.iter().map(|number| Number { at: start + number.at, ..number.clone() }));
+        self.numbers.words.extend(words.iter().map(|(at, value)| (start + at, *value)));
         texts.tokens.extend(&question.hashes);
         let question_end = texts.tokens.len();
         for choice in choices.iter().filter(|choice| !choice.hashes.is_empty()) {
@@ -127,7 +166,8 @@ impl Builder {
         }
         let beside = |words: &Words| if words.hashes.is_empty() { 0.0 } else { words.size.max(LEAST_BESIDE) };
         let longest = answers.iter().map(beside).fold(0.0, f32::max);
-        let words = question.size + choices.iter().map(beside).sum::<f32>() + longest;
+        let of_choices = choices.iter().map(beside).sum::<f32>();
+        let words = question.size + of_choices + longest;
         let before = texts.ends.last().map_or(0, |before| before.tokens);
         let mut core = 0;
         each_without_labels(texts.tokens[before..].iter().copied(), |_, _| core += 1);
@@ -136,6 +176,7 @@ impl Builder {
             tokens: texts.tokens.len(),
             choices: texts.choice_ends.len(),
             answers: texts.answer_ends.len(),
+            beside: of_choices.max(longest),
             is_too_short: question.hashes.is_empty() || core < LEAST_TOKENS || words < LEAST_WORDS,
         });
         item
@@ -151,17 +192,18 @@ impl Builder {
 
     /// Builds the search structure.
     pub fn build(self) -> Items {
-        let Builder { ngram, known, texts, digits } = self;
+        let Builder { ngram, known, texts, mut numbers } = self;
         drop(known);
         let vocabulary = Vocabulary::new(&texts.tokens);
         let tokens: Vec<u32> = texts.tokens.iter().map(|&hash| vocabulary.number(hash)).collect();
-        let digits = digits.into_iter().map(|(hash, digits)| (vocabulary.number(hash), digits)).collect();
+        numbers.digits.shrink_to_fit();
+        numbers.words.shrink_to_fit();
         let mut items = Items {
             ngram,
             vocabulary,
-            sharing: vec![0; tokens.len()],
+            sharing: vec![Sharing::default(); tokens.len()],
             tokens,
-            digits,
+            numbers,
             least: vec![0; texts.ends.len()],
             gram_tokens: vec![0; texts.ends.len()],
             texts,
@@ -184,10 +226,10 @@ pub struct Items {
     vocabulary: Vocabulary,
     /// The token numbers of all questions and choices, in the order of [`Texts::tokens`].
     tokens: Vec<u32>,
-    /// The number of items that share the rarest n-gram around each of these tokens; at most 255.
-    sharing: Vec<u8>,
-    /// The digits of token numbers that contain digits.
-    digits: HashMap<u32, Box<str>>,
+    /// How many items share each of these tokens.
+    sharing: Vec<Sharing>,
+    /// The numbers in questions, by their position in the list of tokens.
+    numbers: Numbers,
     texts: Texts,
     /// The number of tokens that the n-grams of an item in a text must cover before the item is compared with the text.
     least: Vec<u32>,
@@ -222,6 +264,8 @@ impl Items {
         let mut pending: Vec<Item> = (0..self.len() as u32).filter(|&item| !self.is_too_short(item)).collect();
         let mut length = self.ngram;
         let (mut core, mut places, mut sums) = (Vec::new(), Vec::new(), Vec::new());
+        // The position of each pending item's first n-gram among the n-grams of all pending items.
+        let mut begins = vec![0u32; self.len()];
         while !pending.is_empty() {
             let mut grams = Vec::new();
             let mut whole = Vec::new();
@@ -234,39 +278,46 @@ impl Items {
                 self.gram_tokens[item as usize] = tokens as u32;
                 polynomials(core.iter().copied(), &mut sums);
                 let power = power(tokens);
+                begins[item as usize] = grams.len() as u32;
                 grams.extend(sums[tokens..].iter().zip(&sums).zip(0..).map(|((&end, &begin), at)| Gram {
                     hash: mix(end.wrapping_sub(begin.wrapping_mul(power)), tokens),
                     item,
                     at,
                 }));
             }
-            grams.sort_unstable();
-            // The number of items that share each n-gram, in the order of the n-grams.
-            let mut counts: Vec<u8> = Vec::with_capacity(grams.len());
+            let grams = sorted_by_hash(&grams, |gram| gram.hash);
+            // The number of items that share each n-gram, in the order of items.
+            let mut counts = vec![0u8; grams.len()];
             for same in grams.chunk_by(|a, b| a.hash == b.hash) {
-                let items = same.chunk_by(|a, b| a.item == b.item).count();
-                counts.extend(std::iter::repeat_n(items.min(255) as u8, same.len()));
-            }
-            let mut counted: Vec<(Gram, u8)> = grams.into_iter().zip(counts).collect();
-            counted.sort_unstable_by_key(|(gram, _)| (gram.item, gram.at));
-            pending.clear();
-            for of_item in counted.chunk_by(|a, b| a.0.item == b.0.item) {
-                let item = of_item[0].0.item;
-                if of_item.iter().all(|(_, items)| usize::from(*items) > SHARED) {
-                    if whole.binary_search(&item).is_ok() {
-                        self.gram_tokens[item as usize] = 0;
-                    } else {
-                        pending.push(item);
-                    }
-                    continue;
+                let items = same.chunk_by(|a, b| a.item == b.item).count().min(255) as u8;
+                for gram in same {
+                    counts[(begins[gram.item as usize] + gram.at) as usize] = items;
                 }
-                self.settle(item, of_item, &mut core, &mut places);
-                self.grams
-                    .extend(of_item.iter().filter(|(_, items)| usize::from(*items) <= SHARED).map(|(gram, _)| *gram));
             }
+            let ends = pending[1..].iter().map(|&next| begins[next as usize] as usize).chain([grams.len()]);
+            let mut repeated = Vec::new();
+            for (&item, end) in pending.iter().zip(ends) {
+                let of_item = &counts[begins[item as usize] as usize..end];
+                if of_item.iter().any(|&items| usize::from(items) <= SHARED) {
+                    self.settle(item, of_item, &mut core, &mut places);
+                } else if whole.binary_search(&item).is_ok() {
+                    self.gram_tokens[item as usize] = 0;
+                } else {
+                    repeated.push(item);
+                }
+            }
+            for same in grams.chunk_by(|a, b| a.hash == b.hash) {
+                if same.chunk_by(|a, b| a.item == b.item).count() <= SHARED {
+                    self.grams.extend_from_slice(same);
+                }
+            }
+            pending = repeated;
             length *= 2;
         }
-        self.grams.sort_unstable();
+        // The n-grams of each length are in order.
+        if !self.grams.is_sorted() {
+            self.grams.sort();
+        }
         self.grams.shrink_to_fit();
         let mut lengths: Vec<usize> = self.gram_tokens.iter().map(|&tokens| tokens as usize).collect();
         lengths.sort_unstable();
@@ -291,32 +342,33 @@ impl Items {
         }
     }
 
-    /// Records, for each token of an item, how many items share it, and how much of the item a text must contain.
-    fn settle(&mut self, item: Item, grams: &[(Gram, u8)], core: &mut Vec<u64>, places: &mut Vec<u32>) {
+    /// Records, for each token of an item, how many items share it, and how much of the item a text must contain. `counts` has the number of
+    /// items that share each n-gram of the item.
+    fn settle(&mut self, item: Item, counts: &[u8], core: &mut Vec<u64>, places: &mut Vec<u32>) {
         self.core(item, core, places);
         let (range, question) = (self.range(item), self.question_len(item) as u32);
         let length = self.gram_tokens[item as usize];
         let sharing = &mut self.sharing[range];
         // The tokens that n-grams cover: in the question, and in all.
         let (mut own, mut until) = ([0, 0], 0);
-        for &(gram, items) in grams {
-            let (first, last) = (places[gram.at as usize], places[(gram.at + length - 1) as usize]);
-            for count in &mut sharing[first as usize..=last as usize] {
-                *count = if *count == 0 { items } else { items.min(*count) };
+        for (&items, gram) in counts.iter().zip(0..) {
+            let (first, last) = (places[gram as usize], places[(gram + length - 1) as usize]);
+            for token in &mut sharing[first as usize..=last as usize] {
+                token.add(items);
             }
             if usize::from(items) <= SHARED {
-                for at in until.max(gram.at)..gram.at + length {
+                for at in until.max(gram)..gram + length {
                     own[0] += u32::from(places[at as usize] < question);
                     own[1] += 1;
                 }
-                until = gram.at + length;
+                until = gram + length;
             }
         }
         // Labels at either end belong to the n-gram next to them.
-        let mut last = 0;
+        let mut last = Sharing::default();
         for forwards in [true, false] {
-            let mut fill = |count: &mut u8| {
-                if *count == 0 { *count = last } else { last = *count }
+            let mut fill = |token: &mut Sharing| {
+                if *token == Sharing::default() { *token = last } else { last = *token }
             };
             if forwards { sharing.iter_mut().for_each(&mut fill) } else { sharing.iter_mut().rev().for_each(&mut fill) }
         }
@@ -372,19 +424,35 @@ impl Items {
         &self.tokens[self.range(item)]
     }
 
-    /// Returns, for each token of an item, the number of items that share it.
-    pub(crate) fn sharing(&self, item: Item) -> &[u8] {
+    /// Returns, for each token of an item, how many items share it.
+    pub(crate) fn sharing(&self, item: Item) -> &[Sharing] {
         &self.sharing[self.range(item)]
     }
 
-    /// Returns the digits of the token with this number, or `None` if it has none.
-    pub(crate) fn digits(&self, number: u32) -> Option<&str> {
-        self.digits.get(&number).map(|digits| &**digits)
+    /// Returns the numbers with digits in the question of an item, each with its position in the item.
+    pub(crate) fn with_digits(&self, item: Item) -> impl Iterator<Item = (u32, &Number)> + Clone {
+        let (start, end) = (self.before(item).tokens as u32, self.ends(item).question as u32);
+        let from = self.numbers.digits.partition_point(|number| number.at < start);
+        let numbers = self.numbers.digits[from..].iter().take_while(move |number| number.at < end);
+        numbers.map(move |number| (number.at - start, number))
+    }
+
+    /// Returns the position and the value of each number in words in the question of an item.
+    pub(crate) fn in_words(&self, item: Item) -> impl Iterator<Item = (u32, u64)> {
+        let (start, end) = (self.before(item).tokens as u32, self.ends(item).question as u32);
+        let from = self.numbers.words.partition_point(|(at, _)| *at < start);
+        let numbers = self.numbers.words[from..].iter().take_while(move |(at, _)| *at < end);
+        numbers.map(move |&(at, value)| (at - start, value))
     }
 
     /// Returns the number of tokens in an item's question.
     pub fn question_len(&self, item: Item) -> usize {
         self.ends(item).question - self.before(item).tokens
+    }
+
+    /// Returns the maximum number of words in the choices or the answer of an item beside its question.
+    pub(crate) fn most_beside(&self, item: Item) -> f32 {
+        self.ends(item).beside
     }
 
     /// Returns the token numbers of each choice of an item.
@@ -468,6 +536,33 @@ fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
 }
 
+/// Sorts rows by their hash; rows with equal hashes keep their order. Hashes are evenly distributed, so nearly all rows that differ fall into
+/// different buckets.
+fn sorted_by_hash<T: Copy + Default>(rows: &[T], hash: impl Fn(&T) -> u64) -> Vec<T> {
+    let shift = 64 - (rows.len().max(2) as u64).ilog2();
+    let bucket = |row: &T| (hash(row) >> shift) as usize;
+    let mut places = vec![0u32; (u64::MAX >> shift) as usize + 2];
+    rows.iter().for_each(|row| places[bucket(row) + 1] += 1);
+    for at in 1..places.len() {
+        places[at] += places[at - 1];
+    }
+    let mut sorted = vec![T::default(); rows.len()];
+    for row in rows {
+        let place = &mut places[bucket(row)];
+        sorted[*place as usize] = *row;
+        *place += 1;
+    }
+    // `places[bucket]` is the end of the bucket now.
+    let mut start = 0;
+    for &end in &places[..places.len() - 1] {
+        if end - start > 1 {
+            sorted[start as usize..end as usize].sort_by_key(&hash);
+        }
+        start = end;
+    }
+    sorted
+}
+
 /// Returns `R` raised to the power `tokens`.
 fn power(tokens: usize) -> u64 {
     (0..tokens).fold(1, |power: u64, _| power.wrapping_mul(R))
@@ -521,8 +616,7 @@ struct Vocabulary {
 
 impl Vocabulary {
     fn new(hashes: &[u64]) -> Vocabulary {
-        let mut sorted = hashes.to_vec();
-        sorted.sort_unstable();
+        let sorted = sorted_by_hash(hashes, |&hash| hash);
         let mut distinct: Vec<(usize, u64)> =
             sorted.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
         // Sorts by frequency, so that frequent tokens are close together in memory.

@@ -27,4 +27,4 @@ pub use items::{Builder, Item, Items, LEAST_TOKENS, NGRAM, SHARED};
 pub use places::{Bound, raw_places};
 pub use score::Weights;
 pub use search::{Search, Span};
-pub use words::{LEAST_WORDS, Words};
+pub use words::{LEAST_WORDS, Words, wording};

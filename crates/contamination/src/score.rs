@@ -18,15 +18,18 @@ impl Weights {
 
 impl Items {
     /// Returns the weight of the question's tokens that a span contains, as a share of the weight of all, from 0 to 1. Each weight is divided
-    /// by the number of items that share the token. Numbers that may be written in words are not counted.
+    /// by the number of items that share the token. Tokens of an n-gram in too many items are counted only if the question has no others.
+    /// Numbers that may be written in words are not counted.
     pub fn score(&self, item: Item, covered: &[u64], unread: &[u64], weights: &Weights) -> f64 {
         let (mut all, mut found) = (0.0, 0.0);
         let question = &self.tokens(item)[..self.question_len(item)];
-        for ((&token, &sharing), at) in question.iter().zip(self.sharing(item)).zip(0..) {
-            if has(unread, at) {
+        let sharing = &self.sharing(item)[..question.len()];
+        let has_own = sharing.iter().any(|token| token.is_only_own());
+        for ((&token, sharing), at) in question.iter().zip(sharing).zip(0..) {
+            if has(unread, at) || has_own && !sharing.is_only_own() {
                 continue;
             }
-            let weight = weights.0[token as usize] / f64::from(sharing.max(1));
+            let weight = weights.0[token as usize] / f64::from(sharing.items().max(1));
             all += weight;
             if has(covered, at) {
                 found += weight;
@@ -77,5 +80,34 @@ mod tests {
         // The last two tokens of the opening are in n-grams of this item alone.
         let score = items.score(0, &[0b1111], &[0], &weights);
         assert!((score - 1.0 / 9.0).abs() < 1e-12, "{score}");
+    }
+
+    #[test]
+    fn an_instruction_weighs_nothing() {
+        let instruction: Vec<u64> = (1..44).collect();
+        for own in [10, 15, 20] {
+            let mut builder = Builder::new(5);
+            for item in 1..=40 {
+                let own: Vec<u64> = (0..own).map(|at| 1000 * item + at).collect();
+                builder.push(&Words::made(&[&instruction[..], &own, &instruction].concat()), &[], &[]);
+            }
+            let items = builder.build();
+            let weights = Weights::new(0, &vec![0; items.vocabulary()]);
+            let bits = |from: usize, to: usize| {
+                let mut bits = [0; 2];
+                (from..to).for_each(|at| bits[at / 64] |= 1 << (at % 64));
+                bits
+            };
+            assert_eq!(items.score(0, &bits(43, 43 + own as usize), &[0; 2], &weights), 1.0);
+            assert_eq!(items.score(0, &bits(0, 43), &[0; 2], &weights), 0.0);
+        }
+        // A question of shared words is compared by them.
+        let mut builder = Builder::new(5);
+        for item in 1..=40 {
+            builder.push(&Words::made(&instruction[..9]), &[Words::made(&[1000 * item, 1000 * item + 1])], &[]);
+        }
+        let items = builder.build();
+        let weights = Weights::new(0, &vec![0; items.vocabulary()]);
+        assert_eq!(items.score(0, &[0b1_1111_1111], &[0], &weights), 1.0);
     }
 }

@@ -1,6 +1,7 @@
 //! Finds spans of a text that contain an item. N-grams that the text and an item share show where to look; there, the item is aligned with
 //! the text.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use dupsift_text::{Analysis, Token};
@@ -9,7 +10,7 @@ use crate::align::Aligner;
 use crate::compare::Comparison;
 use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 use crate::label::each_without_labels;
-use crate::words::digits;
+use crate::words::{in_words, with_digits};
 
 /// Describes a span: a stretch of text that contains words of an item's question in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,9 +126,9 @@ impl<'i> Search<'i> {
         if candidates.is_empty() {
             return Vec::new();
         }
-        let digits = digits(text);
         let Search { items, numbers, core_places, aligner, .. } = self;
-        let comparison = Comparison { items, tokens, numbers, digits: &digits };
+        let (with_digits, in_words) = (LazyCell::new(|| with_digits(text)), LazyCell::new(|| in_words(text)));
+        let comparison = Comparison { items, tokens, numbers, with_digits: &|| &with_digits, in_words: &|| &in_words };
         let place = |core: u32| core_places[core as usize];
         let mut spans: Vec<Span> = Vec::new();
         for found in &candidates {
@@ -219,7 +220,12 @@ impl<'i> Joins<'i> {
             // No span covers more tokens than all n-grams together, so long items that share only a sentence with the text are dropped
             // at this point.
             list_begins(parts, begins);
-            if covered_tokens(begins, length) < least {
+            // A text that has n-grams of the choices alone has no span of the question, unless the question is short.
+            let question = items.question_len(item) as u32;
+            let is_enough = |begins: &[u32]| {
+                covered_tokens(begins, length) >= least && (begins[0] < question || question < 2 * length)
+            };
+            if !is_enough(begins) {
                 continue;
             }
             pieces.clear();
@@ -243,7 +249,7 @@ impl<'i> Joins<'i> {
                 near.sort_unstable_by_key(|&(_, number)| number);
                 let distinct = near.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
                 list_begins(distinct, begins);
-                if covered_tokens(begins, length) >= least {
+                if is_enough(begins) {
                     candidates.push(Candidate { item, tokens: first..last + length, begins: begins.clone() });
                 }
             }
@@ -280,7 +286,7 @@ mod tests {
     }
 
     fn words(text: &str) -> Words {
-        Words::of(&pipeline().analyse(text))
+        Words::of_question(&pipeline().analyse(text))
     }
 
     fn spans_of(items: &Items, text: &str) -> Vec<Span> {
@@ -368,6 +374,42 @@ mod tests {
         let is_variant = |text: &str| spans_of(&items, text).iter().map(|span| span.is_variant).collect::<Vec<_>>();
         assert_eq!(is_variant(&chinese.replace("14", "15")), [true]);
         assert_eq!(is_variant(&chinese.replace("14", "十四")), [false]);
+    }
+
+    #[test]
+    fn decimal_points_signs_and_numbers_in_words_make_variants() {
+        let is_variant = |item: &str, text: &str| {
+            let spans = spans_of(&built(&[(item, &[], "")]), text);
+            spans.iter().map(|span| span.is_variant).collect::<Vec<_>>()
+        };
+        let decimal = "The tank in the cellar of the old house holds 72.5 liters of water. How many buckets are that?";
+        assert_eq!(is_variant(decimal, &decimal.replace("72.5", "725")), [true]);
+        assert_eq!(is_variant(decimal, &decimal.replace("72.5", "72,50")), [false]);
+        assert_eq!(is_variant(decimal, &decimal.replace("72.5", "7 2.5")), [true]);
+        let sign = "Solve the equation 3x+5 = 20 for the unknown x and write the steps of the solution down.";
+        assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x-5")), [true]);
+        assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x \u{2212} 5")), [true]);
+        assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x + 5")), [false]);
+        let frost = "The temperature in the village fell to -5 degrees during the night. What is it in kelvins?";
+        assert_eq!(is_variant(frost, &frost.replace("-5", "5")), [true]);
+        assert_eq!(is_variant(frost, &frost.replace("-5", "\u{2212}5")), [false]);
+        let range = "The shop on the corner sells 10-15 loaves of bread every hour. How many hours until all are sold?";
+        assert_eq!(is_variant(range, &range.replace("10-15", "10 to 15")), [false]);
+        let english =
+            "A baker packs fourteen rolls in each of the boxes and gives away two rolls. How many rolls are left?";
+        assert_eq!(is_variant(english, english), [false]);
+        assert_eq!(is_variant(english, &english.replace("fourteen", "fifteen")), [true]);
+        assert_eq!(is_variant(english, &english.replace("fourteen", "14")), [false]);
+        assert_eq!(is_variant(english, &english.replace("fourteen", "round")), [false]);
+        let russian =
+            "Пекарь кладет двадцать три булки в каждую коробку и отдает коробки в школу на холме. Сколько осталось?";
+        assert_eq!(is_variant(russian, &russian.replace("двадцать три", "тридцать одну")), [true]);
+        assert_eq!(is_variant(russian, &russian.replace("двадцать три", "двадцать две")), [true]);
+        assert_eq!(is_variant(russian, &russian.replace("двадцать три", "двадцати трех")), [false]);
+        let chinese = "面包师在盒子里放十二个面包，然后把面包送给山上的学校，还剩多少个面包？";
+        assert_eq!(is_variant(chinese, &chinese.replace("十二", "十五")), [true]);
+        assert_eq!(is_variant(chinese, &chinese.replace("十二", "二十")), [true]);
+        assert_eq!(is_variant(chinese, chinese), [false]);
     }
 
     #[test]

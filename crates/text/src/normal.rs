@@ -4,7 +4,8 @@
 //! and stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point).
 //! Each piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is collapsed. No step
 //! changes a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
-//! Exponents, indices and fractions next to a digit are separated from it, so that NFKC does not turn 10⁶ into 106 or 1½ into 11⁄2.
+//! Exponents, indices, fractions and numbers in circles next to a digit are separated from it, so that NFKC does not turn 10⁶ into 106, 1½
+//! into 11⁄2 or 3⑤ into 35.
 //!
 //! Most pieces contain only ASCII, basic Cyrillic and Han characters, and their punctuation. Such a piece is copied in lowercase
 //! (`text/simd/`); punctuation and white space are looked up in a small table (`plain`). A piece that contains any other character is
@@ -282,48 +283,61 @@ fn push_any(piece: &str, out: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// The position of a digit relative to the line, or [`Position::Other`] for a character that NFKC does not turn into a digit.
+/// The position of a digit relative to the line, or [`Position::Other`] if NFKC does not make a digit of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Line,
     Superscript,
     Subscript,
     Fraction,
+    /// A number in a circle, or with a mark or a word after it.
+    Enclosed,
     Other,
 }
 
-/// Returns the position of a character. The signs, brackets and letters of exponents and indices count as digits.
-fn position(c: char) -> Position {
+/// Returns the positions in which a character begins and ends. The signs, brackets and letters of exponents and indices count as digits.
+fn positions(c: char) -> [Position; 2] {
     match c {
-        '0'..='9' | '\u{FF10}'..='\u{FF19}' | '\u{1D7CE}'..='\u{1D7FF}' => Position::Line,
-        '²' | '³' | '¹' | '\u{2070}'..='\u{207F}' => Position::Superscript,
-        '\u{2080}'..='\u{208E}' => Position::Subscript,
-        '¼'..='¾' | '\u{2150}'..='\u{215F}' | '\u{2189}' => Position::Fraction,
-        _ => Position::Other,
+        '0'..='9' | '\u{FF10}'..='\u{FF19}' | '\u{1D7CE}'..='\u{1D7FF}' | '\u{1FBF0}'..='\u{1FBF9}' => {
+            [Position::Line; 2]
+        }
+        '²' | '³' | '¹' | '\u{2070}'..='\u{207F}' => [Position::Superscript; 2],
+        '\u{2080}'..='\u{208E}' => [Position::Subscript; 2],
+        '¼'..='¾' | '\u{2150}'..='\u{215F}' | '\u{2189}' => [Position::Fraction; 2],
+        '①'..='⑳' | '⒈'..='⒛' | '⓪' | '㉑'..='㉟' | '㊱'..='㊿' | '\u{1F100}'..='\u{1F10A}' => {
+            [Position::Enclosed; 2]
+        }
+        // Months, hours and days, which end with a word.
+        '㋀'..='㋋' | '㍘'..='㍰' | '㏠'..='㏾' => [Position::Enclosed, Position::Other],
+        // Units of areas, volumes and accelerations.
+        '㍸' | '㍹' | '㎟'..='㎦' | '㎨' | '㎯' => [Position::Other, Position::Superscript],
+        _ => [Position::Other; 2],
     }
 }
 
 /// Returns the text with a mark between two digits in different positions, which NFKC would otherwise join to a different number: `10^6`
-/// for 10⁶, `10_2` for 10₂ and `1 1⁄2` for 1½. A digit on the line is preceded by a space, which leaves the number of visible bytes
-/// independent of the characters that follow.
+/// for 10⁶, `10_2` for 10₂, `1 1⁄2` for 1½ and `3 5` for 3⑤. Where the mark is a space, the number of visible bytes is independent of the
+/// characters that follow.
 fn separated(text: &str) -> Cow<'_, str> {
-    let is_raised = |c: char| c > '\u{7F}' && !matches!(position(c), Position::Line | Position::Other);
+    let is_raised = |c: char| {
+        c > '\u{7F}' && positions(c).iter().any(|position| !matches!(position, Position::Line | Position::Other))
+    };
     if !text.contains(is_raised) {
         return Cow::Borrowed(text);
     }
     let (mut out, mut before) = (String::with_capacity(text.len() + 8), Position::Other);
     for c in text.chars() {
-        let here = position(c);
-        if before != Position::Other && (before != here || here == Position::Fraction) {
+        let [here, end] = positions(c);
+        if before != Position::Other && (before != here || matches!(here, Position::Fraction | Position::Enclosed)) {
             match here {
                 Position::Superscript => out.push('^'),
                 Position::Subscript => out.push('_'),
-                Position::Line | Position::Fraction => out.push(' '),
+                Position::Line | Position::Fraction | Position::Enclosed => out.push(' '),
                 Position::Other => {}
             }
         }
         out.push(c);
-        before = here;
+        before = end;
     }
     Cow::Owned(out)
 }

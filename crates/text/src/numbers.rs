@@ -4,15 +4,20 @@ use std::borrow::Cow;
 
 /// The thousands separators, except the comma.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
+/// The character between the numerator and the denominator of a fraction.
+const FRACTION_SLASH: &str = "\u{2044}";
+/// The signs of exponents.
+const EXPONENT_SIGNS: [&str; 3] = ["+", "-", "\u{2212}"];
 /// The maximum number of three-digit groups in a number. A longer sequence of groups is a list of numbers.
 const MAX_GROUPS: usize = 3;
 
 /// Returns the numbers in normalized text, in order and as written. A number consists of digits, with a single `.`, `,` or `:` between two
 /// digits. A number may contain groups of three digits, each after a space or an apostrophe (`1 200`), unless the next word is also a
-/// number, as in a list.
+/// number, as in a list. An exponent or a fraction belongs to the number before it.
 ///
 /// ```text
 /// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3), 1 200" -> 1.2.3  15.03.2024  12:30  1,5  3  1 200
+/// "10^6, 10^−6, 1 1⁄2" -> 10^6  10^−6  1 1⁄2
 /// ```
 pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
@@ -30,16 +35,39 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
         while digit(at) || (at > start && matches!(bytes.get(at), Some(b'.' | b',' | b':')) && digit(at + 1)) {
             at += 1;
         }
-        // The number consists of ASCII characters, so both ends are character boundaries.
+        if at > start {
+            at = exponent_end(bytes, at).or_else(|| fraction_end(bytes, at)).unwrap_or(at);
+        }
+        // The number begins and ends with ASCII characters, so both ends are character boundaries.
         (at > start).then(|| &text[start..at])
     })
+}
+
+/// Returns the number of digits at a position.
+fn digits_at(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Returns the end of the exponent after a number that ends at `end`, if there is one.
+fn exponent_end(bytes: &[u8], end: usize) -> Option<usize> {
+    let exponent = bytes[end..].strip_prefix(b"^")?;
+    let sign = EXPONENT_SIGNS.iter().find(|sign| exponent.starts_with(sign.as_bytes())).map_or(0, |sign| sign.len());
+    let start = end + 1 + sign;
+    Some(start + digits_at(bytes, start)).filter(|end| *end > start)
+}
+
+/// Returns the end of the fraction after a number that ends at `end`, if there is one: `⁄2` after 1, or ` 1⁄2`.
+fn fraction_end(bytes: &[u8], end: usize) -> Option<usize> {
+    let numerator = if bytes[end..].starts_with(b" ") { 1 + digits_at(bytes, end + 1) } else { 0 };
+    let start = end + numerator + FRACTION_SLASH.len();
+    let is_fraction = numerator != 1 && bytes[end + numerator..].starts_with(FRACTION_SLASH.as_bytes());
+    is_fraction.then(|| start + digits_at(bytes, start)).filter(|end| *end > start)
 }
 
 /// Returns the end of the number that begins at `start`, if the number uses a space or an apostrophe as its thousands separator. Such a
 /// number consists of one to three digits, up to [`MAX_GROUPS`] groups of three digits, and an optional fraction.
 fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
-    let digits =
-        |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = |from: usize| digits_at(bytes, from);
     let first = digits(start);
     let in_word = start > 0 && bytes[start - 1].is_ascii_alphanumeric();
     let behind_number = start > 1 && bytes[start - 1] == b' ' && bytes[start - 2].is_ascii_digit();
@@ -58,11 +86,15 @@ fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     if before_digit(end, b".,") {
         end += 1 + digits(end + 1);
     }
-    ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ")).then_some(end)
+    let is_numerator = bytes[end..].starts_with(FRACTION_SLASH.as_bytes());
+    ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ") && !is_numerator).then_some(end)
 }
 
 /// Removes the thousands separators from a number returned by [`numbers`], so that `1,200`, `1 200` and `1200` are equal.
 pub fn value(number: &str) -> Cow<'_, str> {
+    if number.contains(FRACTION_SLASH) {
+        return Cow::Borrowed(number);
+    }
     if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
         return Cow::Owned(number.replace(mark, ""));
     }
@@ -116,9 +148,21 @@ mod tests {
         assert!(of("нет, no: ни.одного").is_empty() && of("").is_empty());
     }
 
+    #[test]
+    fn exponents_and_fractions_belong_to_the_number_before_them() {
+        let of = |text: &'static str| numbers(text).map(value).collect::<Vec<_>>();
+        assert_eq!(of("10^6 10^-6 10^\u{2212}6 10^+6"), ["10^6", "10^-6", "10^\u{2212}6", "10^+6"]);
+        assert_eq!(of("1.5^2, 2^n, 2^ 5, x^2"), ["1.5^2", "2", "2", "5", "2"]);
+        assert_eq!(
+            of("1 1\u{2044}2, 1\u{2044}2; 3 100\u{2044}200"),
+            ["1 1\u{2044}2", "1\u{2044}2", "3 100\u{2044}200"]
+        );
+        assert_eq!(of("1 \u{2044}2 3\u{2044}x 4 5"), ["1", "2", "3", "4", "5"]);
+    }
+
     proptest::proptest! {
         #[test]
-        fn each_begins_and_ends_with_a_digit(text in "[0-9.,: 'a年]{0,20}") {
+        fn each_begins_and_ends_with_a_digit(text in "[0-9.,: 'a年^\u{2212}\u{2044}-]{0,20}") {
             for number in numbers(&text) {
                 let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
                 proptest::prop_assert!(digit(number.as_bytes().first()) && digit(number.as_bytes().last()));

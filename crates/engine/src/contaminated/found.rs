@@ -22,7 +22,7 @@ struct Row {
     length: U32,
 }
 
-/// The row that records the text of a document with spans. Rows are grouped by text.
+/// The row that records the wording of a document with spans. Rows are grouped by wording.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct TextRow {
@@ -77,7 +77,7 @@ impl Finding {
         [self.rows.writer(), self.texts.writer()]
     }
 
-    /// Adds the text of a document with spans, by its hash.
+    /// Adds the wording of a document with spans, by its hash.
     pub fn push_text(&self, writer: &mut Writer<'_>, doc: u64, hash: u64) -> Result<()> {
         writer.push(TextRow { hash: hash.into(), doc: doc.into() }.as_bytes())
     }
@@ -122,7 +122,7 @@ impl Found {
         self.rows.spilled_bytes() + self.rest.bytes().len() as u64
     }
 
-    /// Returns the documents with spans whose text is that of an earlier document.
+    /// Returns the documents with spans whose words, except numbers, are those of an earlier document.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.

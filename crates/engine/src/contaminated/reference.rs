@@ -204,7 +204,7 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
     let mut builder = Builder::new(options.ngram);
     let (mut bytes, mut known, mut seen) = (0, Vec::with_capacity(read.len()), HashSet::new());
     for one in read {
-        bytes += one.known_bytes();
+        bytes += one.known_bytes() + one.question.number_bytes();
         let suite = suites.partition_point(|name| *name < one.suite);
         let texts = one.answer.texts(meanings[suite]);
         let answers: Vec<_> = texts.into_iter().map(|text| Words::of(&session.pipeline.analyse(text))).collect();
@@ -304,7 +304,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                 let item = Read {
                     doc,
                     hash: written.fold(0, |hash, text| hash128(text.as_bytes()) ^ u128::rotate_left(hash, 1)),
-                    question: Words::of(&session.pipeline.analyse(text)),
+                    question: Words::of_question(&session.pipeline.analyse(text)),
                     choices: match has_choices {
                         true => Vec::new(),
                         false => choices.iter().map(|choice| Words::of(&session.pipeline.analyse(choice))).collect(),

@@ -6,7 +6,7 @@ use super::found::{Finding, Found};
 use super::reference::Reference;
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::session::Session;
-use dupsift_contamination::{Search, Weights};
+use dupsift_contamination::{Search, Weights, wording};
 use dupsift_core::error::Result;
 use dupsift_files::io::Want;
 use dupsift_files::tables::{IdsSeen, LostValues};
@@ -75,7 +75,7 @@ pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> 
                 let spans = thread.search.spans(&document);
                 let ([rows, texts], doc) = (&mut thread.found, batch.doc(row));
                 if !spans.is_empty() {
-                    finding.push_text(texts, doc, document.raw_hash() as u64)?;
+                    finding.push_text(texts, doc, wording(&document))?;
                 }
                 for span in spans {
                     finding.push(rows, doc, &span)?;

@@ -45,7 +45,7 @@ pub struct Tally {
     pub variants: u64,
     /// The item's highest score.
     pub score: f64,
-    /// The number of documents with different texts that contain the item, but neither its answer nor another item.
+    /// The number of documents with different words, not counting numbers, that contain the item, but neither its answer nor another item.
     bare: u64,
 }
 

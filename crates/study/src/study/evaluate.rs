@@ -22,7 +22,7 @@ use super::evaluated_removal;
 use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport, TruthReport};
 use super::finished::{EVALUATION, Finished};
 use super::texts::{Correct, Texts};
-use super::truth::Truth;
+use super::truth::{Truth, is_next};
 use super::truth_files::TruthFiles;
 use super::truth_ids::resolve;
 use dupsift_algorithms::measure::Retrieval;
@@ -233,7 +233,8 @@ fn measure(
     // exactly the pairs within its clusters.
     let all_within = one.pairs.saturating_sub(one.templates) == clusters.pairs;
     if !all_written && all_within {
-        (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
+        report.pairs_undecided = clusters.undecided_pairs(session, truth)?;
+        (report.pairs, report.pages) = (clusters.pairs.saturating_sub(report.pairs_undecided), clusters.pages);
         (report.pairs_true, report.pages_true) = clusters.true_pairs(session, (truth, texts))?;
     } else {
         let (pairs, table) = (finished.pairs(&report.label)?, finished.pair_table(&report.label));
@@ -262,13 +263,17 @@ pub(super) fn measure_pairs(
     let detected = AtomicBits::new(session.engine.dir, &format!("{}-detected", report.label), documents as usize)?;
     let correct = Correct::new(session, &report.label)?;
     let mut checker = truth.checker();
-    let mut take = |a: u64, b: u64| {
-        report.pairs += 1;
-        if checker.is_true(a, b) {
-            report.pairs_true += 1;
-            correct.add(texts, a, b);
+    let mut take = |a: u64, b: u64| match checker.check(a, b) {
+        None => report.pairs_undecided += 1,
+        Some(is_true) => {
+            report.pairs += 1;
+            if is_true {
+                report.pairs_true += 1;
+                correct.add(texts, a, b);
+            }
         }
     };
+    let mut undecided = truth.undecided().peekable();
     let (link, width) = (Link::new(session), 2 * doc_width(documents));
     let name = format!("{}-texts", report.label);
     let of_texts = session.engine.ordered(documents, &name, width, width, width / 2, 0)?;
@@ -285,8 +290,10 @@ pub(super) fn measure_pairs(
             });
         }
         before = Some(this);
-        detected.set(pair.a as usize);
-        detected.set(pair.b as usize);
+        if !is_next(&mut undecided, this) {
+            detected.set(pair.a as usize);
+            detected.set(pair.b as usize);
+        }
         if texts.any() {
             texts.pair(pair.a, pair.b, |a, b| link.push(&mut writer, a, b))?;
         } else {

@@ -128,6 +128,20 @@ impl EvaluatedClusters {
         Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.to_owned() })
     }
 
+    /// Returns the number of undecided pairs within the clusters, which must have been read with `of_pairs`.
+    ///
+    /// # Errors
+    /// Returns an error if the run is interrupted.
+    pub fn undecided_pairs(&self, session: &Session<'_>, truth: &Truth) -> Result<u64> {
+        let mut pairs = 0;
+        for (a, b) in truth.undecided_texts() {
+            session.engine.go_on()?;
+            let cluster = self.cluster_of.get(a);
+            pairs += u64::from(cluster > 0 && cluster == self.cluster_of.get(b));
+        }
+        Ok(pairs)
+    }
+
     /// Returns the number of true pairs within the clusters, and the number of documents in these pairs.
     ///
     /// # Panics

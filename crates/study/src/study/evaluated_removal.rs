@@ -95,7 +95,8 @@ pub fn removed(
     let rows = clusters(session, &sorted, true);
     let clusters = EvaluatedClusters::of(session, finished, (truth, texts), (REMOVED, &table), rows, true)?;
     let mut report = EvaluatedReport { label: REMOVED.into(), ..EvaluatedReport::default() };
-    (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
+    report.pairs_undecided = clusters.undecided_pairs(session, truth)?;
+    (report.pairs, report.pages) = (clusters.pairs.saturating_sub(report.pairs_undecided), clusters.pages);
     (report.pairs_true, report.pages_true) = clusters.true_pairs(session, (truth, texts))?;
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, truth.report.pairs).into();
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, truth.report.pages).into();

@@ -56,10 +56,10 @@ pub struct TruthReport {
     /// The number of rows that are labeled as different documents. Their pairs are not true.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub different_rows: u64,
-    /// The number of rows that are skipped because they are labeled as unsure.
+    /// The number of rows that are labeled as unsure. Their pairs count neither way.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unsure_rows: u64,
-    /// The number of rows that are skipped because their label is empty.
+    /// The number of rows whose label is empty. Their pairs count neither way.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unlabeled_rows: u64,
     /// The rejected rows, which are listed in `evaluation/rejected/`.
@@ -114,6 +114,9 @@ pub struct EvaluatedReport {
     pub pairs: u64,
     /// The number of reported pairs that are true.
     pub pairs_true: u64,
+    /// The number of reported pairs that are labeled as unsure, or whose label is empty. They are not in `pairs`, and count neither way.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pairs_undecided: u64,
     /// The number of unwritten pairs in groups larger than `--max-group`. Unless the algorithm's pairs are exactly the pairs within its
     /// clusters, the figures that depend on unwritten pairs are null: all pagewise figures, and all pairwise figures except precision,
     /// which is measured on the written pairs.

@@ -12,7 +12,7 @@ use std::iter::Peekable;
 
 use super::evaluation_report::TruthReport;
 use super::texts::Texts;
-use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved};
+use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved, UNDECIDED};
 use dupsift_algorithms::stage::connect::Forest;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as, thousands};
@@ -36,6 +36,10 @@ pub struct Truth {
     width: usize,
     /// The sorted true pairs, if the truth consists of pairs.
     listed: Option<FrozenHeap>,
+    /// The sorted pairs that are labeled as unsure or not labeled, except true pairs.
+    undecided: Option<FrozenHeap>,
+    /// The same pairs after [`Truth::count_texts`].
+    undecided_texts: Option<FrozenHeap>,
     /// The documents in true pairs.
     pub pages: AtomicBits,
     /// The number of the first document in the true cluster of each document, plus one; 0 for the first document itself
@@ -54,6 +58,8 @@ impl Truth {
             link: Link::new(session),
             width: 2 * doc_width(documents),
             listed: None,
+            undecided: None,
+            undecided_texts: None,
             pages: AtomicBits::new(session.engine.dir, "true-pages", documents as usize)?,
             firsts: array("true-firsts")?,
             sizes: array("true-sizes")?,
@@ -101,17 +107,25 @@ impl Truth {
     /// Reads pairs from records of (row, side, document). Two documents with the same row form a pair.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
-        let pairs =
-            session.engine.ordered(session.documents(), "true-pairs", self.width, self.width, half, rows.rows() / 2)?;
+        let shuffle =
+            |name| session.engine.ordered(session.documents(), name, self.width, self.width, half, rows.rows() / 2);
+        let (pairs, undecided) = (shuffle("true-pairs")?, shuffle("undecided-pairs")?);
         let counts = session.engine.work(
             rows.partitions(),
-            || Ok((pairs.writer(), 0, 0)),
-            |(writer, complete, selfs), partition| {
+            || Ok((pairs.writer(), undecided.writer(), [0; 3])),
+            |(writer, undecided, [complete, selfs, skipped]), partition| {
                 let records = rows.load(partition, session.engine.budget.a_thread)?;
                 for row in records.groups().filter(|row| row.len() == 2) {
                     session.engine.go_on()?;
                     let doc = |at: usize| number(&records.record(at)[PLACE_BYTES..]);
                     let (a, b) = (doc(row.start), doc(row.start + 1));
+                    if records.record(row.start)[PLACE_BYTES - 1] & UNDECIDED != 0 {
+                        *skipped += 1;
+                        if a != b {
+                            link.push(undecided, a.min(b), a.max(b))?;
+                        }
+                        continue;
+                    }
                     *complete += 1;
                     if a == b {
                         *selfs += 1;
@@ -121,16 +135,21 @@ impl Truth {
                 }
                 rows.remove(partition)
             },
-            |(mut writer, complete, selfs)| writer.flush().map(|()| (complete, selfs)),
+            |(mut writer, mut undecided, counts)| {
+                undecided.flush()?;
+                writer.flush().map(|()| counts)
+            },
         )?;
-        let (complete, selfs) = counts.iter().fold((0u64, 0u64), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let [complete, selfs, skipped] =
+            counts.iter().fold([0u64; 3], |sum, one| [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]]);
         let different = self.list_pairs(session.engine, &pairs.finish()?)?;
+        self.undecided = Some(self.list_undecided(session.engine, &undecided.finish()?)?);
         self.point_to_firsts();
         let report = &mut self.report;
         report.pairs = different;
         report.self_pairs = selfs;
         report.repeated_rows = complete - selfs - different;
-        report.unknown_rows = report.rows - report.rejections.rows - report.other_rows() - complete;
+        report.unknown_rows = report.rows - report.rejections.rows - report.different_rows - skipped - complete;
         Ok(())
     }
 
@@ -141,9 +160,16 @@ impl Truth {
             forest.union(a, b);
             self.pages.set(a as usize);
             self.pages.set(b as usize);
+            true
         })?;
         self.listed = Some(listed);
         Ok(different)
+    }
+
+    /// Lists the distinct undecided pairs in order, without true pairs.
+    fn list_undecided(&self, engine: &Engine<'_>, pairs: &Sorted) -> Result<FrozenHeap> {
+        let mut checker = Checker { truth: self, listed: self.listed().map(Iterator::peekable), undecided: None };
+        list(engine, pairs, self.link, self.width, |a, b| !checker.is_true(a, b)).map(|(listed, _)| listed)
     }
 
     /// Points each document to the first document in its component, and counts the components and the documents in each.
@@ -241,24 +267,24 @@ impl Truth {
             self.report.pairs = pairs;
             return Ok(());
         };
-        let (link, half) = (self.link, self.width / 2);
-        let pairs = session.engine.ordered(
-            session.documents(),
-            "true-texts",
-            self.width,
-            self.width,
-            half,
-            self.report.pairs,
-        )?;
-        let mut writer = pairs.writer();
-        for (a, b) in listed {
-            session.engine.go_on()?;
-            texts.pair(a, b, |a, b| link.push(&mut writer, a, b))?;
-        }
-        writer.flush()?;
-        drop(writer);
-        let (listed, different) = list(session.engine, &pairs.finish()?, link, self.width, |_, _| {})?;
+        let (link, width) = (self.link, self.width);
+        let of_texts = |name: &str, listed: Listed<'_>| {
+            let pairs =
+                session.engine.ordered(session.documents(), name, width, width, width / 2, self.report.pairs)?;
+            let mut writer = pairs.writer();
+            for (a, b) in listed {
+                session.engine.go_on()?;
+                texts.pair(a, b, |a, b| link.push(&mut writer, a, b))?;
+            }
+            writer.flush()?;
+            drop(writer);
+            pairs.finish()
+        };
+        let undecided = of_texts("undecided-texts", self.read(&self.undecided))?;
+        let pairs = of_texts("true-texts", listed)?;
+        let (listed, different) = list(session.engine, &pairs, link, width, |_, _| true)?;
         (self.listed, self.report.pairs) = (Some(listed), different);
+        self.undecided_texts = Some(self.list_undecided(session.engine, &undecided)?);
         Ok(())
     }
 
@@ -274,24 +300,39 @@ impl Truth {
 
     /// Returns the true pairs in order, if the truth consists of pairs.
     pub fn listed(&self) -> Option<Listed<'_>> {
-        let records = self.listed.as_ref()?.bytes().chunks_exact(self.width);
-        let link = self.link;
-        Some(Box::new(records.map(move |one| link.read(one))))
+        self.listed.as_ref().map(|_| self.read(&self.listed))
     }
 
-    /// Returns a checker for pairs that are given in order.
+    /// Returns the pairs of documents that are neither true nor false, in order.
+    pub fn undecided(&self) -> Listed<'_> {
+        self.read(&self.undecided)
+    }
+
+    /// Returns the pairs of texts that are neither true nor false, in order.
+    pub fn undecided_texts(&self) -> Listed<'_> {
+        self.read(if self.undecided_texts.is_some() { &self.undecided_texts } else { &self.undecided })
+    }
+
+    fn read<'t>(&self, pairs: &'t Option<FrozenHeap>) -> Listed<'t> {
+        let (link, width) = (self.link, self.width);
+        let records = pairs.iter().flat_map(move |pairs| pairs.bytes().chunks_exact(width));
+        Box::new(records.map(move |one| link.read(one)))
+    }
+
+    /// Returns a checker for pairs of texts that are given in order.
     pub fn checker(&self) -> Checker<'_> {
-        Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
+        let undecided = Some(self.undecided_texts().peekable());
+        Checker { truth: self, listed: self.listed().map(Iterator::peekable), undecided }
     }
 }
 
-/// Lists distinct pairs in order, calls `each` for each pair, and returns the list and the number of pairs.
+/// Lists the distinct pairs in order for which `each` returns `true`, and returns the list and the number of pairs.
 fn list(
     engine: &Engine<'_>,
     pairs: &Sorted,
     link: Link,
     width: usize,
-    mut each: impl FnMut(u64, u64),
+    mut each: impl FnMut(u64, u64) -> bool,
 ) -> Result<(FrozenHeap, u64)> {
     let heap = Heap::new(engine.dir, "true-pairs-listed")?;
     let mut gathered = Vec::with_capacity(GATHERED_BYTES + width);
@@ -302,8 +343,10 @@ fn list(
             engine.go_on()?;
             let record = records.record(group.start);
             let (a, b) = link.read(record);
+            if !each(a, b) {
+                continue;
+            }
             different += 1;
-            each(a, b);
             gathered.extend_from_slice(record);
             if gathered.len() >= GATHERED_BYTES {
                 heap.append(&gathered)?;
@@ -342,17 +385,27 @@ pub type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
 pub struct Checker<'t> {
     truth: &'t Truth,
     listed: Option<Peekable<Listed<'t>>>,
+    undecided: Option<Peekable<Listed<'t>>>,
 }
 
 impl Checker<'_> {
+    /// Returns whether a pair is true, or `None` if it is undecided. The pairs of successive calls must be in ascending order.
+    pub fn check(&mut self, a: u64, b: u64) -> Option<bool> {
+        let is_undecided = self.undecided.as_mut().is_some_and(|undecided| is_next(undecided, (a, b)));
+        (!is_undecided).then(|| self.is_true(a, b))
+    }
+
     /// Returns whether a pair is true. The pairs of successive calls must be in ascending order.
-    pub fn is_true(&mut self, a: u64, b: u64) -> bool {
+    fn is_true(&mut self, a: u64, b: u64) -> bool {
         match &mut self.listed {
             None => self.truth.first(a) == self.truth.first(b),
-            Some(listed) => {
-                while listed.next_if(|pair| *pair < (a, b)).is_some() {}
-                listed.peek() == Some(&(a, b))
-            }
+            Some(listed) => is_next(listed, (a, b)),
         }
     }
+}
+
+/// Returns whether a sorted list contains a pair, and skips the pairs before it.
+pub fn is_next(listed: &mut Peekable<Listed<'_>>, pair: (u64, u64)) -> bool {
+    while listed.next_if(|before| *before < pair).is_some() {}
+    listed.peek() == Some(&pair)
 }

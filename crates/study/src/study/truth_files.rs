@@ -210,34 +210,27 @@ fn place(file: &FoundFile, (row, offset): (u64, Option<u64>)) -> Result<String> 
     }
 }
 
+/// Returns the error for a label that cannot be used. `what` follows the place of the row.
+fn unusable_label(file: &FoundFile, at: (u64, Option<u64>), what: &str) -> Error {
+    match place(file, at) {
+        Ok(place) => Error::wrong_value("truth", file.path.display(), format_args!("{place} {what}")),
+        Err(error) => error,
+    }
+}
+
 /// Returns the error for the first label of a file, if the rows before it have none.
 fn late_label(file: &FoundFile, at: (u64, Option<u64>), name: &str) -> Error {
-    let place = match place(file, at) {
-        Ok(place) => place,
-        Err(error) => return error,
-    };
-    Error::wrong_value(
-        "truth",
-        file.path.display(),
-        format_args!("{place} is the first with a {name}; expected a {name} in the first row of the file"),
-    )
+    unusable_label(file, at, &format!("is the first with a {name}; expected a {name} in the first row of the file"))
 }
 
 /// Returns the error for a value that is no label.
 fn not_a_label(file: &FoundFile, at: (u64, Option<u64>), name: &str, typed: &str) -> Error {
-    let place = match place(file, at) {
-        Ok(place) => place,
-        Err(error) => return error,
-    };
-    Error::wrong_value(
-        "truth",
-        file.path.display(),
-        format_args!(
-            "{place} has the {name} {:?}; expected 1, true, yes, same, right or duplicate for duplicates, 0, false, no, different or wrong \
-             for other pairs, or {UNSURE} or nothing to skip the pair",
-            shortened(typed)
-        ),
-    )
+    let what = format!(
+        "has the {name} {:?}; expected 1, true, yes, same, right or duplicate for duplicates, 0, false, no, different or wrong for other \
+         pairs, or {UNSURE} or nothing to skip the pair",
+        shortened(typed)
+    );
+    unusable_label(file, at, &what)
 }
 
 fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {

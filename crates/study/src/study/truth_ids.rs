@@ -20,8 +20,11 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row.
+/// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row, which
+/// is combined with [`UNDECIDED`].
 pub const PLACE_BYTES: usize = 9;
+/// Marks a row that is labeled as unsure, or not labeled.
+pub const UNDECIDED: u8 = 2;
 /// The number of bytes in the hash of a cluster's name.
 pub const CLUSTER_BYTES: usize = 16;
 
@@ -92,6 +95,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     let damaged = truth.read(|row, (file, in_file), values| {
         session.engine.go_on()?;
         report.rows += 1;
+        let undecided;
         let [first, second] = match values {
             Ok((values, label)) => {
                 match label {
@@ -100,9 +104,10 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
                     Label::Unsure => report.unsure_rows += 1,
                     Label::Empty => report.unlabeled_rows += 1,
                 }
-                if label != Label::Duplicate {
+                if label == Label::Different {
                     return Ok(true);
                 }
+                undecided = if label == Label::Duplicate { 0 } else { UNDECIDED };
                 values
             }
             Err(Rejection { reason, detail }) => {
@@ -116,13 +121,13 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
             }
         };
         record[HASH] = 1;
-        record[AFTER_TAG + 8] = 0;
+        record[AFTER_TAG + 8] = undecided;
         record[AFTER_TAG..AFTER_TAG + 8].copy_from_slice(&row.to_be_bytes());
         record[..HASH].copy_from_slice(&hash128(first.as_bytes()).to_be_bytes());
         if pairs {
             writer.push(&record)?;
             record[..HASH].copy_from_slice(&hash128(second.as_bytes()).to_be_bytes());
-            record[AFTER_TAG + 8] = 1;
+            record[AFTER_TAG + 8] = undecided | 1;
         } else {
             record[AFTER_PLACE..].copy_from_slice(&hash128(second.as_bytes()).to_be_bytes());
         }
@@ -281,7 +286,8 @@ fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>
     _ = truth.read(|row, _, values| {
         let here = |place: &&[u8; PLACE_BYTES]| number(&place[..8]) == row;
         for place in places.iter().skip(names.len()).take_while(here) {
-            names.push(values.as_ref().map_or("", |(values, _)| values[usize::from(place[8])]).to_string());
+            names
+                .push(values.as_ref().map_or("", |(values, _)| values[usize::from(place[8] & !UNDECIDED)]).to_string());
         }
         Ok(names.len() < places.len())
     })?;

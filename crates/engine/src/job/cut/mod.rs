@@ -88,7 +88,8 @@ pub fn cut(
     let order = Order::new(session, taken, decided)?;
     let repeats = saved.step(|keys| &keys.cut, || repeats(session, &order, rule, taken.text_bytes))?;
     let (cuts, costliest) = places::find(session, rule.cut, &repeats)?;
-    let emptied = cuts.emptied(session)?;
+    let compares = |a: u64, b: u64| order.are_compared(a, b);
+    let emptied = cuts.emptied(session, decided, &compares)?;
     let mut report = CutReport {
         cut: rule.cut.to_string(),
         characters_kept: order.characters(),
@@ -107,7 +108,7 @@ pub fn cut(
         Ok(())
     })?;
     report.costliest = costliest.into_iter().map(|one| one.report(session, ids)).collect();
-    removals::add_emptied(session, decided, &emptied, &cuts)?;
+    removals::add_emptied(session, decided, &emptied, &cuts, &compares)?;
     Ok(Some((cuts, report)))
 }
 

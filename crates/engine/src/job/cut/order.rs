@@ -81,8 +81,13 @@ impl Order {
     /// Returns whether two documents, given by their positions in the order, are compared with each other. Documents whose hashes are never
     /// equal are not considered.
     pub fn compares(&self, a: u64, b: u64) -> bool {
-        let scope = |place: u64| self.across.as_ref().map(|across| across.of(self.document(place)));
-        self.across.is_none() || scope(a) != scope(b)
+        self.across.is_none() || self.are_compared(self.document(a), self.document(b))
+    }
+
+    /// Returns whether two documents, which need not be kept, are compared with each other. Documents of different scopes that are never
+    /// compared are not considered.
+    pub fn are_compared(&self, a: u64, b: u64) -> bool {
+        self.across.as_ref().is_none_or(|across| across.of(a) != across.of(b))
     }
 
     /// Returns the number of kept documents.

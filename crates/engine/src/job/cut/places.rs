@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::costliest::{Costliest, Costly};
 use super::repeats::Repeats;
 use crate::job::pair::classes::number;
+use crate::job::write::removals::{self, Decided};
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{RowFilter, Want};
@@ -29,7 +30,7 @@ pub struct Cuts {
 /// Holds the passages that are cut from one document.
 #[derive(Clone, Copy)]
 pub struct DocCuts<'c> {
-    /// The number of characters that remain.
+    /// The number of characters that remain, or 0 if only white space remains.
     pub left: u32,
     saved: &'c [u8],
 }
@@ -98,8 +99,8 @@ impl Cuts {
                 for row in 0..batch.len() {
                     let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                     let Some(cuts) = self.of(doc) else { continue };
-                    let left = cuts.cut_out(text).map_or(0, |left| left.chars().count());
-                    save(&cuts.passages().collect::<Vec<_>>(), left as u32, bytes);
+                    let left = cuts.cut_out(text).map_or(0, |left| characters_of(&left));
+                    save(&cuts.passages().collect::<Vec<_>>(), left, bytes);
                     begins.store(doc as usize, heap.append(bytes)? + 1);
                 }
                 Ok(())
@@ -118,50 +119,77 @@ impl Cuts {
         (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
     }
 
-    /// Returns the documents that are removed because too little text remains. For each of them, `largest_from` returns the document that
-    /// is kept in its place.
+    /// Returns the documents that are removed because too little text remains: those with nothing left, and those with fewer characters than
+    /// `min-chars-left`, except documents that keep the first copy of a passage. `compares` returns whether two documents are compared. A
+    /// document in favor of which others were removed is kept if no document that is compared with them can take its place.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn emptied(&self, session: &Session<'_>) -> Result<Emptied> {
+    pub fn emptied(
+        &self,
+        session: &Session<'_>,
+        decided: &Decided,
+        compares: &dyn Fn(u64, u64) -> bool,
+    ) -> Result<Emptied> {
         let documents = AtomicBits::new(session.engine.dir, "emptied", self.begins.len())?;
-        let is_emptied =
-            |doc: u64, cuts: &DocCuts<'_>| cuts.left < session.options.cut.min_left && !self.firsts.get(doc as usize);
+        let cut = &session.options.cut;
+        let keeps_first = |doc: u64| !cut.first && self.firsts.get(doc as usize);
         self.each(|doc, cuts| {
-            if is_emptied(doc, &cuts) {
+            if cuts.left == 0 || cuts.left < cut.min_left && !keeps_first(doc) {
                 documents.set(doc as usize);
             }
             Ok(())
         })?;
-        Ok(Emptied { documents })
+        let bits = |name| AtomicBits::new(session.engine.dir, name, self.begins.len());
+        let mut emptied = Emptied { documents, needed: bits("needed-none")? };
+        let needed = bits("needed")?;
+        removals::each(decided, session.engine.budget.a_thread, |doc, kept| {
+            let is_replaced = || emptied.instead(self, kept, |first| compares(doc, first)).is_some();
+            if emptied.has(kept) && !self.is_blank(kept) && !is_replaced() {
+                needed.set(kept as usize);
+            }
+            Ok(())
+        })?;
+        emptied.needed = needed;
+        Ok(emptied)
     }
 
-    /// Returns the document that contains the first copy of a document's largest passage.
-    pub fn largest_from(&self, doc: u64) -> Option<u64> {
-        let largest = self.of(doc)?.passages().reduce(|a, b| if b.end - b.start > a.end - a.start { b } else { a });
-        largest.map(|one| one.first_doc)
+    /// Returns whether nothing remains of a document.
+    fn is_blank(&self, doc: u64) -> bool {
+        self.of(doc).is_some_and(|cuts| cuts.left == 0)
     }
 }
 
 /// Holds the documents that are removed because too little text remains.
 pub struct Emptied {
     documents: AtomicBits,
+    /// The documents that are kept, because no other document can take their place.
+    needed: AtomicBits,
 }
 
 impl Emptied {
     /// Returns the number of documents.
     pub fn count(&self) -> u64 {
-        self.documents.count()
+        self.documents.count() - self.needed.count()
     }
 
     /// Returns whether a document is removed.
     pub fn has(&self, doc: u64) -> bool {
-        (doc as usize) < self.documents.len() && self.documents.get(doc as usize)
+        let doc = doc as usize;
+        doc < self.documents.len() && self.documents.get(doc) && !self.needed.get(doc)
+    }
+
+    /// Returns the document that is kept instead of an emptied one: of the documents that `may_be` allows, the one that contains the first
+    /// copy of the largest passage. Returns `None` if there is none, for example because the first copies are cut, too.
+    pub fn instead(&self, cuts: &Cuts, doc: u64, may_be: impl Fn(u64) -> bool) -> Option<u64> {
+        let kept = cuts.of(doc)?.passages().filter(|one| !self.has(one.first_doc) && may_be(one.first_doc));
+        let largest = kept.reduce(|a, b| if b.end - b.start > a.end - a.start { b } else { a });
+        largest.map(|one| one.first_doc)
     }
 
     /// Returns the documents in order.
     pub fn documents(&self) -> impl Iterator<Item = u64> + '_ {
-        self.documents.iter().map(|doc| doc as u64)
+        self.documents.iter().map(|doc| doc as u64).filter(|doc| self.has(*doc))
     }
 }
 
@@ -319,8 +347,7 @@ pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts,
                     continue;
                 }
                 let places = found.iter().map(|one| (one.start_byte as usize, one.end_byte as usize));
-                let left = cut_out(text, places).chars().count();
-                save(&found, left as u32, bytes);
+                save(&found, characters_of(&cut_out(text, places)), bytes);
                 begins.store(doc as usize, heap.append(bytes)? + 1);
                 let copies = of_document.iter().map(|repeat| repeat.copies).max().unwrap_or(0);
                 if costliest.may_take(text.len(), copies) {
@@ -334,6 +361,11 @@ pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts,
     let heap = heap.freeze()?;
     running.end(count, heap.bytes().len() as u64 / SAVED as u64, heap.bytes().len() as u64);
     Ok((Cuts { begins, heap, firsts }, Costliest::of_all(found)))
+}
+
+/// Returns the number of characters in a text, or 0 if it consists of white space.
+fn characters_of(text: &str) -> u32 {
+    if text.trim_start().is_empty() { 0 } else { text.chars().count() as u32 }
 }
 
 fn save(found: &[Passage], left: u32, bytes: &mut Vec<u8>) {

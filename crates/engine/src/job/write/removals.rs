@@ -92,13 +92,20 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the document that
-/// contains the first copy of the removed document's largest passage. That document also takes the place of the removed document where
-/// it was kept instead of others.
+/// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the kept document that
+/// contains the first copy of the removed document's largest passage. Such a document also takes the place of the removed document where
+/// it was kept instead of others, if possible one that is compared with them, as `compares` returns. If the first copies are cut, too, no document is
+/// kept in favor of a removed one, and its row names itself.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
-pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Emptied, cuts: &Cuts) -> Result<()> {
+pub fn add_emptied(
+    session: &Session<'_>,
+    decided: &mut Decided,
+    emptied: &Emptied,
+    cuts: &Cuts,
+    compares: &dyn Fn(u64, u64) -> bool,
+) -> Result<()> {
     if emptied.count() == 0 {
         return Ok(());
     }
@@ -110,14 +117,18 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
         for at in 0..records.len() {
             let row: &Row = records.row(at);
             let (doc, kept) = (row.doc.get(), row.kept.get());
-            match emptied.has(kept).then(|| cuts.largest_from(kept)).flatten() {
-                Some(first) if doc != kept => push_coded(&mut writer, (doc, first), CHAIN_CODE)?,
-                _ => writer.push(records.record(at))?,
+            if doc != kept && emptied.has(kept) {
+                let instead = emptied.instead(cuts, kept, |first| compares(doc, first));
+                let instead = instead.or_else(|| emptied.instead(cuts, kept, |_| true));
+                push_coded(&mut writer, (doc, instead.unwrap_or(doc)), CHAIN_CODE)?;
+            } else {
+                writer.push(records.record(at))?;
             }
         }
     }
     for doc in emptied.documents() {
-        push_coded(&mut writer, (doc, cuts.largest_from(doc).unwrap_or(doc)), EMPTIED_CODE)?;
+        let instead = emptied.instead(cuts, doc, |_| true);
+        push_coded(&mut writer, (doc, instead.unwrap_or(doc)), EMPTIED_CODE)?;
     }
     writer.flush()?;
     drop(writer);
