@@ -370,7 +370,8 @@ impl<'r> Reading<'r> {
             None => {
                 // A file that cannot be split has a single part, which begins at the first byte.
                 file.seek(SeekFrom::Start(self.part.from))?;
-                let text = self.coding.text(file)?;
+                let left = self.coding.text_bytes.map(|bytes| bytes.saturating_sub(self.part.from));
+                let text = Coding { text_bytes: left, ..self.coding }.text(file)?;
                 if self.coding.packing == Packing::Plain { Box::new(text) } else { Box::new(self.unpacked.count(text)) }
             }
         };

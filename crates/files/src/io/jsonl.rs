@@ -83,6 +83,7 @@ impl Scan {
 
 /// Counts the rows. Parses lines only until all requested fields have been found.
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
+    let bytes = file.metadata()?.len();
     let text = Tee::new(file, coding, repacking)?;
     let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
     let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
@@ -97,6 +98,7 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
         }
     }
     marks.end(&mut scan, &mut lines);
+    scan.damage = scan.damage.or_else(|| lines.unclosed(bytes));
     Ok(scan)
 }
 

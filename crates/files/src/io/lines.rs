@@ -3,6 +3,7 @@
 use super::coding::{LineEncoding, decode, decode_on};
 use super::items::Items;
 use super::quotes::{Dialect, Found, Quotes};
+use super::unpack::{Damage, Trust};
 use crate::tables::document::MAX_TEXT_BYTES;
 use dupsift_core::encoding::detect::is_utf8_after_all;
 use encoding_rs::Decoder;
@@ -67,6 +68,8 @@ pub(super) struct Lines<R> {
     /// Whether the current line was read as a single-line record because it opens a quote that is not properly closed before the end of the
     /// file.
     pub has_open_quote: bool,
+    /// The beginning of an item that is not complete at the end of the file.
+    incomplete: Option<u64>,
 }
 
 /// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
@@ -97,6 +100,7 @@ impl<R: BufRead> Lines<R> {
             number,
             is_cut: false,
             has_open_quote: false,
+            incomplete: None,
         }
     }
 
@@ -117,6 +121,20 @@ impl<R: BufRead> Lines<R> {
     /// Returns whether a read may begin at the line or item that was read last.
     pub fn may_begin_here(&self) -> bool {
         self.items.as_ref().is_none_or(Items::is_inside)
+    }
+
+    /// Returns the damage of a file whose array is not closed; valid once everything has been read. The file has `bytes` bytes.
+    pub fn unclosed(&self, bytes: u64) -> Option<Damage> {
+        self.items.filter(Items::is_inside)?;
+        let why = self.incomplete.map_or_else(
+            || "the file is truncated: its array has no closing bracket".to_owned(),
+            |at| {
+                format!(
+                    "the last item, which begins at byte {at}, has no end: the file is truncated, or a quote or brace is missing"
+                )
+            },
+        );
+        Some(Damage { why, trust: Trust::All, at: bytes, bytes: self.offset })
     }
 
     /// Sets the number of fields that each subsequent multi-line record must have.
@@ -194,6 +212,7 @@ impl<R: BufRead> Lines<R> {
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
             // The number of bytes before the end of the record, if the end is already known.
             let (mut known, mut ended) = (None, false);
+            let mut begins_next = false;
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
@@ -216,7 +235,10 @@ impl<R: BufRead> Lines<R> {
                     }
                     (None, None) => match &mut self.items {
                         None => memchr::memchr(b'\n', there),
-                        Some(items) => items.end(there),
+                        Some(items) => items.end(there).map(|end| {
+                            begins_next = end.begins_next;
+                            end.at
+                        }),
                     },
                     (None, Some(quotes)) => match quotes.find(there) {
                         None => None,
@@ -236,7 +258,7 @@ impl<R: BufRead> Lines<R> {
                     self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
                 }
                 ended = end.is_some();
-                let read = part.len() + usize::from(ended);
+                let read = part.len() + usize::from(ended && !begins_next);
                 self.length += part.len() as u64;
                 self.offset += read as u64;
                 each(&there[..read])?;
@@ -246,7 +268,8 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             self.number += 1;
-            self.is_cut = !ended;
+            self.is_cut = !ended && !self.items.as_ref().is_some_and(Items::is_complete);
+            self.incomplete = (self.is_cut && self.items.is_some()).then_some(start);
             held.push(blank.ends());
             held.end();
             let passed = held.passed;

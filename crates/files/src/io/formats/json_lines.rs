@@ -201,6 +201,7 @@ impl Format for JsonLines {
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
+        let bytes = file.metadata().map_err(failed)?.len();
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         while let Some((offset, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let values = match line {
@@ -212,7 +213,8 @@ impl Format for JsonLines {
                 return Ok(());
             }
         }
-        lines.reader().damage().map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why.clone())))
+        let damage = lines.reader().damage().cloned().or_else(|| lines.unclosed(bytes));
+        damage.map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why)))
     }
 }
 
