@@ -105,20 +105,24 @@ pub enum Error {
         least: String,
     },
 
-    /// A page of a Parquet file is too large to be read within the memory limit.
+    /// A part of a file that is read at once is too large to be read within the memory limit.
     #[error(
-        "{}: reading a page of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more, or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)", path.display(), asked[0], asked[1])]
+        "{}: reading {part} of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more{way_out}", path.display(), asked[0], asked[1])]
     LargePage {
         /// The input file.
         path: PathBuf,
-        /// The column of the page.
+        /// The part, such as `a page`.
+        part: &'static str,
+        /// The column that takes up most of the part.
         column: String,
-        /// The size of the page, in human-readable form.
+        /// The size of the part, in human-readable form.
         bytes: String,
-        /// The memory limit, and how much of it remains for a page.
+        /// The memory limit, and how much of it remains for the part.
         asked: Box<[String; 2]>,
         /// The lowest limit that is accepted.
         least: String,
+        /// The alternative to a higher limit; empty if there is none.
+        way_out: &'static str,
     },
 
     /// A row of a file is too large to be written within the memory limit.

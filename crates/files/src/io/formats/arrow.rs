@@ -3,7 +3,7 @@
 
 use super::{broken_ids, label_of, labels_of};
 use crate::io::coding::Coding;
-use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Stretch, Unusable};
+use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Stretch, Unit, Unusable};
 use crate::io::ipc::{self, Layout, batches};
 use crate::io::nested;
 use crate::io::repacking::Repacking;
@@ -83,7 +83,13 @@ impl Format for Arrow {
         let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
         let part = layout.pieces.iter().filter(|piece| (reading.part.from..reading.part.to).contains(&piece.start));
         let bytes = part.map(|piece| piece.held).max().unwrap_or(0);
-        Ok(vec![Stretch { rows: reading.rows, bytes, longest: 0, column: reading.columns.text.clone() }])
+        Ok(vec![Stretch {
+            rows: reading.rows,
+            bytes,
+            longest: 0,
+            column: reading.columns.text.clone(),
+            unit: Unit::Batch,
+        }])
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
