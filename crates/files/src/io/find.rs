@@ -12,7 +12,7 @@
 //! is set.
 
 use super::bad_input::BadInput;
-use super::catalogs::{self, Catalog};
+use super::catalogs::{self, Aside, Catalog};
 use super::coding::Coding;
 use super::format::Format;
 use super::formats::{self, TextFiles};
@@ -26,7 +26,7 @@ use dupsift_core::remote::{self, Use};
 use dupsift_core::safe_fs::listing::{self, Entry, is_absent, is_folder};
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -404,6 +404,11 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
 fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
     path.strip_prefix(folder).unwrap_or(path)
 }
+/// Returns the path of an entry in a folder. Paths do not begin with ".", which would only make labels longer.
+fn child(folder: &Path, name: &OsStr) -> PathBuf {
+    if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) }
+}
+
 
 /// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix matches the
 /// folder or one of its entries. For example, `out/*/deduped/*.parquet` reads results, but `out/**/*.parquet` does not.
@@ -549,9 +554,7 @@ impl<'w> Walk<'w> {
             if name.starts_with(b".") || name.starts_with(b"_") {
                 continue;
             }
-            // Paths do not begin with ".", which would only make labels longer.
-            let path =
-                if at.folder == Path::new(".") { PathBuf::from(&entry.name) } else { at.folder.join(&entry.name) };
+            let path = child(&at.folder, &entry.name);
             let inside = at.real.join(&entry.name);
             let why = at.catalog.aside(&entry.name.to_string_lossy()).map(Why::Aside);
             if entry.is_dir() {
@@ -619,6 +622,15 @@ impl<'w> Walk<'w> {
         Ok(Some(Listing { folder, real, identity, catalog, entries: entries.into_iter() }))
     }
 
+        for name in catalog.missing(&names) {
+            let (path, real) = (child(&folder, name.as_ref()), real.join(&name));
+            (self.each)(Visited {
+                path: &path,
+                real: &real,
+                link: Link::Inside,
+                why: Some(Why::Aside(Aside::Missing)),
+            });
+        }
     /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.
     fn leads_into_ours(&mut self, link: &Path, target: &Path) -> Result<bool> {
         // A link to the folder itself is handled in the same way as the folder.
