@@ -101,8 +101,22 @@ fn the_other_commands_and_inputs_are_limited_too() {
     place.typed(&["run", "closed.jsonl", "--index", "seen", "--out", "batch-1"], 0);
     place.has_modes("seen/batches/b-00000001", 0o600, &[]);
     place.typed(&["run", "open.jsonl", "--index", "seen", "--out", "batch-2"], 0);
-    place.has_modes("seen/batches/b-00000002", 0o600, &[]);
     place.has_modes("batch-2", 0o600, &["report.html"]);
+    // Everything in the index names the inputs, or contains words or hashes of their texts.
+    for part in ["statistics", "batches", "rows"] {
+        place.has_modes(&format!("seen/{part}"), 0o600, &[]);
+    }
+    assert_eq!(mode_of(&place.at("seen/manifest-00000002.json")), 0o600);
+    place.typed(&["index", "forget", "seen", "--id", "d0"], 0);
+    assert_eq!(mode_of(&place.at("seen/manifest-00000003.json")), 0o600);
+    place.typed(&["run", "open.jsonl", "--index", "open", "--out", "open-1"], 0);
+    for part in ["statistics", "batches", "rows"] {
+        place.has_modes(&format!("open/{part}"), 0o644, &[]);
+    }
+    assert_eq!(mode_of(&place.at("open/manifest-00000001.json")), 0o644);
+    // Word counts of private texts.
+    place.typed(&["run", "open.jsonl", "--stats", "batch-1", "--out", "counted"], 0);
+    place.has_modes("counted", 0o600, &["run.json"]);
 }
 
 #[test]
