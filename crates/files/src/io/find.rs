@@ -14,6 +14,7 @@
 use super::bad_input::BadInput;
 use super::catalogs::{self, Aside, Catalog};
 use super::coding::Coding;
+use super::foreign;
 use super::format::Format;
 use super::formats::{self, TextFiles};
 use super::hive;
@@ -252,7 +253,10 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
                 "{shown} is not read as a table of documents; pass `whole-files` to read each such file as one document{lines}"
             )
         }
-        None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),
+        None => match foreign::why_unread(path) {
+            Some(why) => format!("{shown} is not read: {why}"),
+            None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),
+        },
     })
 }
 
@@ -400,15 +404,15 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
     is_match
 }
 
-/// Returns a path relative to a folder. A path that is not in the folder is returned unchanged.
-fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
-    path.strip_prefix(folder).unwrap_or(path)
-}
 /// Returns the path of an entry in a folder. Paths do not begin with ".", which would only make labels longer.
 fn child(folder: &Path, name: &OsStr) -> PathBuf {
     if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) }
 }
 
+/// Returns a path relative to a folder. A path that is not in the folder is returned unchanged.
+fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
+    path.strip_prefix(folder).unwrap_or(path)
+}
 
 /// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix matches the
 /// folder or one of its entries. For example, `out/*/deduped/*.parquet` reads results, but `out/**/*.parquet` does not.
@@ -618,10 +622,6 @@ impl<'w> Walk<'w> {
         }
         catalogs::refuse_table(&folder, &names)?;
         let catalog = Catalog::of(&folder, &names);
-        self.above.insert(identity);
-        Ok(Some(Listing { folder, real, identity, catalog, entries: entries.into_iter() }))
-    }
-
         for name in catalog.missing(&names) {
             let (path, real) = (child(&folder, name.as_ref()), real.join(&name));
             (self.each)(Visited {
@@ -631,6 +631,10 @@ impl<'w> Walk<'w> {
                 why: Some(Why::Aside(Aside::Missing)),
             });
         }
+        self.above.insert(identity);
+        Ok(Some(Listing { folder, real, identity, catalog, entries: entries.into_iter() }))
+    }
+
     /// Returns whether a link leads into a folder that dupsift wrote and that is not an input. If so, the link is recorded as skipped.
     fn leads_into_ours(&mut self, link: &Path, target: &Path) -> Result<bool> {
         // A link to the folder itself is handled in the same way as the folder.

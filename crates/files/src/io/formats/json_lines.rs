@@ -106,6 +106,10 @@ impl Format for JsonLines {
             any = true;
             for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
                 let is_asked = asked.contains(&path.name.as_str());
+                // The line is in another encoding if a name is not UTF-8.
+                if path.name.contains('\u{FFFD}') && !is_asked {
+                    continue;
+                }
                 if is_asked && path.kind != Kind::Null {
                     (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
                 }

@@ -59,10 +59,17 @@ impl Format for TextLines {
         let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
         let resolved = coding.resolved(&file).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
+        let marked = scan.marked();
         let (mut notes, lost) = Behind::notes(scan.behind);
-        if scan.rows == 1 && has_returns(&file, coding).map_err(failed)? {
+        notes.extend(marked);
+        if has_returns(&file, coding).map_err(failed)? {
             let (what, way_out) = foreign::RETURNS;
-            notes.push(format!("{what}, so the file is one document{way_out}"));
+            let (some, are) = if scan.rows == 1 {
+                ("", "so the file is one document")
+            } else {
+                ("some of ", "so each of them is one document with the next line")
+            };
+            notes.push(format!("{some}{what}, {are}{way_out}"));
         }
         Ok(Opened {
             pieces: scan.pieces,
@@ -108,7 +115,7 @@ fn has_returns(mut file: &File, coding: Coding) -> io::Result<bool> {
     Ok(begin.windows(2).any(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n')))
 }
 
-/// The number of bytes at the beginning of a file of one line that are searched for carriage returns.
+/// The number of bytes at the beginning of a file that are searched for carriage returns.
 const BEGIN_BYTES: u64 = 64 << 10;
 
 /// Counts the lines that are not blank.
