@@ -107,12 +107,12 @@ pub enum Error {
 
     /// A part of a file that is read at once is too large to be read within the memory limit.
     #[error(
-        "{}: reading {part} of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more{way_out}", path.display(), asked[0], asked[1])]
+        "{}: reading {} of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more{}", path.display(), part[0], asked[0], asked[1], part[1])]
     LargePage {
         /// The input file.
         path: PathBuf,
-        /// The part, such as `a page`.
-        part: &'static str,
+        /// The part, such as `a page`, and the alternative to a higher limit, as the end of the message; empty if there is none.
+        part: &'static [&'static str; 2],
         /// The column that takes up most of the part.
         column: String,
         /// The size of the part, in human-readable form.
@@ -121,8 +121,6 @@ pub enum Error {
         asked: Box<[String; 2]>,
         /// The lowest limit that is accepted.
         least: String,
-        /// The alternative to a higher limit; empty if there is none.
-        way_out: &'static str,
     },
 
     /// A row of a file is too large to be written within the memory limit.

@@ -333,17 +333,17 @@ pub enum Unit {
 
 impl Unit {
     /// Returns the name of the unit, and how to write a file with smaller units, as the end of a sentence.
-    pub fn said(self) -> (&'static str, &'static str) {
+    pub fn said(self) -> &'static [&'static str; 2] {
         match self {
-            Unit::Line => ("a line", ""),
+            Unit::Line => &["a line", ""],
             Unit::Page => {
-                ("a page", ", or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)")
+                &["a page", ", or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)"]
             }
-            Unit::RowGroup => (
+            Unit::RowGroup => &[
                 "a row group",
                 ", or write the file with smaller row groups (in pyarrow, with a smaller row_group_size)",
-            ),
-            Unit::Batch => ("a record batch", ", or write the file with smaller record batches"),
+            ],
+            Unit::Batch => &["a record batch", ", or write the file with smaller record batches"],
         }
     }
 }
