@@ -442,9 +442,16 @@ fn cpu_seconds() -> f64 {
 fn a_small_file_of_blank_lines_costs_little() {
     let folder = tempfile::tempdir().expect("a folder");
     let blank = |byte: u8| zst(&[b"[", &vec![byte; 40 << 20][..]].concat()[usize::from(byte != b',')..], b"");
-    for (name, byte) in [("a.jsonl.zst", b'\n'), ("b.json.zst", b','), ("c.csv.zst", b'\n')] {
+    let white = zst(" \t \n".repeat(10 << 20).as_bytes(), b"");
+    for (name, bytes) in [
+        ("a.jsonl.zst", blank(b'\n')),
+        ("b.json.zst", blank(b',')),
+        ("c.csv.zst", blank(b'\n')),
+        ("d.csv.zst", white.clone()),
+        ("e.jsonl.zst", white),
+    ] {
         let path = folder.path().join(name);
-        std::fs::write(&path, blank(byte)).expect("written");
+        std::fs::write(&path, bytes).expect("written");
         let start = cpu_seconds();
         let (source, _) = open(&[&path], Taking::default()).expect("opened");
         assert_eq!(source.documents(), 0, "{name}");
@@ -458,7 +465,9 @@ fn a_small_file_of_blank_lines_costs_little() {
 fn lines_that_end_in_carriage_returns_are_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.txt");
-    for (text, is_noted) in [("one\rtwo\r", true), ("one\r\n", false), ("one\ntwo\rthree\n", false), ("one", false)] {
+    for (text, is_noted) in
+        [("one\rtwo\r", true), ("one\r\n", false), ("one\ntwo\rthree\n", false), ("one\ntwo\rthree\rfour\n", true)]
+    {
         std::fs::write(&path, text).expect("written");
         let (source, _) = open(&[&path], Taking { text_files: TextFiles::Lines, ..Taking::default() }).expect("opened");
         let notes = source.files[0].notes.join("; ");

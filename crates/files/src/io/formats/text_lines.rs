@@ -62,7 +62,9 @@ impl Format for TextLines {
         let marked = scan.marked();
         let (mut notes, lost) = Behind::notes(scan.behind);
         notes.extend(marked);
-        if has_returns(&file, coding).map_err(failed)? {
+        let (returns, feeds) = line_ends(&file, coding).map_err(failed)?;
+        // A few carriage returns in a text are no line ends.
+        if returns > 0 && (scan.rows == 1 || returns >= feeds) {
             let (what, way_out) = foreign::RETURNS;
             let (some, are) = if scan.rows == 1 {
                 ("", "so the file is one document")
@@ -106,13 +108,14 @@ impl Format for TextLines {
     }
 }
 
-/// Returns whether the beginning of a file contains a carriage return that a line feed does not follow.
-fn has_returns(mut file: &File, coding: Coding) -> io::Result<bool> {
+/// Returns how many carriage returns that no line feed follows, and how many line feeds, the beginning of a file contains.
+fn line_ends(mut file: &File, coding: Coding) -> io::Result<(usize, usize)> {
     file.rewind()?;
     let mut begin = Vec::new();
     coding.text(file.try_clone()?)?.take(BEGIN_BYTES).read_to_end(&mut begin)?;
     file.rewind()?;
-    Ok(begin.windows(2).any(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n')))
+    let returns = begin.windows(2).filter(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n')).count();
+    Ok((returns, memchr::memchr_iter(b'\n', &begin).count()))
 }
 
 /// The number of bytes at the beginning of a file that are searched for carriage returns.
