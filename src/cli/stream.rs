@@ -53,7 +53,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
 fn summary(report: &StreamReport, options: &StreamOptions) -> String {
     let mut text = format!(
         "{}: {} flagged as duplicates, {} new, {} without a key; {}\n",
-        counted(report.rows, "document"),
+        counted(report.rows - report.rejections.rows, "document"),
         thousands(report.duplicates),
         thousands(report.signed - report.duplicates),
         thousands(report.unsigned.values().sum()),

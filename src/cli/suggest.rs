@@ -49,7 +49,11 @@ pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
             let (typed, verb) = (context(ContextKind::InvalidArg)?, verb?);
             let meant = typed.strip_prefix("--").and_then(|flag| of_flag(flag, verb));
             meant.or_else(|| {
+                let is_number = typed.strip_prefix('-').is_some_and(|number| number.parse::<f64>().is_ok());
                 Some(match typed.starts_with('-') {
+                    true if is_number => {
+                        format!("`dupsift {verb}` takes no negative numbers, such as {typed}; see dupsift {verb} --help")
+                    }
                     true => format!(
                         "`dupsift {verb}` has no option {typed}; see dupsift {verb} --help (for an id or a file that begins with a dash, \
                          use '-- {typed}')"
@@ -215,6 +219,7 @@ mod tests {
         for line in ["dupsift clean out --threshhold 1", "dupsift run docs --zzzzzzzz", "dupsift run docs -z"] {
             assert!(meant(line).contains("has no option -") && meant(line).contains("; see dupsift "), "{line}");
         }
+        assert!(meant("dupsift run docs --threads -1").contains("takes no negative numbers, such as -1"));
         assert!(meant("dupsift report out more").starts_with("`dupsift report` takes no argument more"));
         assert!(meant("dupsift evaluate out --thruth x").ends_with("did you mean --truth?"));
     }

@@ -87,7 +87,13 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
     let [a, b] = &explained.documents;
     let headings = [a, b].map(|document| safe(&document.id));
     let are_equal = explained.exact_copies || a.text == b.text;
-    let said = if are_equal { "the texts are byte-for-byte identical\n" } else { "" };
+    let said = match (are_equal, explained.exact_copies) {
+        (true, true) => "the texts are byte-for-byte identical\n",
+        (true, false) => {
+            "the texts are identical, but other columns, or parts that cannot be read such as pictures, differ\n"
+        }
+        (false, _) => "",
+    };
     if are_equal && !screen.full {
         return said.to_owned();
     }
@@ -463,6 +469,10 @@ mod tests {
     fn equal_texts_are_not_shown_twice() {
         let mut same = example();
         same.documents[1].text = same.documents[0].text.clone();
+        let differs =
+            "the texts are identical, but other columns, or parts that cannot be read such as pictures, differ\n\n";
+        assert!(explanation(&same, Screen { width: 80, colours: false, full: false }).starts_with(differs));
+        same.exact_copies = true;
         let screen = Screen { width: 80, colours: false, full: false };
         assert!(explanation(&same, screen).starts_with("the texts are byte-for-byte identical\n\n"));
         assert!(explanation(&same, Screen { full: true, ..screen }).contains("\nIt sleeps all day long.  "));

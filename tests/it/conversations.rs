@@ -93,6 +93,33 @@ fn conversations_about_different_pictures_stay_and_copies_are_removed() {
 }
 
 #[test]
+fn pictures_in_a_column_beside_the_text_make_rows_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |at: usize| format!("<image>\n{QUESTION} Look at part {}.", at % 2);
+    let line = |at: usize| {
+        let messages = json!([{ "from": "human", "value": text(at) }, { "from": "gpt", "value": "On the left." }]);
+        json!({ "id": at, "image": format!("{}.jpg", at % 30), "messages": messages }).to_string() + "\n"
+    };
+    let lines = folder.path().join("a.jsonl");
+    std::fs::write(&lines, (0..40).map(line).collect::<String>()).unwrap();
+    for algorithms in ["exact", ALL] {
+        let out = done(&lines, &[&MESSAGES[..], &["--algorithms", algorithms]].concat());
+        assert_eq!(removed_ids(&out.out()), (30..40).map(|at| at.to_string()).collect::<Vec<_>>());
+        assert_eq!(record(&out.out())["documents"]["with_unread_parts"], 40);
+    }
+    // The pictures in a Parquet file are not read, so each row counts as unique.
+    let parquet = folder.path().join("b.parquet");
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..40));
+    let column = |of: &dyn Fn(usize) -> String| strings((0..40).map(|at| Some(of(at))).collect());
+    let image = structs(vec![("path", column(&|at| format!("{}.jpg", at % 30)))]);
+    write_columns(&parquet, &[("id", ids.clone()), ("image", image), ("text", column(&text))], 16);
+    assert!(removed_ids(&done(&parquet, &["--algorithms", ALL]).out()).is_empty());
+    // Without such a column, the placeholder is a word like any other.
+    write_columns(&parquet, &[("id", ids), ("text", column(&text))], 16);
+    assert_eq!(removed_ids(&done(&parquet, &["--algorithms", "exact"]).out()).len(), 38);
+}
+
+#[test]
 fn pictures_in_parquet_have_the_digest_of_json_lines() {
     let folder = tempfile::tempdir().unwrap();
     let rows = 60;

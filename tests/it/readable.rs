@@ -39,7 +39,10 @@ impl Place {
         command.args(["-c", "umask 022; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_dupsift")]).args(words);
         command.current_dir(self.0.path()).env("NO_COLOR", "1").env_remove("RUST_LOG");
         if words[0] == "run" {
-            command.args(["--threads", "2", "--memory", "256MiB", "--no-progress", "--algorithms", "exact,minhash"]);
+            command.args(["--threads", "2", "--memory", "256MiB", "--no-progress"]);
+            if !words.contains(&"--algorithms") {
+                command.args(["--algorithms", "exact,minhash"]);
+            }
         }
         Ran::of(command.output().unwrap()).ends_with(code)
     }
@@ -101,8 +104,24 @@ fn the_other_commands_and_inputs_are_limited_too() {
     place.typed(&["run", "closed.jsonl", "--index", "seen", "--out", "batch-1"], 0);
     place.has_modes("seen/batches/b-00000001", 0o600, &[]);
     place.typed(&["run", "open.jsonl", "--index", "seen", "--out", "batch-2"], 0);
-    place.has_modes("seen/batches/b-00000002", 0o600, &[]);
     place.has_modes("batch-2", 0o600, &["report.html"]);
+    // Everything in the index names the inputs, or contains words or hashes of their texts.
+    for part in ["statistics", "batches", "rows"] {
+        place.has_modes(&format!("seen/{part}"), 0o600, &[]);
+    }
+    assert_eq!(mode_of(&place.at("seen/manifest-00000002.json")), 0o600);
+    place.typed(&["index", "forget", "seen", "--id", "d0"], 0);
+    assert_eq!(mode_of(&place.at("seen/manifest-00000003.json")), 0o600);
+    place.typed(&["run", "open.jsonl", "--index", "open", "--out", "open-1"], 0);
+    for part in ["statistics", "batches", "rows"] {
+        place.has_modes(&format!("open/{part}"), 0o644, &[]);
+    }
+    assert_eq!(mode_of(&place.at("open/manifest-00000001.json")), 0o644);
+    // Word counts of private texts.
+    let cosine = ["--algorithms", "cosine", "--out"];
+    place.typed(&[&["run", "closed.jsonl"][..], &cosine, &["counts"]].concat(), 0);
+    place.typed(&[&["run", "open.jsonl", "--stats", "counts"][..], &cosine, &["counted"]].concat(), 0);
+    place.has_modes("counted", 0o600, &["run.json"]);
 }
 
 #[test]

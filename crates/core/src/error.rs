@@ -105,17 +105,19 @@ pub enum Error {
         least: String,
     },
 
-    /// A page of a Parquet file is too large to be read within the memory limit.
+    /// A part of a file that is read at once is too large to be read within the memory limit.
     #[error(
-        "{}: reading a page of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more, or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)", path.display(), asked[0], asked[1])]
+        "{}: reading {} of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more{}", path.display(), part[0], asked[0], asked[1], part[1])]
     LargePage {
         /// The input file.
         path: PathBuf,
-        /// The column of the page.
+        /// The part, such as `a page`, and the alternative to a higher limit, as the end of the message; empty if there is none.
+        part: &'static [&'static str; 2],
+        /// The column that takes up most of the part.
         column: String,
-        /// The size of the page, in human-readable form.
+        /// The size of the part, in human-readable form.
         bytes: String,
-        /// The memory limit, and how much of it remains for a page.
+        /// The memory limit, and how much of it remains for the part.
         asked: Box<[String; 2]>,
         /// The lowest limit that is accepted.
         least: String,

@@ -199,10 +199,8 @@ pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
     index.hold(&next)
 }
 
-/// Gives the folders their final names, and lets these users read the texts. The statistics are copied from the result of the first batch.
+/// Gives the folders their final names, and lets these users read the files. The statistics are copied from the result of the first batch.
 fn place(index: &Index, result: &Path, next: &mut Manifest, readers: &Readers) -> Result<()> {
-    // Rows and statistics contain hashes and numbers, but no text.
-    let everybody = Readers::default();
     let is_first = !is_there(&index.folder(STATISTICS, &next.statistics))?;
     if is_first {
         let dir = index.begin(STATISTICS, &next.statistics)?;
@@ -213,16 +211,16 @@ fn place(index: &Index, result: &Path, next: &mut Manifest, readers: &Readers) -
     }
     // This batch replaces a held-back batch.
     index.hold_none()?;
-    index.intend(next)?;
+    index.intend(next, readers)?;
     stop_at("intent");
     if is_first {
-        index.place(STATISTICS, &next.statistics, &everybody)?;
+        index.place(STATISTICS, &next.statistics, readers)?;
     }
     stop_at("statistics named");
     if let (Some(batch), Some(rows)) = (next.batches.last(), next.rows.last()) {
         index.place(BATCHES, &batch.folder, readers)?;
         stop_at("documents named");
-        index.place(ROWS, &rows.folder, &everybody)?;
+        index.place(ROWS, &rows.folder, readers)?;
     }
     stop_at("rows named");
     Ok(())

@@ -8,6 +8,7 @@ use super::published::{is_output_of, record, state};
 use super::recipe::lines;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
+use dupsift_core::safe_fs::Readers;
 use dupsift_core::safe_fs::listing::{self, is_folder};
 use dupsift_engine::job::run_report::{IndexReport, RunReport};
 use dupsift_engine::job::saved::of_file;
@@ -254,7 +255,7 @@ pub fn accept(
         )));
     };
     index.check_there(&next)?;
-    index.intend(&next)?;
+    index.intend(&next, &Readers::of([&*held.join("run.json")]))?;
     stop_at("intent");
     let out = publish()?;
     stop_at("output");

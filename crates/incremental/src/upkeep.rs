@@ -93,11 +93,16 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
         next.generation += 1;
         let merged = merge(&engine, &index, &next, at)?;
         let name = merged.folder.clone();
-        next.rows.splice(at..at + TOGETHER, [merged]);
+        let old = next.rows.splice(at..at + TOGETHER, [merged]);
+        let files = |rows: Rows| {
+            let folder = index.folder(ROWS, &rows.folder);
+            rows.files.into_iter().map(move |file| folder.join(file.name))
+        };
+        let readers = Readers::of(old.flat_map(files).collect::<Vec<_>>().iter().map(|file| &**file));
         // A held batch was matched against the previous generation and can no longer be accepted.
         index.hold_none()?;
-        index.intend(&next)?;
-        index.place(ROWS, &name, &Readers::default())?;
+        index.intend(&next, &Readers::default())?;
+        index.place(ROWS, &name, &readers)?;
         index.publish(next)?;
     }
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
@@ -194,7 +199,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     let count = next.forgotten() - before;
     next.generation += 1;
     index.hold_none()?;
-    index.intend(&next)?;
+    index.intend(&next, &Readers::default())?;
     index.publish(next)?;
     Ok(count)
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Hash128;
-use dupsift_core::safe_fs::{self, listing, sync_folder};
+use dupsift_core::safe_fs::{self, Readers, listing, sync_folder};
 use dupsift_spill::shuffle::run::Run;
 
 use super::sums::list_in;
@@ -76,8 +76,17 @@ const UNFINISHED: (&str, &str) = (".", ".unfinished");
 /// # Errors
 /// Returns [`Error::Io`].
 pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    write_durably_for(dir, name, bytes, &Readers::default())
+}
+
+/// Writes a file like [`write_durably`] that only these users may read, if the file system supports permissions.
+///
+/// # Errors
+/// Returns [`Error::Io`].
+pub fn write_durably_for(dir: &Path, name: &str, bytes: &[u8], readers: &Readers) -> Result<()> {
     let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
     safe_fs::write_durably(&unfinished, bytes)?;
+    let _ = safe_fs::open(&unfinished).and_then(|file| readers.limit(&file));
     fs::rename(&unfinished, &path).map_err(Error::io("rename", &unfinished))?;
     sync_folder(dir)
 }

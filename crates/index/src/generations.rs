@@ -16,12 +16,12 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{BATCHES, names, unfinished, write_durably};
+use super::folder::{BATCHES, names, unfinished, write_durably, write_durably_for};
 use super::manifest::{FORMAT, Manifest};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::listing::{is_file, is_folder};
-use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
+use dupsift_core::safe_fs::{self, MOST_JSON, Readers, sync_folder};
 
 /// The number of generations that are kept.
 pub const KEPT: usize = 8;
@@ -180,14 +180,20 @@ pub(super) fn is_ours(name: &str) -> bool {
     is_file(name) || unfinished(name).is_some_and(is_file)
 }
 
-/// Saves the next generation as an intent and makes it durable.
-pub(super) fn intend(dir: &Path, next: &Manifest) -> Result<()> {
-    write_durably(dir, &intent_name(next.generation), &encode(next)?)
+/// Saves the next generation as an intent and makes it durable. It can be read by those of these users who may read the newest manifest.
+pub(super) fn intend(dir: &Path, next: &Manifest, readers: &Readers) -> Result<()> {
+    let (mut readers, listed) = (readers.clone(), Listed::of(dir)?);
+    if let Some(&newest) = listed.manifests.last() {
+        readers.restrict(Readers::of([&*dir.join(manifest_name(newest))]));
+    }
+    write_durably_for(dir, &intent_name(next.generation), &encode(next)?, &readers)
 }
 
 /// Writes a generation under its name, replacing an existing file, and makes it durable.
 pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
-    write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
+    let name = manifest_name(manifest.generation);
+    let readers = Readers::of([&*dir.join(&name)].into_iter().filter(|path| path.exists()));
+    write_durably_for(dir, &name, &encode(manifest)?, &readers)
 }
 
 /// Makes the intended generation the newest generation. The change takes effect as soon as the file has its final name; a later failure
@@ -375,7 +381,7 @@ mod tests {
     fn made(upto: u64) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for generation in 1..=upto {
-            intend(folder.path(), &manifest(generation)).unwrap();
+            intend(folder.path(), &manifest(generation), &Readers::default()).unwrap();
             assert_eq!(Generations::read(folder.path()).unwrap().intended, Some(manifest(generation)));
             come_true(folder.path(), &manifest(generation)).unwrap();
         }
@@ -443,13 +449,13 @@ mod tests {
     #[test]
     fn an_intent_and_what_is_held_have_to_be_readable_too() {
         let folder = made(2);
-        intend(folder.path(), &manifest(3)).unwrap();
+        intend(folder.path(), &manifest(3), &Readers::default()).unwrap();
         hold(folder.path(), &manifest(3)).unwrap();
         assert_eq!(Generations::read(folder.path()).unwrap().held, Some(manifest(3)));
         fs::write(folder.path().join(HELD), "").unwrap();
         assert!(said(folder.path()).contains("held.json cannot be read"));
         remove(folder.path(), &[], &[], true).unwrap();
-        intend(folder.path(), &manifest(3)).unwrap();
+        intend(folder.path(), &manifest(3), &Readers::default()).unwrap();
         fs::write(folder.path().join("intent-00000003.json"), "{}").unwrap();
         assert!(said(folder.path()).contains("intent-00000003.json cannot be read"));
         assert!(Generations::newest(folder.path()).is_err());
@@ -459,7 +465,7 @@ mod tests {
     fn another_format_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let later = Manifest { format: FORMAT + 1, ..manifest(1) };
-        intend(folder.path(), &later).unwrap();
+        intend(folder.path(), &later, &Readers::default()).unwrap();
         come_true(folder.path(), &later).unwrap();
         let says = format!("has format {}, but this version reads format {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));

@@ -347,7 +347,7 @@ mod tests {
         let read = |publish: fn(&Path, &Manifest) -> dupsift_core::error::Result<()>,
                     is_there: fn(&Generations) -> bool| {
             let folder = tempfile::tempdir().unwrap();
-            generations::intend(folder.path(), manifest).unwrap();
+            generations::intend(folder.path(), manifest, &Default::default()).unwrap();
             publish(folder.path(), manifest).unwrap();
             match Generations::read(folder.path()) {
                 Ok(known) => is_there(&known),

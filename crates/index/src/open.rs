@@ -144,12 +144,13 @@ impl Index {
         sync_folder(&self.dir.join(kind))
     }
 
-    /// Saves the next generation as an intent and makes it durable.
+    /// Saves the next generation as an intent and makes it durable. A manifest names the inputs of all batches, so it can be read by those
+    /// of these users who may read the manifest of the current generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
-    pub fn intend(&self, next: &Manifest) -> Result<()> {
-        generations::intend(&self.dir, next)
+    pub fn intend(&self, next: &Manifest, readers: &Readers) -> Result<()> {
+        generations::intend(&self.dir, next, readers)
     }
 
     /// Makes a generation with a saved intent the newest generation, and removes files to which no generation refers.

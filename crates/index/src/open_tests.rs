@@ -38,7 +38,7 @@ fn nothing(_: &Batch) -> Result<State> {
 fn made(dir: &Path, generations: std::ops::RangeInclusive<u64>) -> Index {
     let mut index = Index::open(dir, nothing).unwrap();
     for generation in generations {
-        index.intend(&manifest_of(generation)).unwrap();
+        index.intend(&manifest_of(generation), &Default::default()).unwrap();
         add(&index, generation);
         index.publish(manifest_of(generation)).unwrap();
     }
@@ -57,7 +57,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
         let folder = tempfile::tempdir().unwrap();
         let index = made(folder.path(), 1..=1);
         index.begin(BATCHES, "b-3").unwrap();
-        index.intend(&manifest_of(2)).unwrap();
+        index.intend(&manifest_of(2), &Default::default()).unwrap();
         add(&index, 2);
         drop(index);
         let expected = if state == State::Published { 2 } else { 1 };
@@ -75,7 +75,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
     // If it is unknown whether the output is complete, nothing is removed.
     let folder = tempfile::tempdir().unwrap();
     let index = made(folder.path(), 1..=1);
-    index.intend(&manifest_of(2)).unwrap();
+    index.intend(&manifest_of(2), &Default::default()).unwrap();
     add(&index, 2);
     drop(index);
     assert!(Index::open(folder.path(), |_| Err(Error::usage("who knows"))).is_err());
@@ -107,7 +107,7 @@ fn files_stay_as_long_as_a_reader_has_them() {
         ..manifest_of(generation)
     };
     let publish = |index: &mut Index, generation: u64| {
-        index.intend(&lone(generation)).unwrap();
+        index.intend(&lone(generation), &Default::default()).unwrap();
         add(index, generation);
         index.publish(lone(generation)).unwrap();
     };
@@ -125,7 +125,7 @@ fn files_stay_as_long_as_a_reader_has_them() {
 fn a_generation_that_has_its_name_counts_whatever_fails_then() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = made(folder.path(), 1..=1);
-    index.intend(&manifest_of(2)).unwrap();
+    index.intend(&manifest_of(2), &Default::default()).unwrap();
     add(&index, 2);
     // From here on, the number cannot be recorded, and an earlier generation cannot be read.
     fs::remove_file(folder.path().join("generation.json")).unwrap();

@@ -160,7 +160,7 @@ mod tests {
             if generation == 6 {
                 next.forget(vec![[3, 5], [38, 42]]);
             }
-            index.intend(&next).unwrap();
+            index.intend(&next, &Default::default()).unwrap();
             for (kind, name) in next.folders() {
                 if !index.folder(kind, name).exists() {
                     index.begin(kind, name).unwrap();

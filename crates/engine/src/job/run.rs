@@ -97,6 +97,8 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
     stage.reads(source.files.iter().map(|file| &*file.path));
+    // The record of the run that counted the words is as readable as its inputs.
+    stage.reads(options.stats.iter().map(|dir| dir.join("run.json")).collect::<Vec<_>>().iter().map(|file| &**file));
     if !options.accept {
         stage.can_hold()?;
     }

@@ -29,7 +29,8 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     let size = |bytes| ByteSize(bytes).to_string();
     let least = size(engine.budget.least_for(page.bytes, page.longest));
     let asked = [engine.budget.memory, engine.budget.room_for_page(page.longest)].map(size);
-    Error::LargePage { path: page.path, column: page.column, bytes: size(page.bytes), asked: Box::new(asked), least }
+    let (path, part, column, bytes) = (page.path, page.unit.said(), page.column, size(page.bytes));
+    Error::LargePage { path, part, column, bytes, asked: Box::new(asked), least }
 }
 
 /// Saves the state of a pass when the pass pauses. During a pause, all threads have finished their current pieces, so the data about the

@@ -27,6 +27,24 @@ pub(super) enum Aside {
     Description,
     /// The file is a cache of `datasets`.
     Cache,
+    /// The list of the data files does not contain the file.
+    Unlisted,
+    /// The list of the data files contains the file, but it does not exist.
+    Missing,
+    /// The file lists data files and is damaged.
+    Damaged,
+}
+
+impl Aside {
+    /// Returns why rows may be missing; `None` if the file cannot contain rows that belong to the data.
+    pub fn lost(self) -> Option<&'static str> {
+        match self {
+            Aside::Description | Aside::Cache => None,
+            Aside::Unlisted => Some("state.json in its folder does not list it; pass the file by name to read it"),
+            Aside::Missing => Some("it does not exist, although state.json in its folder lists it"),
+            Aside::Damaged => Some("it is damaged: it lists data files that are not in its folder"),
+        }
+    }
 }
 
 /// The files that a folder's catalog lists.
@@ -34,6 +52,7 @@ pub(super) enum Aside {
 pub(super) struct Catalog {
     /// The data files of a saved dataset; `None` if no file lists them.
     listed: Option<BTreeSet<String>>,
+    is_damaged: bool,
     is_dataset: bool,
 }
 
@@ -41,18 +60,36 @@ impl Catalog {
     /// Reads the catalog of a folder that contains entries with these names.
     pub fn of(folder: &Path, names: &[OsString]) -> Catalog {
         let has = |name: &str| names.iter().any(|there| there == name);
-        let listed = if has(STATE) { listed(&folder.join(STATE)) } else { None };
-        Catalog { is_dataset: listed.is_some() || has(INFO), listed }
+        let mut listed = if has(STATE) { listed(&folder.join(STATE)) } else { None };
+        let is_name = |name: &String| Path::new(name).file_name() == Some(name.as_ref());
+        let is_damaged = listed.as_ref().is_some_and(|listed| !listed.iter().all(is_name));
+        listed.iter_mut().for_each(|listed| listed.retain(is_name));
+        Catalog { is_dataset: listed.is_some() || has(INFO), is_damaged, listed }
+    }
+
+    /// Returns the data files that are not among these names.
+    pub fn missing(&self, names: &[OsString]) -> Vec<String> {
+        let is_missing = |name: &&String| !names.iter().any(|there| **there == ***name);
+        self.listed.iter().flatten().filter(is_missing).cloned().collect()
     }
 
     /// Returns why a file in the folder is not data; `None` if it may be data.
     pub fn aside(&self, name: &str) -> Option<Aside> {
         if ABOUT.contains(&name) || (name == STATE && self.listed.is_some()) {
-            return Some(Aside::Description);
+            let is_damaged = name == STATE && self.is_damaged;
+            return Some(if is_damaged { Aside::Damaged } else { Aside::Description });
         }
-        let is_cache = self.is_dataset && name.starts_with("cache-");
-        let is_listed = self.listed.as_ref().is_none_or(|listed| listed.contains(name));
-        (name.ends_with(".arrow") && (is_cache || !is_listed)).then_some(Aside::Cache)
+        if !name.ends_with(".arrow") {
+            return None;
+        }
+        let is_listed = self.listed.as_ref().map(|listed| listed.contains(name));
+        match is_listed {
+            Some(true) => None,
+            _ if self.is_dataset && name.starts_with("cache-") => Some(Aside::Cache),
+            Some(false) if name.starts_with("tmp") => Some(Aside::Cache),
+            Some(false) => Some(Aside::Unlisted),
+            None => None,
+        }
     }
 }
 
@@ -170,6 +207,36 @@ mod tests {
         let notes = found.unread.notes().join("\n");
         assert!(notes.contains("test/cache-0a.arrow is not read: it is a cache"), "{notes}");
         assert!(notes.contains("train/tmpx1.arrow") && !notes.contains(".json"), "{notes}");
+    }
+
+    #[test]
+    fn data_files_that_are_missing_or_not_listed_are_bad_inputs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let input = folder.path().to_string_lossy().into_owned();
+        let state = r#"{"_data_files": [{"filename": "data-0.arrow"}, {"filename": "data-1.arrow"}, {"filename": "../x.arrow"}]}"#;
+        for (name, bytes) in
+            [("s/data-0.arrow", ""), ("s/mydata.arrow", "abc"), ("s/cache-1.arrow", "abc"), ("s/state.json", state)]
+        {
+            write(folder.path(), name, bytes);
+        }
+        for input in [input.clone(), format!("{input}/s/*")] {
+            let mut found = find_all(&[input], Taking::default()).expect("found");
+            assert_eq!(
+                found.files.iter().map(|file| file.label.rsplit('/').next()).collect::<Vec<_>>(),
+                [Some("data-0.arrow")]
+            );
+            let lost = found.unread.take_data();
+            let said: Vec<String> = lost.iter().map(|lost| format!("{}: {}", lost.label, lost.why)).collect();
+            assert_eq!(said.len(), 3, "{said:?}");
+            for (name, why) in [
+                ("data-1.arrow", "does not exist, although state.json"),
+                ("mydata.arrow", "does not list it; pass the file by name"),
+                ("state.json", "it is damaged"),
+            ] {
+                assert!(said.iter().any(|said| said.contains(&format!("{name}: ")) && said.contains(why)), "{said:?}");
+            }
+            assert!(found.unread.notes().iter().all(|note| note.contains("cache-1.arrow")));
+        }
     }
 
     #[test]

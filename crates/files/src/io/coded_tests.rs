@@ -164,6 +164,45 @@ fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>>
 }
 
 #[test]
+fn an_array_without_its_end_gives_the_items_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |n: u64| format!("{n} of many, {}", "кот ".repeat(100));
+    let items: Vec<String> = (0..6000).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}", text(n))).collect();
+    let expected: Vec<String> = (0..6000).map(text).collect();
+    let all = format!("[\n{}", items.join(",\n"));
+    let wide = |all: &str| all.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    // A brace is missing in the last but third item, within a list that may contain objects.
+    let swallowed = all.replace("{\"id\":\"5997\"", "{\"a\":[{\"id\":5997}, {\"id\":\"5997\"");
+    for (encoding, name, encode) in [
+        ("utf-8", "a.json", &(|text: &str| text.into()) as &dyn Fn(&str) -> Vec<u8>),
+        ("utf-8", "a.json.gz", &|text: &str| gz(text.as_bytes())),
+        ("utf-16le", "a.json", &wide),
+    ] {
+        for (bytes, rows, why) in [
+            (encode(&all), 6000, "its array has no closing bracket"),
+            (encode(&(all.clone() + ",\n{\"id\":\"6000\",\"te")), 6000, "the last item, which begins at byte "),
+            (encode(&(swallowed.clone() + "]")), 5997, "the last item, which begins at byte "),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, &bytes).expect("written");
+            let (source, bad) = open(&[&path], in_encoding(encoding)).expect("opened");
+            assert!(bad.len() == 1 && bad[0].why.contains(why), "{name}: {bad:?}");
+            assert!(bad[0].bytes < 10_000 && bad[0].why.ends_with("; the rows before it are used"), "{bad:?}");
+            assert_eq!(source.documents(), rows);
+            assert!(source.files[0].pieces.len() > 1 || name != "a.json" || encoding != "utf-8");
+            for target in [1, 1 << 30] {
+                let read = read(&source, &whole(), target).expect("read");
+                assert_eq!(texts(&read), expected[..rows as usize], "{name}");
+            }
+        }
+    }
+    let path = folder.path().join("b.json");
+    std::fs::write(&path, "[{\"text\":\"a").expect("written");
+    let (source, bad) = open(&[&path], Taking::default()).expect("opened");
+    assert_eq!((source.documents(), bad.len()), (0, 1), "{bad:?}");
+}
+
+#[test]
 fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = |n: u64| format!("some text {} of {n}, \u{43a}\u{43e}\u{442}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -403,9 +442,16 @@ fn cpu_seconds() -> f64 {
 fn a_small_file_of_blank_lines_costs_little() {
     let folder = tempfile::tempdir().expect("a folder");
     let blank = |byte: u8| zst(&[b"[", &vec![byte; 40 << 20][..]].concat()[usize::from(byte != b',')..], b"");
-    for (name, byte) in [("a.jsonl.zst", b'\n'), ("b.json.zst", b','), ("c.csv.zst", b'\n')] {
+    let white = zst(" \t \n".repeat(10 << 20).as_bytes(), b"");
+    for (name, bytes) in [
+        ("a.jsonl.zst", blank(b'\n')),
+        ("b.json.zst", blank(b',')),
+        ("c.csv.zst", blank(b'\n')),
+        ("d.csv.zst", white.clone()),
+        ("e.jsonl.zst", white),
+    ] {
         let path = folder.path().join(name);
-        std::fs::write(&path, blank(byte)).expect("written");
+        std::fs::write(&path, bytes).expect("written");
         let start = cpu_seconds();
         let (source, _) = open(&[&path], Taking::default()).expect("opened");
         assert_eq!(source.documents(), 0, "{name}");
@@ -419,7 +465,9 @@ fn a_small_file_of_blank_lines_costs_little() {
 fn lines_that_end_in_carriage_returns_are_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.txt");
-    for (text, is_noted) in [("one\rtwo\r", true), ("one\r\n", false), ("one\ntwo\rthree\n", false), ("one", false)] {
+    for (text, is_noted) in
+        [("one\rtwo\r", true), ("one\r\n", false), ("one\ntwo\rthree\n", false), ("one\ntwo\rthree\rfour\n", true)]
+    {
         std::fs::write(&path, text).expect("written");
         let (source, _) = open(&[&path], Taking { text_files: TextFiles::Lines, ..Taking::default() }).expect("opened");
         let notes = source.files[0].notes.join("; ");

@@ -37,8 +37,8 @@ pub struct Coding {
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
     pub quoting: Quoting,
-    /// The number of bytes of text before the damage in a compressed file, measured in the text that `Coding::text` returns; `None` if the
-    /// file is intact.
+    /// The number of bytes of text before the damage in a compressed file or in an array, measured in the text that `Coding::text` returns;
+    /// `None` if the file is intact.
     pub text_bytes: Option<u64>,
     /// The memory limit for unpacking one file, in bytes; larger Zstandard windows are rejected.
     pub window_bytes: u64,

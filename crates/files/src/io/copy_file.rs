@@ -47,11 +47,12 @@ impl InputFile {
     pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
         self.check_format()?;
         let large = self.format.check_copying(self.reopen()?, fits).map_err(|why| self.bad(why))?;
-        Ok(large.map(|Stretch { column, bytes, longest, .. }| LargePage {
+        Ok(large.map(|Stretch { column, bytes, longest, unit, .. }| LargePage {
             path: self.path.clone(),
             column,
             bytes,
             longest,
+            unit,
         }))
     }
 

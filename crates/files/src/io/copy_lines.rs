@@ -53,7 +53,9 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let mut out = Packed::new(out, copying.coding.packing)?;
-        let mut lines = Lines::new(bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX)), 0, 0);
+        let bytes = bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX));
+        // Lines are copied as they are; the encoding decides which of them are blank.
+        let mut lines = Lines::new(bytes, 0, 0).decoded(copying.coding.of_lines());
         if let Some(Records { dialect, columns, .. }) = records {
             lines = lines.records(dialect, Some(columns), MAX_LINE_BYTES).taking_turns();
             match copying.added {

@@ -12,8 +12,9 @@
 //! is set.
 
 use super::bad_input::BadInput;
-use super::catalogs::{self, Catalog};
+use super::catalogs::{self, Aside, Catalog};
 use super::coding::Coding;
+use super::foreign;
 use super::format::Format;
 use super::formats::{self, TextFiles};
 use super::hive;
@@ -26,7 +27,7 @@ use dupsift_core::remote::{self, Use};
 use dupsift_core::safe_fs::listing::{self, Entry, is_absent, is_folder};
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -252,7 +253,10 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
                 "{shown} is not read as a table of documents; pass `whole-files` to read each such file as one document{lines}"
             )
         }
-        None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),
+        None => match foreign::why_unread(path) {
+            Some(why) => format!("{shown} is not read: {why}"),
+            None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),
+        },
     })
 }
 
@@ -398,6 +402,11 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
         known.insert(folder.to_path_buf(), is_match);
     }
     is_match
+}
+
+/// Returns the path of an entry in a folder. Paths do not begin with ".", which would only make labels longer.
+fn child(folder: &Path, name: &OsStr) -> PathBuf {
+    if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) }
 }
 
 /// Returns a path relative to a folder. A path that is not in the folder is returned unchanged.
@@ -549,9 +558,7 @@ impl<'w> Walk<'w> {
             if name.starts_with(b".") || name.starts_with(b"_") {
                 continue;
             }
-            // Paths do not begin with ".", which would only make labels longer.
-            let path =
-                if at.folder == Path::new(".") { PathBuf::from(&entry.name) } else { at.folder.join(&entry.name) };
+            let path = child(&at.folder, &entry.name);
             let inside = at.real.join(&entry.name);
             let why = at.catalog.aside(&entry.name.to_string_lossy()).map(Why::Aside);
             if entry.is_dir() {
@@ -615,6 +622,15 @@ impl<'w> Walk<'w> {
         }
         catalogs::refuse_table(&folder, &names)?;
         let catalog = Catalog::of(&folder, &names);
+        for name in catalog.missing(&names) {
+            let (path, real) = (child(&folder, name.as_ref()), real.join(&name));
+            (self.each)(Visited {
+                path: &path,
+                real: &real,
+                link: Link::Inside,
+                why: Some(Why::Aside(Aside::Missing)),
+            });
+        }
         self.above.insert(identity);
         Ok(Some(Listing { folder, real, identity, catalog, entries: entries.into_iter() }))
     }

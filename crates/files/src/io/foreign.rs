@@ -13,6 +13,8 @@ const ENDINGS: &[(&str, &[&str])] = &[
     ("ORC is not read; convert it to Parquet or JSON lines", &[".orc"]),
     ("Lance is not read; convert it to Parquet or JSON lines", &[".lance"]),
     ("TFRecord is not read; convert it to Parquet or JSON lines", &[".tfrecord", ".tfrecords"]),
+    ("HDF5 is not read; convert it to Parquet or JSON lines", &[".h5", ".hdf5"]),
+    ("MDS is not read; convert it to Parquet or JSON lines", &[".mds"]),
     ("MessagePack is not read; convert it to Parquet or JSON lines", &[".msgpack"]),
     ("pickle is not read; convert it to Parquet or JSON lines", &[".pkl", ".pickle"]),
     ("databases are not read; export it to Parquet, JSON lines or CSV", &[".sqlite", ".sqlite3", ".duckdb", ".mdb"]),
@@ -43,12 +45,42 @@ const ENDINGS: &[(&str, &[&str])] = &[
 /// Returns why a file that contains data, judging by its extension, is not read; `None` if the extension is not one of data.
 pub(super) fn why_unread(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    if is_part(&name) {
+        return why_part(path);
+    }
     // The options for text files say how these are read.
     if formats::of(path, TextFiles::Whole).is_some() {
         return None;
     }
     let found = ENDINGS.iter().find(|(_, endings)| endings.iter().any(|ending| name.ends_with(ending)));
     found.map(|(why, _)| (*why).to_owned())
+}
+
+/// Returns whether a file is a part of the output of Hadoop or a similar program, such as `part-00000` or `part-r-00000`.
+fn is_part(name: &str) -> bool {
+    name.strip_prefix("part-").is_some_and(|rest| {
+        rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+            && rest.ends_with(|last: char| last.is_ascii_digit())
+    })
+}
+
+/// Returns why a part without an extension is not read; `None` if its content is not that of a known format.
+fn why_part(path: &Path) -> Option<String> {
+    let begin = begin(&File::open(path).ok()?);
+    let why = "it has no extension that shows the format";
+    let text = std::str::from_utf8(&begin).or_else(|error| std::str::from_utf8(&begin[..error.valid_up_to()])).ok()?;
+    Some(match SIGNS.iter().find(|(sign, ..)| begin.starts_with(sign)) {
+        Some((_, what, "")) => format!("it is {what}"),
+        Some((_, what, ending)) => format!("{why}: it is {what}; rename it to {ending}"),
+        None if begin.starts_with(b"\x1F\x8B") => {
+            format!("{why}: it is compressed with gzip; rename it, for example to .jsonl.gz")
+        }
+        None if text.starts_with(['{', '[']) => format!("{why}: it looks like JSON lines; rename it to .jsonl"),
+        None if !text.is_empty() && of_text(text.as_bytes()).is_none() => {
+            format!("{why}: it is text; rename it to .csv, .tsv or .txt")
+        }
+        None => return None,
+    })
 }
 
 /// The first bytes of formats, with the name of each, and its extension if it is read.
@@ -102,6 +134,12 @@ fn begin(file: &File) -> Vec<u8> {
 pub(super) const RETURNS: (&str, &str) =
     ("its lines end in a carriage return without a line feed", "; convert it with tr '\\r' '\\n' < FILE");
 
+/// Describes byte order marks at the beginning of lines, with a place for their number.
+pub(super) const MARKS: (&str, &str) = (
+    "{} with a byte order mark, which counts as part of the text, as if files had been joined",
+    "; remove it with sed 's/^\\xEF\\xBB\\xBF//' FILE",
+);
+
 /// Describes a byte order mark that is not at the beginning of a file.
 pub(super) const MARK: (&str, &str) = (
     "it begins with a byte order mark, as if files had been joined",
@@ -111,6 +149,13 @@ pub(super) const MARK: (&str, &str) = (
 /// Returns what text consists of instead of UTF-8 lines, with the way out; `None` if it may be lines.
 pub(super) fn of_text(text: &[u8]) -> Option<(&'static str, &'static str)> {
     let begin = &text[..text.len().min(64)];
+    // In UTF-32, the first or the last two bytes of every four are zeros, except in characters that are rarely used.
+    let fours = || begin.chunks_exact(4);
+    let is_32 =
+        |zeros: fn(&[u8]) -> bool| fours().len() > 1 && fours().all(zeros) && begin.iter().any(|byte| *byte > 0);
+    if text.starts_with(b"\xFF\xFE\0\0") || is_32(|four| four[2..] == [0, 0]) || is_32(|four| four[..2] == [0, 0]) {
+        return Some(("it looks like UTF-32", "; convert it with iconv -f UTF-32 -t UTF-8 FILE"));
+    }
     let is_marked = text.starts_with(b"\xFF\xFE") || text.starts_with(b"\xFE\xFF");
     // In UTF-16, the zeros of ASCII characters are all at even or all at odd positions.
     let zeros = [0, 1].map(|first| begin.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count());
@@ -145,6 +190,27 @@ mod tests {
             assert_eq!(why_unread(Path::new(name)), None, "{name}");
         }
         assert!(why_unread(Path::new("a.tar.gz")).is_some_and(|why| why.contains("unpack it")));
+        assert!(why_unread(Path::new("a.h5")).is_some() && why_unread(Path::new("shard.00000.mds")).is_some());
+    }
+
+    #[test]
+    fn parts_without_an_extension_are_named_by_their_content() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, bytes, says) in [
+            ("part-00000", &b"{\"text\":\"a\"}\n"[..], Some(".jsonl")),
+            ("part-r-00001", "id\tтекст\n".as_bytes(), Some(".tsv")),
+            ("part-m-00002", b"PAR1\0\0", Some(".parquet")),
+            ("part-00003", b"", None),
+            ("part-00004", b"\0\x01\x02\x03", None),
+            ("part-time", b"text", None),
+            ("parts-00000", b"text", None),
+        ] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).expect("written");
+            let why = why_unread(&path);
+            assert_eq!(why.is_some(), says.is_some(), "{name}: {why:?}");
+            assert!(why.unwrap_or_default().contains(says.unwrap_or_default()), "{name}");
+        }
     }
 
     #[test]

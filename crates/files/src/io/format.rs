@@ -313,6 +313,39 @@ pub struct Stretch {
     pub longest: u64,
     /// The column that takes up the most bytes.
     pub column: String,
+    /// What is in memory at a time.
+    pub unit: Unit,
+}
+
+/// The part of a file that is in memory at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// A line or an item of an array.
+    #[default]
+    Line,
+    /// A page of a Parquet column.
+    Page,
+    /// A column of a row group, whose pages are not known or cannot be read singly.
+    RowGroup,
+    /// A record batch of an Arrow file.
+    Batch,
+}
+
+impl Unit {
+    /// Returns the name of the unit, and how to write a file with smaller units, as the end of a sentence.
+    pub fn said(self) -> &'static [&'static str; 2] {
+        match self {
+            Unit::Line => &["a line", ""],
+            Unit::Page => {
+                &["a page", ", or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)"]
+            }
+            Unit::RowGroup => &[
+                "a row group",
+                ", or write the file with smaller row groups (in pyarrow, with a smaller row_group_size)",
+            ],
+            Unit::Batch => &["a record batch", ", or write the file with smaller record batches"],
+        }
+    }
 }
 
 /// The location of a piece in its file; see [`Format::starts_within`].
@@ -370,7 +403,8 @@ impl<'r> Reading<'r> {
             None => {
                 // A file that cannot be split has a single part, which begins at the first byte.
                 file.seek(SeekFrom::Start(self.part.from))?;
-                let text = self.coding.text(file)?;
+                let left = self.coding.text_bytes.map(|bytes| bytes.saturating_sub(self.part.from));
+                let text = Coding { text_bytes: left, ..self.coding }.text(file)?;
                 if self.coding.packing == Packing::Plain { Box::new(text) } else { Box::new(self.unpacked.count(text)) }
             }
         };

@@ -7,7 +7,7 @@ use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
 use super::json_walk::{By, Plain, Walk, skip_list};
 use super::mended::{Instead, mended};
-use super::messages::Conversation;
+use super::messages::{self, Conversation, Digest};
 use super::schema::Columns;
 use crate::tables::lists;
 use crate::tables::{RejectReason, Rejection};
@@ -116,9 +116,14 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
             id_again: false,
             there: 0,
+            attached: 0,
         };
         filled.fields(map, "", 1)?;
-        Ok(filled.row)
+        let Filled { mut row, attached, .. } = filled;
+        if let (true, Some(text)) = (attached != 0, &mut row.text) {
+            messages::attach(text.to_mut(), Some(attached));
+        }
+        Ok(row)
     }
 }
 
@@ -134,6 +139,8 @@ struct Filled<'c, 'l> {
     id_again: bool,
     /// One bit each for the text, the id and the other fields; a bit is set if the field was present. Used only if no name contains a dot.
     there: u128,
+    /// A hash of the pictures, videos and sounds beside the text.
+    attached: u128,
 }
 
 impl<'de> Filled<'_, 'de> {
@@ -200,7 +207,11 @@ impl<'de> Filled<'_, 'de> {
                     }
                 }
                 Field::Object(path) => map.next_value_seed(By(Inside { filled: self, before: path + ".", depth }))?,
-                Field::Text | Field::Id | Field::Other(_) | Field::Unknown => {
+                Field::Attached(name) if !columns.html => {
+                    let attached = messages::of_field(name, map.next_value_seed(By(Digest))?);
+                    self.attached = self.attached.wrapping_add(attached);
+                }
+                Field::Text | Field::Id | Field::Other(_) | Field::Attached(_) | Field::Unknown => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
@@ -261,6 +272,8 @@ enum Field {
     Other(usize),
     /// The path of an object that may contain a requested field.
     Object(String),
+    /// A column with the pictures, videos or sounds of the text.
+    Attached(&'static str),
     Unknown,
 }
 
@@ -296,6 +309,9 @@ impl Visitor<'_> for FieldSeed<'_> {
             return Ok(Field::Id);
         } else if let Some(at) = columns.others.iter().position(inside) {
             return Ok(Field::Other(at));
+        }
+        if let (true, Some(name)) = (self.before.is_empty(), messages::attached(name)) {
+            return Ok(Field::Attached(name));
         }
         if !self.by_path {
             return Ok(Field::Unknown);
@@ -421,7 +437,7 @@ mod tests {
         is(r#"{"text":["One.",null,"","T\u0077o."]}"#, "One.\nTwo.");
         is(r#"{"text":[]}"#, "");
         is(r#"{"text":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello"}]}"#, "Hi\nHello");
-        is(r#"{"text":[{"text":"no","content":"yes"},{"content":"yes","text":"no"},{"text":"too"}]}"#, "yes\nyes\ntoo");
+        is(r#"{"text":[{"text":"","content":"yes"},{"content":"yes","text":null},{"text":"too"}]}"#, "yes\nyes\ntoo");
         is(
             r#"{"text":[{"content":[{"type":"text","text":"See"},{"type":"text","text":null},{"type":"text","text":"it"}]}]}"#,
             "See\nit",
@@ -437,6 +453,24 @@ mod tests {
         // A page cannot be a list.
         let html = Columns { html: true, ..columns() };
         assert!(parse(br#"{"text":["a"]}"#, &html).expect("JSON").bad.is_some());
+    }
+
+    #[test]
+    fn pictures_beside_a_text_that_names_them_are_part_of_it() {
+        let text = |line: &str| parse(line.as_bytes(), &columns()).expect("JSON").text.map(Cow::into_owned);
+        let with = |text: &str, more: &str| format!("{{{more}\"text\":{text}}}");
+        for named in [r#""<image>\nWhat is it?""#, r#"[{"from":"human","value":"<image>\nWhat is it?"}]"#] {
+            let plain = text(&with(named, ""));
+            assert_eq!(plain.as_deref(), Some("<image>\nWhat is it?"));
+            let same = [r#""image":"a.jpg","#, r#""score":1,"images":null,"image":"a.jpg","#];
+            assert_eq!(text(&with(named, same[0])), text(&with(named, same[1])));
+            for other in [r#""image":"b.jpg","#, r#""images":["a.jpg"],"#, r#""image":null,"#] {
+                assert_ne!(text(&with(named, same[0])), text(&with(named, other)));
+            }
+            let behind = format!("{{\"text\":{named},\"image\":\"a.jpg\"}}");
+            assert_eq!(text(&behind), text(&with(named, same[0])));
+        }
+        assert_eq!(text(r#"{"image":"a.jpg","text":"What is it?"}"#).as_deref(), Some("What is it?"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! file also records the length of its longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use super::coding::Coding;
+use super::foreign;
 use super::format::{Piece, Reading, Unusable};
 use super::json_paths::{self, Kind};
 use super::json_row::{self, JsonId, Row};
@@ -23,6 +24,7 @@ use crate::tables::{Documents, RejectReason, Rejection};
 use arrow::array::ArrayRef;
 use arrow::array::builder::{Int64Builder, StringViewBuilder};
 use dupsift_core::error::Result;
+use dupsift_core::number::counted_as;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -52,6 +54,8 @@ pub(super) struct Scan {
     found_id: bool,
     /// Whether the first text value is a list.
     pub is_joined: bool,
+    /// The number of lines after the first that begin with a byte order mark.
+    marks: u64,
     /// The number of lines that are too long to be rows, up to the last inspected line.
     too_long: u64,
     /// Whether at least one line is an object.
@@ -63,6 +67,13 @@ pub(super) struct Scan {
 }
 
 impl Scan {
+    /// Returns a note about byte order marks within the file; `None` if there are none.
+    pub fn marked(&self) -> Option<String> {
+        let (what, way_out) = foreign::MARKS;
+        (self.marks > 0)
+            .then(|| format!("{}{way_out}", what.replace("{}", &counted_as(self.marks, "line begins|lines begin"))))
+    }
+
     /// Returns the reason why the file is unusable if it has rows but no row has the requested fields.
     pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
         let why = self.missing(columns)?;
@@ -83,6 +94,7 @@ impl Scan {
 
 /// Counts the rows. Parses lines only until all requested fields have been found.
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
+    let bytes = file.metadata()?.len();
     let text = Tee::new(file, coding, repacking)?;
     let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
     let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
@@ -97,6 +109,7 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
         }
     }
     marks.end(&mut scan, &mut lines);
+    scan.damage = scan.damage.or_else(|| lines.unclosed(bytes));
     Ok(scan)
 }
 
@@ -129,6 +142,7 @@ impl Marks {
         self.piece(scan, lines.offset);
         (scan.behind, scan.written) = (lines.reader().behind(), lines.reader_mut().end());
         scan.damage = lines.reader().damage().cloned();
+        scan.marks = lines.marks;
     }
 
     fn piece(&mut self, scan: &mut Scan, end: u64) {
@@ -174,7 +188,9 @@ fn look<R: io::BufRead>(
         scan.found_text |= is_text;
         scan.found_id |= is_id;
         // The message lists a limited number of fields, because an object that uses data as field names could exhaust memory.
-        if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
+        // The line is in another encoding if a name is not UTF-8.
+        let is_readable = !path.name.contains('\u{FFFD}');
+        if is_text || is_id || (is_readable && scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
     }

@@ -3,6 +3,7 @@
 use super::coding::{LineEncoding, decode, decode_on};
 use super::items::Items;
 use super::quotes::{Dialect, Found, Quotes};
+use super::unpack::{Damage, Trust};
 use crate::tables::document::MAX_TEXT_BYTES;
 use dupsift_core::encoding::detect::is_utf8_after_all;
 use encoding_rs::Decoder;
@@ -67,6 +68,10 @@ pub(super) struct Lines<R> {
     /// Whether the current line was read as a single-line record because it opens a quote that is not properly closed before the end of the
     /// file.
     pub has_open_quote: bool,
+    /// The number of lines after the first that begin with a byte order mark.
+    pub marks: u64,
+    /// The beginning of an item that is not complete at the end of the file.
+    incomplete: Option<u64>,
 }
 
 /// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
@@ -97,6 +102,8 @@ impl<R: BufRead> Lines<R> {
             number,
             is_cut: false,
             has_open_quote: false,
+            marks: 0,
+            incomplete: None,
         }
     }
 
@@ -117,6 +124,20 @@ impl<R: BufRead> Lines<R> {
     /// Returns whether a read may begin at the line or item that was read last.
     pub fn may_begin_here(&self) -> bool {
         self.items.as_ref().is_none_or(Items::is_inside)
+    }
+
+    /// Returns the damage of a file whose array is not closed; valid once everything has been read. The file has `bytes` bytes.
+    pub fn unclosed(&self, bytes: u64) -> Option<Damage> {
+        self.items.filter(Items::is_inside)?;
+        let why = self.incomplete.map_or_else(
+            || "the file is truncated: its array has no closing bracket".to_owned(),
+            |at| {
+                format!(
+                    "the last item, which begins at byte {at}, has no end: the file is truncated, or a quote or brace is missing"
+                )
+            },
+        );
+        Some(Damage { why, trust: Trust::All, at: bytes, bytes: self.offset })
     }
 
     /// Sets the number of fields that each subsequent multi-line record must have.
@@ -187,13 +208,15 @@ impl<R: BufRead> Lines<R> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);
         loop {
-            let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
+            let white = self.records.as_ref().map_or(u8::is_ascii_whitespace as fn(&u8) -> bool, Records::white);
             self.skip_blank(white, &mut each)?;
-            let start = self.offset;
-            let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
+            let (start, is_utf8) = (self.offset, self.encoding.is_none());
+            let mut blank =
+                Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white, is_utf8, begun: Vec::new() };
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
             // The number of bytes before the end of the record, if the end is already known.
             let (mut known, mut ended) = (None, false);
+            let mut begins_next = false;
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
@@ -216,7 +239,10 @@ impl<R: BufRead> Lines<R> {
                     }
                     (None, None) => match &mut self.items {
                         None => memchr::memchr(b'\n', there),
-                        Some(items) => items.end(there),
+                        Some(items) => items.end(there).map(|end| {
+                            begins_next = end.begins_next;
+                            end.at
+                        }),
                     },
                     (None, Some(quotes)) => match quotes.find(there) {
                         None => None,
@@ -229,6 +255,7 @@ impl<R: BufRead> Lines<R> {
                     },
                 };
                 let part = &there[..end.unwrap_or(there.len())];
+                self.marks += u64::from(start > 0 && self.offset == start && part.starts_with(MARK));
                 let (no_mark, behind) = blank.goes_on(part);
                 held.push(no_mark);
                 held.push(behind);
@@ -236,7 +263,7 @@ impl<R: BufRead> Lines<R> {
                     self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
                 }
                 ended = end.is_some();
-                let read = part.len() + usize::from(ended);
+                let read = part.len() + usize::from(ended && !begins_next);
                 self.length += part.len() as u64;
                 self.offset += read as u64;
                 each(&there[..read])?;
@@ -246,7 +273,8 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             self.number += 1;
-            self.is_cut = !ended;
+            self.is_cut = !ended && !self.items.as_ref().is_some_and(Items::is_complete);
+            self.incomplete = (self.is_cut && self.items.is_some()).then_some(start);
             held.push(blank.ends());
             held.end();
             let passed = held.passed;
@@ -349,6 +377,16 @@ struct Records {
 }
 
 impl Records {
+    /// Returns the function that tells which bytes may occur in a blank line. White space that separates fields is no blank line.
+    fn white(&self) -> fn(&u8) -> bool {
+        match self.dialect.delimiter {
+            b'\t' => |byte| *byte != b'\t' && byte.is_ascii_whitespace(),
+            b' ' => |byte| *byte != b' ' && byte.is_ascii_whitespace(),
+            delimiter if delimiter.is_ascii_whitespace() => |byte| *byte == b'\r',
+            _ => u8::is_ascii_whitespace,
+        }
+    }
+
     fn begin(&self, is_first: bool) -> Quotes {
         Quotes::new(self.dialect, self.expected, is_first)
     }
@@ -458,6 +496,10 @@ struct Blank {
     is_blank: bool,
     /// Returns whether a byte may occur in a blank line.
     white: fn(&u8) -> bool,
+    /// Whether the bytes are UTF-8 text, in which there is white space beyond ASCII, such as U+3000.
+    is_utf8: bool,
+    /// The first bytes of a character that may be white space beyond ASCII.
+    begun: Vec<u8>,
 }
 
 impl Blank {
@@ -474,16 +516,37 @@ impl Blank {
                 no_mark = &MARK[..self.marked];
             }
         }
-        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(self.white);
+        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(|byte| self.is_white(*byte));
         (no_mark, part)
+    }
+
+    /// Returns whether the next byte may belong to a blank line.
+    fn is_white(&mut self, byte: u8) -> bool {
+        if self.begun.is_empty() && !(self.is_utf8 && is_first_of_white(byte)) {
+            return (self.white)(&byte);
+        }
+        self.begun.push(byte);
+        match std::str::from_utf8(&self.begun) {
+            Ok(letter) => {
+                let is_white = letter.chars().all(char::is_whitespace);
+                self.begun.clear();
+                is_white
+            }
+            Err(error) => error.error_len().is_none(),
+        }
     }
 
     /// Returns the bytes of an incomplete byte order mark at the end of the line.
     fn ends(&mut self) -> &'static [u8] {
         let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
-        self.is_blank = self.is_blank && no_mark.is_empty();
+        self.is_blank = self.is_blank && no_mark.is_empty() && self.begun.is_empty();
         no_mark
     }
+}
+
+/// Returns whether white space beyond ASCII may begin with this byte in UTF-8.
+fn is_first_of_white(byte: u8) -> bool {
+    matches!(byte, 0xC2 | 0xE1 | 0xE2 | 0xE3)
 }
 
 #[cfg(test)]
@@ -528,6 +591,38 @@ mod tests {
         assert_eq!(all(format!("{{}}\n{blanks}\n[]\n{blanks}").as_bytes(), 5), rows);
         assert_eq!(all(format!("\u{FEFF}{blanks}\n").as_bytes(), 5), []);
         assert_eq!(all(b"\xEF\xBB", 1), [(0, Err(2))]);
+    }
+
+    #[test]
+    fn white_space_of_every_kind_is_blank_and_a_separator_is_not() {
+        let all = "a\n \n\u{3000}\u{a0}\u{2028}\n\u{3000}b\n\u{3001}\n  \r\n\t\nc\n\u{3000}";
+        let rows = |delimiter: Option<u8>| {
+            let mut lines = Lines::new(BufReader::with_capacity(2, all.as_bytes()), 0, 100);
+            if let Some(delimiter) = delimiter {
+                lines = lines.records(Dialect { delimiter, ..Dialect::default() }, None, 100);
+            }
+            let mut rows = Vec::new();
+            while let Some((_, Line::Bytes(line))) = lines.next().expect("memory") {
+                rows.push(String::from_utf8_lossy(line).into_owned());
+            }
+            rows
+        };
+        let expected = ["a", "\u{3000}b", "\u{3001}", "c"];
+        assert_eq!((rows(None), rows(Some(b','))), (expected.map(str::to_owned).to_vec(), rows(None)));
+        assert_eq!(rows(Some(b'\t')), ["a", "\u{3000}b", "\u{3001}", "\t", "c"]);
+        assert_eq!(rows(Some(b' ')), ["a", " ", "\u{3000}b", "\u{3001}", "  ", "c"]);
+        // In another encoding, the same bytes are letters.
+        let mut lines = Lines::new(&b"\xC2\xA0\n"[..], 0, 100).decoded(Some(encoding_rs::WINDOWS_1251.into()));
+        assert!(lines.next().expect("memory").is_some());
+        // Half a character is no white space.
+        assert_eq!(super::tests::all(b"\xE3\x80\n\xC2\n", 9).len(), 2);
+    }
+
+    #[test]
+    fn marks_within_a_file_are_counted() {
+        let mut lines = Lines::new("\u{feff}a\n\u{feff}b\nc\u{feff}\n\u{feff}".as_bytes(), 0, 100);
+        while lines.step().expect("memory").is_some() {}
+        assert_eq!(lines.marks, 2);
     }
 
     #[test]

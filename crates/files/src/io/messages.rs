@@ -1,6 +1,7 @@
 //! Reads conversations: lists of messages as chat programs, APIs and data sets write them. Everything that people or models wrote is text:
-//! the content, reasoning, the names and arguments of called tools, and their results. Pictures, sound and files cannot be read; a digest of
-//! them is added to the text (see [`dupsift_core::unread`]). Everything else, such as roles, ids and times, is ignored.
+//! the content, reasoning, the names and arguments of called tools, and their results. Labels of messages, such as roles, ids and times, are
+//! ignored. Everything else, such as pictures, sound, files and unknown fields, cannot be read; a digest of it is added to the text (see
+//! [`dupsift_core::unread`]), so that conversations that differ there are not copies.
 //!
 //! ```text
 //! {"role": "user", "content": [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "a.png"}}]}
@@ -33,36 +34,72 @@ const CALLS: [&str; 3] = ["function", "function_call", "tool_calls"];
 const RESULTS: [&str; 2] = ["output", "result"];
 const ARGUMENTS: [&str; 5] = ["arguments", "input", "parameters", "args", "kwargs"];
 
-/// The fields that contain pictures, sound or files.
-const MEDIA: [&str; 25] = [
-    "image",
-    "images",
-    "image_url",
-    "image_urls",
-    "image_path",
-    "input_image",
-    "audio",
-    "audios",
-    "audio_url",
-    "input_audio",
-    "video",
-    "videos",
-    "video_url",
-    "input_video",
-    "file",
-    "files",
-    "input_file",
-    "attachments",
-    "inline_data",
-    "inlineData",
-    "image_base64",
-    "image_bytes",
-    "image_file",
-    "documents",
-    "reasoning_details",
+/// The fields that label a message or a part: who wrote it, when, where it stands, and how it was made or is used. In lowercase and without
+/// underscores.
+const LABELS: [&str; 61] = [
+    "author",
+    "authorid",
+    "cachecontrol",
+    "cacheenabled",
+    "callid",
+    "channel",
+    "conversationid",
+    "country",
+    "created",
+    "createdat",
+    "createddate",
+    "createtime",
+    "date",
+    "datetime",
+    "detail",
+    "endturn",
+    "eventid",
+    "finishreason",
+    "from",
+    "hashedip",
+    "header",
+    "id",
+    "index",
+    "itemid",
+    "lang",
+    "language",
+    "logprobs",
+    "loss",
+    "lossmask",
+    "messageid",
+    "model",
+    "modelname",
+    "numtokens",
+    "parentid",
+    "parentmessageid",
+    "recipient",
+    "redacted",
+    "requestid",
+    "responseid",
+    "role",
+    "sender",
+    "sessionid",
+    "signature",
+    "speaker",
+    "state",
+    "status",
+    "stopreason",
+    "stopsequence",
+    "threadid",
+    "time",
+    "timestamp",
+    "tokencount",
+    "toolcallid",
+    "tooluseid",
+    "toxic",
+    "train",
+    "ts",
+    "turn",
+    "turnidentifier",
+    "updatedat",
+    "weight",
 ];
-/// The fields of a part that are not content: its kind, its position, and settings.
-const LABELS: [&str; 6] = ["type", "index", "id", "role", "cache_control", "detail"];
+
 /// The kinds of parts that contain only text.
 const KINDS_OF_TEXT: [&str; 13] = [
     "text",
@@ -83,9 +120,58 @@ const KINDS_OF_TEXT: [&str; 13] = [
 /// The kinds of messages and parts that are calls of tools.
 const KINDS_OF_CALLS: [&str; 3] = ["function_call", "tool_use", "tool_call"];
 
-/// Returns whether a field of a message is read; all other fields are ignored.
-pub(crate) fn is_read(name: &str) -> bool {
-    slot(name).is_some() || matches!(name, "name" | "type") || is_media(name)
+/// The columns beside a conversation that contain its pictures, sound or files.
+const ATTACHED: [&str; 15] = [
+    "image",
+    "images",
+    "image_path",
+    "image_paths",
+    "image_url",
+    "image_urls",
+    "image_file",
+    "image_files",
+    "video",
+    "videos",
+    "video_path",
+    "video_paths",
+    "audio",
+    "audios",
+    "audio_path",
+];
+/// The beginnings of words that stand for a picture, a video or a sound in a text. Case does not matter.
+const PLACEHOLDERS: [&str; 7] = ["<image", "<img>", "<video", "<audio", "<|image", "<|vision_start", "[img]"];
+
+/// What a field of a message, or of a part of a message, contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// Text, with its [slot].
+    Text(usize),
+    /// Text that is written as JSON if it is not a string, with its slot.
+    Json(usize),
+    /// The name of a called tool, or else of the author.
+    Name,
+    /// The kind of the message or part.
+    Kind,
+    /// Something that says nothing about the content.
+    Label,
+    /// Anything else. Only a digest of it is used.
+    Unread,
+}
+
+impl Field {
+    /// Returns what the field with this name contains.
+    pub fn of(name: &str) -> Field {
+        match (slot(name), name) {
+            (Some(at), _) if at >= FIRST_RESULT => Field::Json(at),
+            (Some(at), _) => Field::Text(at),
+            (None, "name") => Field::Name,
+            (None, "type") => Field::Kind,
+            // Nearly every message has one of these.
+            (None, "role" | "from" | "id") => Field::Label,
+            (None, _) if LABELS.iter().any(|label| is_spelled(name, label)) => Field::Label,
+            (None, _) => Field::Unread,
+        }
+    }
 }
 
 /// Returns whether a field contains the text of a message.
@@ -93,9 +179,41 @@ pub(crate) fn is_content(name: &str) -> bool {
     CONTENT.contains(&name)
 }
 
-/// Returns whether a field contains pictures, sound or files.
-pub(crate) fn is_media(name: &str) -> bool {
-    MEDIA.contains(&name)
+/// Returns whether a name is this label in snake case, camel case or any other case.
+fn is_spelled(name: &str, label: &str) -> bool {
+    let letters = name.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase());
+    name.len() >= label.len() && letters.eq(label.bytes())
+}
+
+/// Returns the name if the column contains what placeholders in a text beside it stand for.
+pub(super) fn attached(name: &str) -> Option<&'static str> {
+    ATTACHED.into_iter().find(|attached| *attached == name)
+}
+
+/// Adds a hash of the [`attached`] columns to a text that has a placeholder for them. The hash is the sum of [`of_field`]; `None` if the
+/// columns are not read.
+pub(super) fn attach(text: &mut String, attached: Option<u128>) {
+    let (words, unread) = unread::split(text);
+    if !has_placeholder(words.as_bytes()) {
+        return;
+    }
+    let unread = match (unread, attached) {
+        (_, Some(0)) => return,
+        (Some(Unread::Unknown), _) | (_, None) => Unread::Unknown,
+        (None, Some(digest)) => Unread::Digest(digest),
+        (Some(Unread::Digest(known)), Some(digest)) => Unread::Digest(both(known, digest)),
+    };
+    text.truncate(words.len());
+    unread::mark(text, unread);
+}
+
+/// Returns whether a text has a placeholder for a picture, a video or a sound.
+pub(super) fn has_placeholder(text: &[u8]) -> bool {
+    memchr::memchr2_iter(b'<', b'[', text).any(|at| {
+        let begins =
+            |one: &str| text[at..].get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one.as_bytes()));
+        PLACEHOLDERS.iter().any(|one| begins(one))
+    })
 }
 
 /// The number of slots for text in a message; see [`slot`].
@@ -276,34 +394,35 @@ impl<'de> Walk<'de> for Item<'_> {
         let whole = std::mem::take(&mut of.text);
         let mut texts: [String; SLOTS] = Default::default();
         let (mut name, mut has_text, mut strange) = (String::new(), false, None);
-        let (mut media, mut others, mut kind) = (0u128, 0u128, None);
+        let (mut others, mut kind, mut has_role) = (0u128, None, false);
         while let Some(field) = object.next_key::<Cow<'_, str>>()? {
-            if let Some(at) = slot(&field) {
-                has_text = true;
-                let is_message_content = depth == 0 && CONTENTS.contains(&at);
-                if at >= FIRST_RESULT {
+            match Field::of(&field) {
+                Field::Json(at) => {
+                    has_text = true;
                     object.next_value_seed(By(Json(&mut of.text, 0)))?;
-                } else {
+                    texts[at] = std::mem::take(&mut of.text);
+                }
+                Field::Text(at) => {
+                    has_text = true;
                     let what = object.next_value_seed(By(Content {
                         of: &mut *of,
                         depth: depth + 1,
                         is_call: is_call || CALLS.contains(&&*field),
                     }))?;
-                    strange = strange.or(what.filter(|_| is_message_content));
+                    strange = strange.or(what.filter(|_| depth == 0 && CONTENTS.contains(&at)));
+                    texts[at] = std::mem::take(&mut of.text);
                 }
-                texts[at] = std::mem::take(&mut of.text);
-            } else if field == "name" {
-                object.next_value_seed(By(Json(&mut name, 0)))?;
-            } else if is_media(&field) {
-                media = media.wrapping_add(of_field(&field, object.next_value_seed(By(Digest))?));
-            } else if field == "type" {
-                let mut text = String::new();
-                object.next_value_seed(By(Json(&mut text, 0)))?;
-                kind = Some(text).filter(|kind| !kind.is_empty());
-            } else if depth > 0 && !LABELS.contains(&&*field) {
-                others = others.wrapping_add(of_field(&field, object.next_value_seed(By(Digest))?));
-            } else {
-                object.next_value::<IgnoredAny>()?;
+                Field::Name => object.next_value_seed(By(Json(&mut name, 0)))?,
+                Field::Kind => {
+                    let mut text = String::new();
+                    object.next_value_seed(By(Json(&mut text, 0)))?;
+                    kind = Some(text).filter(|kind| !kind.is_empty());
+                }
+                Field::Label => {
+                    has_role |= matches!(&*field, "role" | "from");
+                    object.next_value::<IgnoredAny>()?;
+                }
+                Field::Unread => others = others.wrapping_add(of_field(&field, object.next_value_seed(By(Digest))?)),
             }
         }
         of.text = whole;
@@ -321,16 +440,23 @@ impl<'de> Walk<'de> for Item<'_> {
                 of.text.push_str(text);
             } else if !CONTENTS.contains(&at) || Some(at) == first {
                 push(&mut of.text, text);
+            } else if first.is_some_and(|first| texts[first] != *text) {
+                others = others.wrapping_add(of_field(CONTENT[at - CONTENTS.start], hash_of(Plain::Borrowed(text))));
             }
         }
         let is_empty = texts.iter().all(String::is_empty) && (!is_call || name.is_empty());
-        if media != 0 {
-            of.has_not_read(media);
-        } else if depth > 0 && is_empty && others != 0 {
-            of.has_not_read(both(others, kind.map_or(0, |kind| hash128(kind.as_bytes()))));
-        } else if depth > 0 && is_empty && kind.is_some_and(|kind| !KINDS_OF_TEXT.contains(&&*kind)) {
+        let is_message = has_text || kind.is_some() || (has_role && others != 0);
+        let kind = kind.filter(|_| is_empty);
+        let of_kind = kind.as_ref().map_or(0, |kind| hash128(kind.as_bytes()));
+        if others != 0 {
+            of.has_not_read(both(others, of_kind));
+        } else if kind.as_ref().is_some_and(|kind| kind.ends_with("_call") && !KINDS_OF_CALLS.contains(&&**kind)) {
+            // A call of a tool that is part of the model, of which only the kind is known.
+            of.has_not_read(of_kind);
+        } else if kind.as_ref().is_some_and(|kind| !KINDS_OF_TEXT.contains(&&**kind) && (depth > 0 || !has_text)) {
             of.is_unknown = true;
-        } else if depth == 0 && !has_text {
+        }
+        if depth == 0 && !is_message {
             return Ok(Some("an object without text"));
         }
         Ok(strange)
@@ -442,7 +568,7 @@ pub(crate) fn hashed(bytes: &[u8]) -> String {
 }
 
 /// Hashes a value that cannot be read. The order of fields, nulls and empty values do not count; the hash of such a value is 0.
-struct Digest;
+pub(super) struct Digest;
 
 impl<'de> Walk<'de> for Digest {
     type Value = u128;
@@ -472,11 +598,13 @@ impl<'de> Walk<'de> for Digest {
     }
 }
 
-fn of_field(name: &str, value: u128) -> u128 {
+/// Returns the hash of a field from the hash of its value.
+pub(super) fn of_field(name: &str, value: u128) -> u128 {
     if value == 0 { 0 } else { both(hash64(name.as_bytes()).into(), value) }
 }
 
-fn hash_of(value: Plain<'_, '_>) -> u128 {
+/// Returns the hash of a plain value.
+pub(super) fn hash_of(value: Plain<'_, '_>) -> u128 {
     match value {
         Plain::Null => 0,
         Plain::Borrowed("") | Plain::Unescaped("") => 0,
@@ -515,7 +643,7 @@ mod tests {
             (r#"["a",null,"b"]"#, "a\nb"),
             (r#"[{"role":"user","content":"Hi"},{"content":"Hello","role":"assistant"}]"#, "Hi\nHello"),
             (r#"[{"from":"human","value":"Hi"},{"from":"gpt","value":"Hello"}]"#, "Hi\nHello"),
-            (r#"[{"content":null,"text":"a"},{"content":"b","text":"c"}]"#, "a\nb"),
+            (r#"[{"content":null,"text":"a"},{"content":"b","text":"b"}]"#, "a\nb"),
             (r#"[{"content":[{"type":"text","text":"a"},"b",{"type":"text","text":{"value":"c"}}]}]"#, "a\nb\nc"),
             (
                 r#"[{"content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":"f","arguments":"{\"a\": 1}"}}]}]"#,
@@ -594,6 +722,71 @@ mod tests {
         }
         let only = read(r#"[{"role":"user","images":["x"]}]"#);
         assert!(only.0.is_empty() && matches!(only.1, Some(Unread::Digest(_))));
+    }
+
+    #[test]
+    fn what_is_neither_text_nor_a_label_makes_texts_differ() {
+        let differ = |a: &str, b: &str| {
+            let [a, b] = [a, b].map(|json| format!("[{json}]"));
+            assert_ne!(read(&a).1, None, "{a}");
+            assert_eq!(read(&a).0, read(&b).0);
+            assert_ne!(text(&a), text(&b));
+        };
+        differ(r#"{"content":"a","citations":["x"]}"#, r#"{"content":"a","citations":["y"]}"#);
+        differ(r#"{"content":"a","metadata":{"x":[1]}}"#, r#"{"content":"a"}"#);
+        differ(r#"{"content":"a","rating":1}"#, r#"{"content":"a","rating":2}"#);
+        differ(r#"{"content":"a","text":"b"}"#, r#"{"text":"c","content":"a"}"#);
+        differ(
+            r#"{"content":[{"type":"text","text":"a","annotations":[{"url":"x"}]}]}"#,
+            r#"{"content":[{"type":"text","text":"a","annotations":[{"url":"y"}]}]}"#,
+        );
+        differ(
+            r#"{"type":"web_search_call","id":"1","status":"completed"}"#,
+            r#"{"type":"file_search_call","id":"1"}"#,
+        );
+        differ(
+            r#"{"type":"web_search_call","action":{"query":"x"}}"#,
+            r#"{"type":"web_search_call","action":{"query":"y"}}"#,
+        );
+        assert_eq!(
+            text(r#"["a",{"type":"web_search_call","id":"1","status":"completed"}]"#),
+            text(r#"["a",{"type":"web_search_call","id":"2","status":"failed"}]"#)
+        );
+        assert_eq!(read(r#"["a",{"type":"item_reference","id":"1"}]"#), ("a".to_owned(), Some(Unread::Unknown)));
+        for labels in [
+            r#""role":"user","id":1,"createdAt":5,"timestamp":"x","tool_call_id":"y","model":"m","name":"n""#,
+            r#""from":"gpt","Status":"x","weight":0.5,"turn_identifier":7,"annotations":[],"audio":null,"more":{"a":[""]}"#,
+            r#""content":"a","text":"a""#,
+        ] {
+            assert_eq!(read(&format!("[{{\"value\":\"a\",{labels}}}]")), ("a".to_owned(), None), "{labels}");
+        }
+        for name in LABELS {
+            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase()) && slot(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn pictures_beside_a_text_count_if_the_text_names_them() {
+        let with = |text: &str, attached| {
+            let mut text = text.to_owned();
+            attach(&mut text, Some(attached));
+            text
+        };
+        for text in ["<image>\nWhat is it?", "See <IMG> and [IMG]", "[a] <|vision_start|>", "a\n<video>"] {
+            assert_ne!(with(text, 1), with(text, 2));
+            assert_eq!((unread::split(&with(text, 1)).0, with(text, 0).as_str()), (text, text));
+        }
+        for text in ["What is it?", "a < b", "<imag", "", "[", "<i>mage</i>"] {
+            assert_eq!(with(text, 1), text);
+        }
+        let (mut known, mut unknown) = ("<image>".to_owned(), "<image>".to_owned());
+        unread::mark(&mut known, Unread::Digest(5));
+        unread::mark(&mut unknown, Unread::Unknown);
+        assert_ne!(with(&known, 1), with(&known, 2));
+        assert_eq!(unread::split(&with(&known, 1)).0, "<image>");
+        assert_eq!(with(&unknown, 1), unknown);
+        attach(&mut known, None);
+        assert_eq!(known, unknown);
     }
 
     #[test]

@@ -120,7 +120,7 @@ pub use coding::Coding;
 pub use copying::Copying;
 pub use edits::Edits;
 pub use find::{FOLLOW_LINKS, Found, FoundFile, Taking, absolute, find, find_all, find_all_in, searched, sort};
-pub use format::{Archived, Format, IdColumns, IdRow};
+pub use format::{Archived, Format, IdColumns, IdRow, Unit};
 pub use formats::TextFiles;
 pub use held::Held;
 pub use id_rows::{column_names, line_at, read_ids};

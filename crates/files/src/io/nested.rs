@@ -1,7 +1,9 @@
 //! Extracts plain columns from structs, such as `doc.text` in a Parquet file. A value is null if any level above it is null.
 
+use super::messages;
 use crate::tables::lists;
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StructArray, make_array};
+use arrow::array::builder::BinaryViewBuilder;
+use arrow::array::{Array, ArrayRef, BinaryViewArray, RecordBatch, RecordBatchOptions, StructArray, make_array};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
@@ -36,6 +38,32 @@ pub(super) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBat
         columns.push((field.name().clone(), column, true));
     }
     if any { RecordBatch::try_from_iter_with_nullable(columns).map_err(failed()) } else { Ok(batch) }
+}
+
+/// Returns the batch with a mark behind each text that names a picture. The text is in this column; `None` if the file has no columns with
+/// pictures. They are not read, because they may take most of the file, so such a document counts as unique.
+pub(super) fn with_pictures(batch: RecordBatch, text: Option<&str>) -> Result<RecordBatch> {
+    let Some(at) = text.and_then(|text| batch.schema().index_of(text).ok()) else { return Ok(batch) };
+    let Some(texts) = batch.column(at).as_any().downcast_ref::<BinaryViewArray>() else { return Ok(batch) };
+    if !texts.iter().flatten().any(messages::has_placeholder) {
+        return Ok(batch);
+    }
+    let failed = || Error::columns("mark texts that name pictures");
+    let mut marked = BinaryViewBuilder::with_capacity(texts.len());
+    for text in texts {
+        match text.map(|text| (text, std::str::from_utf8(text))) {
+            Some((_, Ok(text))) if messages::has_placeholder(text.as_bytes()) => {
+                let mut text = text.to_owned();
+                messages::attach(&mut text, None);
+                marked.try_append_value(text).map_err(failed())?;
+            }
+            Some((text, _)) => marked.try_append_value(text).map_err(failed())?,
+            None => marked.append_null(),
+        }
+    }
+    let mut columns = batch.columns().to_vec();
+    columns[at] = Arc::new(marked.finish());
+    RecordBatch::try_new(batch.schema(), columns).map_err(failed())
 }
 
 /// Returns the column at a path; `None` if the batch does not contain that column.

@@ -65,6 +65,9 @@ mod tests {
             (b"{\"text\": \"a", "continues on the next line", "jq -c . FILE"),
             (b"\xFF\xFE{\0\"\0", "UTF-16", "`encoding=auto`"),
             (b"{\0\"\0t\0e\0", "UTF-16", "`encoding=auto`"),
+            (b"\xFF\xFE\0\0{\0\0\0", "UTF-32", "iconv -f UTF-32"),
+            (b"{\0\0\0\"\0\0\0t\0\0\0", "UTF-32", "iconv -f UTF-32"),
+            (b"\0\0\0{\0\0\x04\x35", "UTF-32", "iconv -f UTF-32"),
             (b"PK\x03\x04\x14", "binary data", "one object per line"),
             (b"\xB0\xA1", "not UTF-8", "`encoding=auto`"),
             (b"id,text", "expected value", "one object per line"),
@@ -75,7 +78,7 @@ mod tests {
         ] {
             let said = said(line);
             assert!(said.contains(what) && said.contains(way_out), "{said}");
-            let is_damage = ["UTF-16", "binary data", "not UTF-8"].contains(&what);
+            let is_damage = ["UTF-16", "UTF-32", "binary data", "not UTF-8"].contains(&what);
             assert_eq!(is_text(line), !is_damage, "{what}");
         }
     }

@@ -1,7 +1,7 @@
 //! Computes how much memory it takes to read a Parquet column: one page (two at a page boundary), and the dictionary if the column uses
 //! one.
 
-use super::format::Stretch;
+use super::format::{Stretch, Unit};
 use super::page_headers::Page;
 use super::page_starts::starts;
 use super::parquet_read::STEP_ROWS;
@@ -93,6 +93,11 @@ impl Column {
         }
     }
 
+    /// Returns what is in memory at a time.
+    fn unit(&self) -> Unit {
+        if self.pages.is_empty() { Unit::RowGroup } else { Unit::Page }
+    }
+
     /// Returns the size of the largest page in bytes, or of all pages together if the individual sizes are unknown. No value is larger than
     /// the returned size.
     pub fn largest(&self) -> u64 {
@@ -103,21 +108,21 @@ impl Column {
 /// Returns the stretches in which rows of these row groups are read, given the requested columns of each group.
 pub(super) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) -> Vec<Stretch> {
     let column = |columns: &[Column]| {
-        columns.iter().max_by_key(|column| column.largest()).map_or_else(String::new, |column| column.name.clone())
+        let largest = columns.iter().max_by_key(|column| column.largest());
+        largest.map_or_else(Default::default, |column| (column.name.clone(), column.unit()))
     };
     let [columns] = groups.as_slice() else {
         // At a boundary between row groups, pages of both row groups are in memory.
         let held: Vec<u64> = groups.iter().map(|columns| held(columns, 0..u64::MAX)).collect();
         let bytes = held.windows(2).map(|two| two.iter().sum()).max().unwrap_or(0);
-        let column = groups.first().map_or_else(String::new, |columns| column(columns));
-        return vec![Stretch { rows: rows.end - rows.start, bytes, longest: 0, column }];
+        let (column, unit) = groups.first().map_or_else(Default::default, |columns| column(columns));
+        return vec![Stretch { rows: rows.end - rows.start, bytes, longest: 0, column, unit }];
     };
     let whole = held(columns, rows.clone()) <= small;
-    let stretch = |rows: Range<u64>| Stretch {
-        rows: rows.end - rows.start,
-        bytes: held(columns, rows.clone()),
-        longest: longest(columns, rows),
-        column: column(columns),
+    let stretch = |rows: Range<u64>| {
+        let (column, unit) = column(columns);
+        let (bytes, longest) = (held(columns, rows.clone()), longest(columns, rows.clone()));
+        Stretch { rows: rows.end - rows.start, bytes, longest, column, unit }
     };
     if whole { vec![stretch(rows)] } else { cuts(columns, rows).into_iter().map(stretch).collect() }
 }
@@ -198,6 +203,7 @@ mod tests {
         let places = Page { in_dictionary: true, ..page(10, 20, 9) };
         let column = column(vec![dictionary, places, page(10, 500, 300), page(5, 900, 100)]);
         let held = |rows| column.held(rows);
+        assert_eq!((column.unit(), super::tests::column(Vec::new()).unit()), (Unit::Page, Unit::RowGroup));
         assert_eq!([held(0..10), held(10..20), held(20..25)], [1400, 800, 1000]);
         assert_eq!([held(19..21), held(9..11), held(0..25)], [1500, 1820, 2520]);
         let columns = [column];

@@ -219,7 +219,7 @@ fn texts_below(list: &TypePtr) -> Vec<Vec<TypePtr>> {
     let [repeated] = list.get_fields() else { return Vec::new() };
     let items = if repeated.is_group() { repeated.get_fields() } else { &[] };
     let [item] = items else { return Vec::new() };
-    let is_read = |field: &&TypePtr| item.is_primitive() || messages::is_read(field.name());
+    let is_read = |field: &&TypePtr| item.is_primitive() || messages::Field::of(field.name()) != messages::Field::Label;
     let fields = if item.is_primitive() { std::slice::from_ref(item) } else { item.get_fields() };
     if !item.is_primitive() && !is_struct(item) {
         return Vec::new();
@@ -338,6 +338,8 @@ pub(super) struct Footer {
     pub strings: Vec<String>,
     /// The names of columns whose lists are returned as JSON.
     pub lists: Vec<String>,
+    /// The name of the text column if the file has a column with pictures beside it.
+    pub with_pictures: Option<String>,
 }
 
 /// A leaf of a requested column: the name of the column, the fields that lead to the leaf, and its position among the file's leaves.
@@ -383,7 +385,10 @@ impl Footer {
         chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
         let footer = guarded(|| Footer::cut(metadata, &chosen))
             .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))?;
-        Ok(Footer { lists: columns.lists.clone(), ..footer })
+        let is_attached =
+            |field: &TypePtr| messages::attached(field.name()).is_some() && !columns.is_text(field.name());
+        let with_pictures = (!columns.html && fields.iter().any(is_attached)).then(|| columns.text.clone());
+        Ok(Footer { lists: columns.lists.clone(), with_pictures, ..footer })
     }
 
     /// Returns the positions of a column's leaves in the reduced footer.
@@ -431,7 +436,7 @@ impl Footer {
         let mut strings: Vec<_> = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
         strings.dedup();
         let leaves = chosen.iter().map(|chosen| chosen.name.clone()).collect();
-        Ok(Footer { metadata, columns, leaves, strings, lists: Vec::new() })
+        Ok(Footer { metadata, columns, leaves, strings, lists: Vec::new(), with_pictures: None })
     }
 }
 

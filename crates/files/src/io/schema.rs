@@ -173,7 +173,12 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         None if columns.id_required => {
             return Err(missing(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id));
         }
-        None => (None, None),
+        None => {
+            let below = format!("{}.", columns.id);
+            let is_nested = there.iter().any(|column| column.data_type.is_some() && column.name.starts_with(&below));
+            let why = || format!("column {:?} is nested; expected strings, binary or integers as ids", columns.id);
+            (None, is_nested.then(why))
+        }
     };
     let others = columns.others.iter();
     let others = others.filter(|name| named(name).is_some_and(|column| column.is_plain() || is_list(column))).cloned();
@@ -335,6 +340,9 @@ mod tests {
         let has = check(&columns("text", "id", false), &there).expect("fine");
         assert_eq!((has.id, has.others), (None, vec![]));
         assert!(has.id_note.is_some_and(|note| note.contains("Float32")));
+        let there = [shown("text", Some(DataType::Utf8)), shown("id.a", Some(DataType::Utf8))];
+        let has = check(&columns("text", "id", false), &there).expect("fine");
+        assert!(has.id_note.is_some_and(|note| note.contains("column \"id\" is nested")));
         let there = [
             shown("text", Some(DataType::Utf8)),
             shown("id", Some(DataType::UInt64)),

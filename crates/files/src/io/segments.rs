@@ -4,7 +4,7 @@
 //! of its values is in use. Writers check the size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of
 //! 100 MB. Therefore, a piece with large pages is read in segments of one large page each.
 
-use super::format::{Part, Stretch};
+use super::format::{Part, Stretch, Unit};
 use super::several_texts;
 use super::source::Source;
 use super::split::Split;
@@ -27,9 +27,11 @@ pub struct Segment {
     pub longest: u64,
     /// The column that accounts for most of the bytes.
     pub column: String,
+    /// What is in memory at a time.
+    pub unit: Unit,
 }
 
-/// A page that exceeds the limit.
+/// A page, or another part of a file that is in memory at a time, that exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargePage {
     /// The path of the file.
@@ -40,6 +42,8 @@ pub struct LargePage {
     pub bytes: u64,
     /// The size of the longest text; see [`Segment::longest`].
     pub longest: u64,
+    /// The part of the file.
+    pub unit: Unit,
 }
 
 impl Source {
@@ -66,15 +70,15 @@ impl Source {
                     ..Stretch::default()
                 }
             };
-            let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_else(lines);
-            return Ok(vec![Segment { split: split.clone(), bytes, longest, column }]);
+            let Stretch { bytes, longest, column, unit, .. } = stretches.into_iter().next().unwrap_or_else(lines);
+            return Ok(vec![Segment { split: split.clone(), bytes, longest, column, unit }]);
         }
-        let segment = |before: &mut u64, Stretch { rows, bytes, longest, column }: Stretch| {
+        let segment = |before: &mut u64, Stretch { rows, bytes, longest, column, unit }: Stretch| {
             let part = Part { skip: split.part.skip + *before, ..split.part };
             let text_bytes = (u128::from(split.text_bytes) * u128::from(rows) / u128::from(split.rows.max(1))) as u64;
             let split = Split { file: split.file, first_doc: split.first_doc + *before, rows, text_bytes, part };
             *before += rows;
-            Some(Segment { split, bytes, longest, column })
+            Some(Segment { split, bytes, longest, column, unit })
         };
         let segments = stretches.into_iter().scan(0, segment);
         // Segments without requested rows are left out, so that no thread waits for the memory that they would need.
@@ -110,9 +114,9 @@ impl Source {
                 let part = Part { from: piece.start, to, skip: 0 };
                 let split =
                     Split { file: at, first_doc: file.first_doc, rows: piece.rows, text_bytes: piece.bytes, part };
-                for Segment { bytes, longest, column, .. } in self.segments(&split, &want, 0)? {
+                for Segment { bytes, longest, column, unit, .. } in self.segments(&split, &want, 0)? {
                     if !fits(bytes, longest) && largest.as_ref().is_none_or(|known| bytes > known.bytes) {
-                        largest = Some(LargePage { path: file.path.clone(), column, bytes, longest });
+                        largest = Some(LargePage { path: file.path.clone(), column, bytes, longest, unit });
                     }
                 }
             }

@@ -8,8 +8,10 @@ use super::foreign;
 use super::format::{Reading, Unusable};
 use super::json_row::{JsonId, Row};
 use super::json_value::{JsonValue, Take};
+use super::json_walk::Plain;
 use super::jsonl::{self, Marks, Scan};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use super::messages;
 use super::quotes::{Dialect, Field, fields};
 use super::repacking::{Repacking, Tee};
 use super::schema::{self, Columns, Has, KnownColumns, Shown};
@@ -219,18 +221,23 @@ struct Places {
     id: Option<usize>,
     /// The position of each further requested column, and whether the values of the column are kept as written.
     others: Vec<(Option<usize>, bool)>,
+    /// The positions and names of the columns with pictures beside the text.
+    attached: Vec<(usize, &'static str)>,
 }
 
 impl Places {
     fn new(names: &Names, reading: &Reading<'_>) -> Places {
         let (columns, want) = (reading.columns, reading.want);
         let is_text = |name: &String| want.spelled || want.as_text.contains(name) || columns.parts.contains(name);
+        let attached = names.all.iter().enumerate().filter(|(_, name)| **name != columns.text);
+        let attached = attached.filter_map(|(at, name)| Some((at, messages::attached(name)?)));
         Places {
             dialect: names.dialect,
             fields: names.all.len(),
             text: names.place(&columns.text).filter(|_| columns.parts.is_empty()),
             id: names.place(&columns.id),
             others: columns.others.iter().map(|name| (names.place(name), is_text(name))).collect(),
+            attached: if columns.html { Vec::new() } else { attached.collect() },
         }
     }
 
@@ -240,8 +247,12 @@ impl Places {
             Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to()))
         })?;
         let mut row = Row { others: vec![JsonValue::Null; self.others.len()], ..Row::default() };
-        let mut count = 0;
+        let (mut count, mut attached) = (0, 0u128);
         let read = fields(record, self.dialect, &mut |field| {
+            if let Some((_, name)) = self.attached.iter().find(|(at, _)| *at == count) {
+                let value = messages::hash_of(field.text().as_deref().map_or(Plain::Null, Plain::Borrowed));
+                attached = attached.wrapping_add(messages::of_field(name, value));
+            }
             if self.text == Some(count) {
                 row.text = field.text();
             }
@@ -256,6 +267,9 @@ impl Places {
             }
             count += 1;
         });
+        if let (true, Some(text)) = (attached != 0, &mut row.text) {
+            messages::attach(text.to_mut(), Some(attached));
+        }
         let broken = |why: String| Err(Rejection::new(RejectReason::BrokenRecord, why));
         match read {
             Err(why) => broken(why.to_owned()),

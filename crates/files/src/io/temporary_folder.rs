@@ -10,6 +10,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::lock::{Asked, Lock, Owner};
 use super::overwrite::WORK;
@@ -129,7 +130,13 @@ pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> 
         }
         let path = parent.join(&os_name);
         // The folder of another user is not even locked.
-        let is_left = matches!(private::refusal(&path), Ok(None)) && path.join(LOCK).is_file();
+        let is_private = matches!(private::refusal(&path), Ok(None));
+        // A process was killed before it locked the folder. A folder that is not empty is not removed.
+        if is_private && is_older_than(&path, TO_LOCK) && std::fs::remove_dir(&path).is_ok() {
+            cleared.push(Cleared::Removed { path, files: 0, bytes: 0 });
+            continue;
+        }
+        let is_left = is_private && path.join(LOCK).is_file();
         if !is_left || Lock::holder(&path, false).is_some() {
             continue;
         }
@@ -147,6 +154,15 @@ pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> 
         cleared.push(Cleared::Removed { path, files: files.saturating_sub(1), bytes });
     }
     Ok(cleared)
+}
+
+/// The time after which a folder without a lock belongs to a killed process.
+const TO_LOCK: Duration = Duration::from_secs(600);
+
+/// Returns whether a folder was last changed longer ago than this.
+fn is_older_than(folder: &Path, age: Duration) -> bool {
+    let changed = folder.symlink_metadata().and_then(|there| there.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|elapsed| elapsed > age))
 }
 
 /// Returns the first path in the folder that does not belong to dupsift.
@@ -195,11 +211,22 @@ mod tests {
         }
         let open = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o777);
         fs::set_permissions(at(".dupsift-work-open"), open).expect("set");
+        // Folders whose process was killed before it locked them; one of them is not empty.
+        let hour_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
+        for name in [".dupsift-work-empty", ".dupsift-work-full"] {
+            private::make(&at(name)).expect("made");
+        }
+        fs::write(at(".dupsift-work-full/notes"), "mine").expect("written");
+        for name in [".dupsift-work-empty", ".dupsift-work-full"] {
+            fs::File::open(at(name)).and_then(|folder| folder.set_modified(hour_ago)).expect("set");
+        }
         let cleared = clear_killed(place.path()).expect("cleared");
         let removed = |path: PathBuf, files, bytes| Cleared::Removed { path, files, bytes };
         let left = Cleared::Left { path: at(names[2]), foreign: "notes".into() };
-        assert_eq!(cleared.len(), 3, "{cleared:?}");
-        for one in [removed(at(names[0]), 0, 0), removed(at(names[1]), 1, 4), left] {
+        assert_eq!(cleared.len(), 4, "{cleared:?}");
+        assert!(at(".dupsift-work-full/notes").is_file());
+        let empty = removed(at(".dupsift-work-empty"), 0, 0);
+        for one in [removed(at(names[0]), 0, 0), removed(at(names[1]), 1, 4), empty, left] {
             assert!(cleared.contains(&one), "{one:?} {cleared:?}");
         }
         for name in [".dupsift-work-nolock", ".dupsift-work-x.dupsift-work", ".dupsift-work-open", "dupsift-work-other"]

@@ -62,18 +62,24 @@ impl Unread {
             let known = unread.by_ending.len() < MOST_ENDINGS || unread.by_ending.contains_key(&ending);
             *unread.by_ending.entry(if known { ending } else { "(other endings)".to_owned() }).or_default() += 1;
             let shown = || path.display().to_string();
+            let mut lost = |why: &str| {
+                let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+                unread.data.push(BadInput {
+                    path: path.clone(),
+                    label: label.clone(),
+                    why: why.to_owned(),
+                    bytes,
+                    takes_part: false,
+                });
+            };
             match why {
                 Some(Why::Special(kind)) => unread.special.push((shown(), format!("is {kind} and is not read"))),
                 Some(Why::Aside(Aside::Cache)) => unread.special.push((
                     shown(),
                     "is not read: it is a cache of the datasets library; pass the file by name to read it".to_owned(),
                 )),
-                Some(Why::Aside(Aside::Description)) => {}
-                None => {
-                    let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
-                    let data = foreign::why_unread(&path);
-                    unread.data.extend(data.map(|why| BadInput { path, label, why, bytes, takes_part: false }));
-                }
+                Some(Why::Aside(aside)) => aside.lost().into_iter().for_each(lost),
+                None => foreign::why_unread(&path).iter().for_each(|why| lost(why)),
             }
         }
         unread

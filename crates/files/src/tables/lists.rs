@@ -233,8 +233,10 @@ enum Place {
     Message,
     /// A part of a message that may be text.
     Part,
-    /// A picture, sound or file, whose bytes need not be text.
-    Media,
+    /// A value that is text, with all its fields.
+    Value,
+    /// Something of which only a digest is used. Its bytes need not be text.
+    Unread,
 }
 
 /// Writes a list as JSON.
@@ -258,11 +260,10 @@ fn write_list(values: &dyn Array, bounds: Range<usize>, place: Place, out: &mut 
     Ok(())
 }
 
-/// The number of bytes of a picture above which only its hash is written.
+/// The number of bytes of a string above which only its hash is written if nothing else is used.
 const LONG: usize = 64;
 
-/// Writes a value as JSON. Fields of a message that are not read are left out, and so are nulls in parts of messages. Strings need not be
-/// UTF-8.
+/// Writes a value as JSON. Labels of messages and null fields are left out. Strings need not be UTF-8.
 fn write_value(column: &dyn Array, at: usize, place: Place, out: &mut Vec<u8>) -> Result<(), ArrowError> {
     if column.is_null(at) {
         out.extend_from_slice(b"null");
@@ -276,16 +277,15 @@ fn write_value(column: &dyn Array, at: usize, place: Place, out: &mut Vec<u8>) -
             out.push(b'{');
             let begin = out.len();
             for (field, values) in fields.iter().zip(column.as_struct().columns()) {
-                let is_message = place == Place::Message;
-                if if is_message { !messages::is_read(field.name()) } else { values.is_null(at) } {
-                    continue;
-                }
+                // A message without its content is no message, even if the content is null.
+                let inside = of_field(field.name(), inside).filter(|_| place == Place::Message || !values.is_null(at));
+                let Some(inside) = inside else { continue };
                 if out.len() > begin {
                     out.push(b',');
                 }
                 push_quoted(out, field.name().as_bytes());
                 out.push(b':');
-                write_value(values, at, of_field(field.name(), inside), out)?;
+                write_value(values, at, inside, out)?;
             }
             out.push(b'}');
         }
@@ -301,21 +301,23 @@ fn write_value(column: &dyn Array, at: usize, place: Place, out: &mut Vec<u8>) -
             let map = column.as_map();
             let (from, to) = (map.value_offsets()[at] as usize, map.value_offsets()[at + 1] as usize);
             out.push(b'{');
+            let begin = out.len();
             for entry in from..to {
-                if entry > from {
+                let name = array_value_to_string(map.keys(), entry)?;
+                let Some(inside) = of_field(&name, inside) else { continue };
+                if out.len() > begin {
                     out.push(b',');
                 }
-                let name = array_value_to_string(map.keys(), entry)?;
                 push_quoted(out, name.as_bytes());
                 out.push(b':');
-                write_value(map.values(), entry, of_field(&name, inside), out)?;
+                write_value(map.values(), entry, inside, out)?;
             }
             out.push(b'}');
         }
         DataType::Dictionary(..) => of_dictionary(column, at, |values, key| write_value(values, key, place, out))?,
         other if is_string_type(other) || matches!(other, DataType::FixedSizeBinary(_)) => {
             let value = bytes(column, at)?.unwrap_or_default();
-            let is_hashed = place == Place::Media && (value.len() > LONG || std::str::from_utf8(value).is_err());
+            let is_hashed = place == Place::Unread && (value.len() > LONG || std::str::from_utf8(value).is_err());
             if is_hashed {
                 write_text(out, messages::hashed(value));
             } else {
@@ -341,10 +343,14 @@ fn write_value(column: &dyn Array, at: usize, place: Place, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// Returns where the value of a field stands.
-fn of_field(name: &str, inside: Place) -> Place {
-    let is_media = messages::is_media(name) || matches!(name, "bytes" | "data");
-    if is_media { Place::Media } else { inside }
+/// Returns where the value of a field stands; `None` for a label, which is left out.
+fn of_field(name: &str, inside: Place) -> Option<Place> {
+    match (inside, messages::Field::of(name)) {
+        (Place::Message | Place::Part, messages::Field::Label) => None,
+        (Place::Message | Place::Part, messages::Field::Unread) => Some(Place::Unread),
+        (Place::Message | Place::Part, messages::Field::Json(_)) => Some(Place::Value),
+        _ => Some(inside),
+    }
 }
 
 fn write_text(out: &mut Vec<u8>, value: impl std::fmt::Display) {

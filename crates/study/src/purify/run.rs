@@ -182,6 +182,8 @@ fn attempt(
     if is_there(&pages)? {
         remove_all(&pages).map_err(Error::io("remove", &pages))?;
     }
+    let records: Vec<_> = options.stats.iter().chain(&options.model).map(|dir| dir.join("run.json")).collect();
+    stage.reads(records.iter().map(|record| &**record).filter(|record| record.exists()));
     let long_rows = long_rows(session, own)?;
     let elements = Elements::new(session, options)?;
     let rejecter = Rejecter::new(session)?;

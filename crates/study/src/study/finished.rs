@@ -495,8 +495,15 @@ impl Finished {
         if places.is_empty() {
             return;
         }
-        // The inputs that cannot be searched contain nothing new that could be read.
-        let found = find_all(&places, options.taking()).unwrap_or_default().files;
+        let found = match find_all(&places, options.taking()) {
+            Ok(found) => found.files,
+            Err(error @ Error::Io { .. }) => {
+                tracing::warn!("files that were added to the corpus after the run cannot be found: {error}");
+                return;
+            }
+            // The inputs contain nothing that could be read.
+            Err(_) => return,
+        };
         let known: BTreeSet<&Path> = source.files.iter().map(|file| file.path.as_path()).collect();
         let is_bad = |path: &Path| self.report.bad_inputs.iter().any(|bad| path.ends_with(&bad.file));
         // A file that is only assumed to be JSON lines may be one that the run did not read.

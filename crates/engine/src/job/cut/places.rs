@@ -8,6 +8,7 @@ use crate::job::pair::classes::number;
 use crate::job::write::removals::{self, Decided};
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::unread;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::{Cell, PassageFound};
 use dupsift_passages::{Cut, Passage, Repeat, cut_out, cut_positions, passages, templates};
@@ -98,6 +99,7 @@ impl Cuts {
             |bytes, batch| {
                 for row in 0..batch.len() {
                     let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                    let (text, _) = unread::split(text);
                     let Some(cuts) = self.of(doc) else { continue };
                     let left = cuts.cut_out(text).map_or(0, |left| characters_of(&left));
                     save(&cuts.passages().collect::<Vec<_>>(), left, bytes);
@@ -293,6 +295,7 @@ impl Covered {
                 |(of_document, bytes), batch| {
                     for row in 0..batch.len() {
                         let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                        let (text, _) = unread::split(text);
                         let _long = engine.long_document(text.len())?;
                         add(doc, text, of_document, bytes)?;
                     }
@@ -339,6 +342,7 @@ pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts,
         |(of_document, bytes, costliest), batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let (text, _) = unread::split(text);
                 let _long = engine.long_document(text.len())?;
                 repeats.of(doc, of_document);
                 let found =

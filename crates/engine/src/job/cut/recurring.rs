@@ -4,6 +4,7 @@ use crate::job::pair::classes::number;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
+use dupsift_core::unread;
 use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Winnow};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
@@ -135,6 +136,7 @@ pub fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> 
             places.clear();
             for row in 0..batch.len() {
                 let Cell::Text(text) = batch.text(row) else { continue };
+                let (text, _) = unread::split(text);
                 let _long = session.engine.long_document(text.len())?;
                 folded.fold(text);
                 recurring.winnow.anchors(&folded.text, ring, anchors);

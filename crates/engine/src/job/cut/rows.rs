@@ -6,6 +6,7 @@ use super::order::Order;
 use super::recurring::{Anchors, KEPT_BYTES};
 use crate::session::Session;
 use dupsift_core::error::Result;
+use dupsift_core::unread;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs, units};
@@ -68,6 +69,7 @@ pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64)
         |(writer, scratch, without_blank_lines), batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let (text, _) = unread::split(text);
                 let _long = session.engine.long_document(text.len())?;
                 let (place, salt) = (order.place(doc), order.salt(doc));
                 let mut characters = Characters { text, byte: 0, count: 0 };
@@ -125,6 +127,7 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
         |(writer, folded, anchors), batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let (text, _) = unread::split(text);
                 let _long = session.engine.long_document(text.len())?;
                 folded.fold(text);
                 known.of(doc, anchors);

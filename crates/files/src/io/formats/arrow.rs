@@ -3,16 +3,16 @@
 
 use super::{broken_ids, label_of, labels_of};
 use crate::io::coding::Coding;
-use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Stretch, Unusable};
+use crate::io::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Stretch, Unit, Unusable};
 use crate::io::ipc::{self, Layout, batches};
-use crate::io::nested;
 use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns};
 use crate::io::want::MAX_BATCH_ROWS;
+use crate::io::{messages, nested};
 use crate::tables::lists::is_texts;
 use crate::tables::{Documents, IdRef, read_as};
 use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, FieldRef};
 use dupsift_core::error::{Error, Result};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -83,7 +83,13 @@ impl Format for Arrow {
         let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
         let part = layout.pieces.iter().filter(|piece| (reading.part.from..reading.part.to).contains(&piece.start));
         let bytes = part.map(|piece| piece.held).max().unwrap_or(0);
-        Ok(vec![Stretch { rows: reading.rows, bytes, longest: 0, column: reading.columns.text.clone() }])
+        Ok(vec![Stretch {
+            rows: reading.rows,
+            bytes,
+            longest: 0,
+            column: reading.columns.text.clone(),
+            unit: Unit::Batch,
+        }])
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
@@ -101,8 +107,13 @@ impl Format for Arrow {
         let (mut row, mut chosen) = (0u64, reading.chosen.unwrap_or_default());
         let part = (reading.part.from, reading.part.to);
         let strings = strings(&layout);
+        let is_attached =
+            |field: &FieldRef| messages::attached(field.name()).is_some() && !columns.is_text(field.name());
+        let has_pictures = layout.schema.as_ref().is_some_and(|schema| schema.fields().iter().any(is_attached));
+        let with_pictures = text.filter(|_| !columns.html && has_pictures);
         batches(file, &layout, part, places, &|why| reading.bad(why), &mut |batch| {
             let batch = nested::joined(as_views(&batch)?, &columns.lists)?;
+            let batch = nested::with_pictures(batch, with_pictures)?;
             let first = row;
             row += batch.num_rows() as u64;
             let mut hand_on = |from: u64, rows: usize| {

@@ -106,6 +106,10 @@ impl Format for JsonLines {
             any = true;
             for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
                 let is_asked = asked.contains(&path.name.as_str());
+                // The line is in another encoding if a name is not UTF-8.
+                if path.name.contains('\u{FFFD}') && !is_asked {
+                    continue;
+                }
                 if is_asked && path.kind != Kind::Null {
                     (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
                 }
@@ -201,6 +205,7 @@ impl Format for JsonLines {
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
+        let bytes = file.metadata().map_err(failed)?.len();
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         while let Some((offset, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let values = match line {
@@ -212,7 +217,8 @@ impl Format for JsonLines {
                 return Ok(());
             }
         }
-        lines.reader().damage().map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why.clone())))
+        let damage = lines.reader().damage().cloned().or_else(|| lines.unclosed(bytes));
+        damage.map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why)))
     }
 }
 

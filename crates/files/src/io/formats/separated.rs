@@ -112,7 +112,9 @@ impl Format for Separated {
                 return Err(failed(std::io::Error::other(damage.why)));
             }
         }
-        let (notes, lost) = Behind::notes(scan.behind);
+        let marked = scan.marked();
+        let (mut notes, lost) = Behind::notes(scan.behind);
+        notes.extend(marked);
         Ok(Opened {
             id: scan.id,
             others: has.others,

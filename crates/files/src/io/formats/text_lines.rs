@@ -59,10 +59,19 @@ impl Format for TextLines {
         let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
         let resolved = coding.resolved(&file).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
+        let marked = scan.marked();
         let (mut notes, lost) = Behind::notes(scan.behind);
-        if scan.rows == 1 && has_returns(&file, coding).map_err(failed)? {
+        notes.extend(marked);
+        let (returns, feeds) = line_ends(&file, coding).map_err(failed)?;
+        // A few carriage returns in a text are no line ends.
+        if returns > 0 && (scan.rows == 1 || returns >= feeds) {
             let (what, way_out) = foreign::RETURNS;
-            notes.push(format!("{what}, so the file is one document{way_out}"));
+            let (some, are) = if scan.rows == 1 {
+                ("", "so the file is one document")
+            } else {
+                ("some of ", "so each of them is one document with the next line")
+            };
+            notes.push(format!("{some}{what}, {are}{way_out}"));
         }
         Ok(Opened {
             pieces: scan.pieces,
@@ -99,16 +108,17 @@ impl Format for TextLines {
     }
 }
 
-/// Returns whether the beginning of a file contains a carriage return that a line feed does not follow.
-fn has_returns(mut file: &File, coding: Coding) -> io::Result<bool> {
+/// Returns how many carriage returns that no line feed follows, and how many line feeds, the beginning of a file contains.
+fn line_ends(mut file: &File, coding: Coding) -> io::Result<(usize, usize)> {
     file.rewind()?;
     let mut begin = Vec::new();
     coding.text(file.try_clone()?)?.take(BEGIN_BYTES).read_to_end(&mut begin)?;
     file.rewind()?;
-    Ok(begin.windows(2).any(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n')))
+    let returns = begin.windows(2).filter(|pair| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n')).count();
+    Ok((returns, memchr::memchr_iter(b'\n', &begin).count()))
 }
 
-/// The number of bytes at the beginning of a file of one line that are searched for carriage returns.
+/// The number of bytes at the beginning of a file that are searched for carriage returns.
 const BEGIN_BYTES: u64 = 64 << 10;
 
 /// Counts the lines that are not blank.
