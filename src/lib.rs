@@ -47,9 +47,14 @@ pub use dupsift_core::error;
 pub use dupsift_core::{allocator, cpu, encoding, float, guard, hash, number, row, safe_fs};
 #[doc(hidden)]
 pub use dupsift_engine::{contaminated, engine, job, options, reading, session, stream};
-pub use dupsift_files::io;
 #[doc(hidden)]
-pub use dupsift_files::tables;
+pub use dupsift_tables as tables;
+
+/// Finds and reads input files, and publishes results.
+pub mod io {
+    pub use dupsift_input::*;
+    pub use dupsift_publish::*;
+}
 #[doc(hidden)]
 pub use dupsift_incremental as incremental;
 #[doc(hidden)]

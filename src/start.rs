@@ -9,7 +9,7 @@ use crate::incremental;
 use crate::job::{self, Estimate, RunReport};
 use crate::options::RunOptions;
 use crate::reading::{self, Inputs, Writes};
-use dupsift_files::io::TemporaryFolder;
+use dupsift_publish::TemporaryFolder;
 
 /// Checks the options, opens the inputs and starts the run, on the cluster if there is one.
 ///

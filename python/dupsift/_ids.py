@@ -10,7 +10,7 @@ from . import _dupsift
 from ._frames import names_of
 from ._table import Table
 
-# The same names as in crates/files/src/io/schema.rs, most likely names first.
+# The same names as in crates/input/src/format/schema.rs, most likely names first.
 _NAMES = ("id", "_id", "doc_id", "docid", "document_id", "uuid", "uid", "guid", "warc_record_id", "record_id", "page_id", "url", "uri")
 
 # The number of rows that are inspected.

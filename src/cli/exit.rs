@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
     use dupsift_engine::job::{BadInputReport, DocumentsReport, GuardReport};
-    use dupsift_files::tables::RejectReason;
+    use dupsift_tables::RejectReason;
 
     #[test]
     fn the_numbers_are_the_documented_ones() {

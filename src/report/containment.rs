@@ -2,8 +2,8 @@
 
 use super::columns::safe;
 use super::{table, thousands};
-use dupsift_files::tables::REPRESENTATIVE;
 use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
+use dupsift_tables::REPRESENTATIVE;
 
 /// Returns a title and a table with one row for each direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {

@@ -133,9 +133,9 @@ mod tests {
     use super::*;
     use dupsift_algorithms::measure::Retrieval;
     use dupsift_engine::reading::RejectionsReport;
-    use dupsift_files::tables::RejectReason;
     use dupsift_study::study::EvaluatedReport;
     use dupsift_study::study::FiguresReport;
+    use dupsift_tables::RejectReason;
 
     #[test]
     fn an_evaluation_in_full() {

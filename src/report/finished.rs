@@ -6,7 +6,7 @@ use super::{Detail, applied, comparison, summary};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_files::io::HELD;
+use dupsift_publish::HELD;
 use dupsift_study::study::{AppliedReport, Finished};
 use serde::de::DeserializeOwned;
 

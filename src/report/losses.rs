@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{counted, thousands};
 use dupsift_engine::job::{GuardReport, Guarded, stands_in};
 use dupsift_engine::reading::{BadInputReport, OtherInputReport, RejectionsReport};
-use dupsift_files::io::FOLLOW_LINKS;
+use dupsift_input::FOLLOW_LINKS;
 
 /// Formats a remark about a guard that fired.
 pub(super) fn guard(guard: &GuardReport) -> String {
@@ -103,7 +103,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_files::tables::RejectReason;
+    use dupsift_tables::RejectReason;
 
     #[test]
     fn rejections_are_summed_up_by_reason() {

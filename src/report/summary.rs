@@ -14,8 +14,8 @@ use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
-use dupsift_files::tables::{REPRESENTATIVE, RejectReason};
 use dupsift_study::study::{Applicable, AppliedReport, applicable};
+use dupsift_tables::{REPRESENTATIVE, RejectReason};
 
 /// Selects how detailed a summary is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

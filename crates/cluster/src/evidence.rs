@@ -13,9 +13,9 @@ use dupsift_algorithms::measure::write_contents;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::put;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::Cell;
 
 /// Writes a row of evidence, which consists of the document number and the numbers that make up the evidence.
 pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
@@ -46,7 +46,7 @@ pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &
     let asked = met.clone();
     let filter = RowFilter::Where(Arc::new(move |doc| asked.get(doc as usize)));
     let want = Want { rows: Some(filter), ..view.want() };
-    let each = |(numbers, bytes): &mut (Vec<u64>, Vec<u8>), batch: &dupsift_files::tables::Documents| {
+    let each = |(numbers, bytes): &mut (Vec<u64>, Vec<u8>), batch: &dupsift_tables::Documents| {
         let columns = view.columns(batch)?;
         for at in 0..batch.len() {
             let (doc, Cell::Text(text)) = (batch.doc(at), batch.text(at)) else { continue };

@@ -13,7 +13,7 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::{Inputs, look};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Source, Split, absolute};
+use dupsift_input::{Source, Split, absolute};
 use dupsift_text::Pipeline;
 
 /// Holds the data that the driver sends to all processes.

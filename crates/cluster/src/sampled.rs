@@ -22,8 +22,8 @@ use dupsift_engine::job::pair::group::compare_part;
 use dupsift_engine::job::read::sign::{SignTallies, SignedRows, Signing, SigningThread};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, Split, Want};
-use dupsift_files::tables::{Cell, Documents};
+use dupsift_input::{RowFilter, Split, Want};
+use dupsift_tables::{Cell, Documents};
 
 /// The approximate number of documents in a sample.
 const SAMPLE: u64 = 4096;

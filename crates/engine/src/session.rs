@@ -12,7 +12,7 @@ use crate::reading::purified_store::Pages;
 use crate::reading::sample::{Sample, taking_part};
 use crate::reading::scopes::Scopes;
 use dupsift_core::doc::IndexDoc;
-use dupsift_files::io::{Source, Split};
+use dupsift_input::{Source, Split};
 use dupsift_pages::Purifier;
 use dupsift_text::{Field, Pipeline};
 

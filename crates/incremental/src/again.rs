@@ -17,9 +17,9 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::read_back::Frozen;
 use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
-use dupsift_files::tables::read_as;
 use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::read_as;
 
 /// Holds an incremental run and the index that it was matched against.
 pub struct Again<'a> {

@@ -25,13 +25,14 @@ use dupsift_engine::job::write::removals::{self, Decided};
 use dupsift_engine::matching::meeting::{Keys, Numbered};
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, SUCCESS, Split, Stage, Want, absolute, real_path};
-use dupsift_files::tables::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use dupsift_index::{
     BATCHES, Batch, FORMAT, Generations, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema,
     seal, seal_below, stop_at, sums_of,
 };
+use dupsift_input::{RowFilter, Split, Want, absolute};
+use dupsift_publish::{SUCCESS, Stage, real_path};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+use dupsift_tables::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use dupsift_text::Field;
 
 /// The number of bytes of text that are encoded together.

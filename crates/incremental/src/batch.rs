@@ -13,8 +13,8 @@ use dupsift_core::safe_fs::listing::{self, is_folder};
 use dupsift_engine::job::run_report::{IndexReport, RunReport};
 use dupsift_engine::job::saved::of_file;
 use dupsift_engine::options::RunOptions;
-use dupsift_files::io::InputFile;
 use dupsift_index::{Batch, Index, Manifest, stop_at};
+use dupsift_input::InputFile;
 
 /// Identifies a batch by its name and its files.
 pub struct Named {

@@ -25,8 +25,9 @@ use dupsift_engine::matching::indexed::Indexed;
 use dupsift_engine::matching::meeting::{Keys, Meeting, Numbered};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::columns;
-use dupsift_files::io::{INDEXED, Source, find_all, open};
 use dupsift_index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
+use dupsift_input::{Source, find_all, open};
+use dupsift_publish::INDEXED;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 use dupsift_text::Analysis;
 

@@ -7,8 +7,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::{is_file, is_folder};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::RunReport;
-use dupsift_files::io::SUCCESS;
 use dupsift_index::{Batch, State};
+use dupsift_publish::SUCCESS;
 
 /// Determines whether the output of a batch is still where its run wrote it. A batch counts as lost only if the parent folder of its output
 /// exists: if the parent folder is missing, for example because a disk is not mounted, the output may still exist.

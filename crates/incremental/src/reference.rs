@@ -21,8 +21,8 @@ use dupsift_engine::reading::input_notes;
 use dupsift_engine::reading::inputs::{Inputs, look};
 use dupsift_engine::reading::losses::OtherInput;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{ReferenceFolder, Stage};
 use dupsift_index::Index;
+use dupsift_publish::{ReferenceFolder, Stage};
 
 /// Provides a reference in the form of an index.
 pub struct Reference {

@@ -33,8 +33,9 @@ use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Source, Stage, absolute, clean_output};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
+use dupsift_input::{Source, absolute};
+use dupsift_publish::{Stage, clean_output};
 
 /// The number of document numbers that are initially reserved for indexed documents: the first value times the number of rows in the batch,
 /// but at least the second value.

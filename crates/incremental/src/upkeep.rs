@@ -14,11 +14,11 @@ use dupsift_core::safe_fs::Readers;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::resources::Resources;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_files::io::TemporaryFolder;
-use dupsift_files::tables::read_as;
 pub use dupsift_index::Restored;
 use dupsift_index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
+use dupsift_publish::TemporaryFolder;
 use dupsift_spill::shuffle::run::Run;
+use dupsift_tables::read_as;
 
 /// The number of row files of similar size that are merged into one.
 const TOGETHER: usize = 8;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
-use dupsift_files::io::{Locking, MadeFolders, is_at, locking};
+use dupsift_publish::{Locking, MadeFolders, is_at, locking};
 
 /// The name of the writer's lock file.
 pub(super) const LOCK: &str = "lock";

@@ -14,7 +14,7 @@ use super::sums::check_list;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash128;
-use dupsift_files::io::is_plain;
+use dupsift_publish::is_plain;
 use dupsift_spill::shuffle::run::{RUN, Run};
 
 /// The version of the index files. Version 2 added the sketch words of documents, version 3 added fences to runs, and version 4 added

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::text::{bytes, percent};
 use crate::report::thousands;
 use dupsift_engine::job::{PartsReport, RunReport};
-use dupsift_files::tables::REPRESENTATIVE;
+use dupsift_tables::REPRESENTATIVE;
 
 /// A part of a bar: its class, its name and its size.
 type Part = (&'static str, &'static str, u64);

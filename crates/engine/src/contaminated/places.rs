@@ -11,9 +11,9 @@ use crate::reading::ids::{Ids, TakingIds};
 use crate::session::Session;
 use dupsift_contamination::{Bound, Item, raw_places};
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
+use dupsift_tables::Cell;
 use dupsift_text::Analysis;
 
 /// The number of characters shown before and after a span.

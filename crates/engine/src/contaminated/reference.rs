@@ -19,10 +19,10 @@ use dupsift_contamination::{Builder, Item, Items, Words};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};
-use dupsift_files::io::several_texts::several;
-use dupsift_files::io::{Asked, Want, find_all};
-use dupsift_files::tables::lists::of_json;
-use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
+use dupsift_input::several_texts::several;
+use dupsift_input::{Asked, Want, find_all};
+use dupsift_tables::lists::of_json;
+use dupsift_tables::{Cell, IdsSeen, TextColumn};
 
 /// The evaluation set may use at most the memory limit divided by this number.
 const SHARE: u64 = 4;

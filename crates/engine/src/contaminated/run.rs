@@ -22,7 +22,7 @@ use crate::session::Session;
 use dupsift_contamination::SHARED;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
-use dupsift_files::io::Stage;
+use dupsift_publish::Stage;
 
 /// Runs the checks that do not require the inputs to be open.
 ///

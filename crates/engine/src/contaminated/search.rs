@@ -8,9 +8,9 @@ use crate::reading::rejected::{Rejected, Rejecter};
 use crate::session::Session;
 use dupsift_contamination::{Search, Weights, wording};
 use dupsift_core::error::Result;
-use dupsift_files::io::Want;
-use dupsift_files::tables::{IdsSeen, LostValues};
+use dupsift_input::Want;
 use dupsift_spill::shuffle::Writer;
+use dupsift_tables::{IdsSeen, LostValues};
 
 /// Holds the results of the pass.
 pub struct Searched {

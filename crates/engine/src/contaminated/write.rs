@@ -15,12 +15,12 @@ use crate::job::write::corpus_files::{Edited, Folder, copy};
 use crate::session::Session;
 use dupsift_contamination::{Bound, Item, raw_places};
 use dupsift_core::error::Result;
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{
+use dupsift_publish::{Stage, TableWriter};
+use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::{
     ContaminatedBuilder, ContaminatedRow, ItemBuilder, ItemRow, contaminated_schema, item_schema, suite_schema,
     suite_table,
 };
-use dupsift_spill::shuffle::AtomicBits;
 
 /// The number of items that the page shows for each evaluation set.
 const EXAMPLES: usize = 10;

@@ -9,7 +9,7 @@ use crate::engine::budget::Budget;
 use crate::options::{RunOptions, check_cut, memory_allowed};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Stage, may_write};
+use dupsift_publish::{Stage, may_write};
 
 /// Runs all checks. Logs a warning for options that are valid but probably unintended.
 ///

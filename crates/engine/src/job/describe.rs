@@ -22,7 +22,8 @@ use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, Parts
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::WHOLE;
-use dupsift_files::io::{DASH, absolute, likely_id};
+use dupsift_input::{absolute, likely_id};
+use dupsift_publish::DASH;
 use std::path::Path;
 
 /// Returns the report on removed documents.

@@ -18,7 +18,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::Result;
 use dupsift_core::number::{counted, thousands};
-use dupsift_files::io::{InputFile, Source};
+use dupsift_input::{InputFile, Source};
 
 /// Holds the estimate for a run.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_there;
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_files::io::{Ours, held_path, real_path};
+use dupsift_publish::{Ours, held_path, real_path};
 
 /// Holds a folder of a run and the option that specifies it.
 struct Folder {

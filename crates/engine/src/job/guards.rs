@@ -17,7 +17,7 @@ use dupsift_algorithms::stage::guard::{
 };
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_files::io::{Stage, held_path};
+use dupsift_publish::{Stage, held_path};
 
 /// A record that holds guards. The guards determine where the result of the job is stored.
 pub trait Guarded {

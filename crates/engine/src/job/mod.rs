@@ -34,6 +34,6 @@ pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::stage::passes::Pass;
 /// Functions that end a process after a request to stop.
-pub use dupsift_files::io::unfinished::{end, ends_by_itself, left};
+pub use dupsift_publish::unfinished::{end, ends_by_itself, left};
 /// The function that removes temporary files left by unfinished runs.
-pub use dupsift_files::io::{Cleared, clean};
+pub use dupsift_publish::{Cleared, clean};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::run_report::{InputReport, RunReport};
-use dupsift_files::io::{Stamp, absolute};
+use dupsift_input::{Stamp, absolute};
 
 impl RunReport {
     /// Returns the possible current paths of a recorded path, most likely first. `dir` is the current folder of the result. The possible

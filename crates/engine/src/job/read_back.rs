@@ -16,9 +16,10 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::safe_fs::listing::{is_absent, is_file};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_files::io::{SUCCESS, TableReader, absolute};
-use dupsift_files::tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use dupsift_index::{Index, State, statistics_in};
+use dupsift_input::{TableReader, absolute};
+use dupsift_publish::SUCCESS;
+use dupsift_tables::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 
 /// Holds the output folder and the record of a finished run.
 #[derive(Clone, Copy)]

@@ -22,7 +22,8 @@ use dupsift_core::number::thousands;
 use serde::Serialize;
 
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
+use dupsift_input::{BadInput, Source};
+use dupsift_publish::{Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
 /// The maximum number of times that a run starts over because the status of a file (such as its permissions) has changed.

@@ -15,9 +15,9 @@ use dupsift_algorithms::stage::group::Compared;
 use dupsift_algorithms::stage::guard::{Fired, OVER_READING};
 use dupsift_algorithms::stage::parts::PartsReport;
 use dupsift_core::number::thousands;
-use dupsift_files::io::{is_inside, is_plain};
-use dupsift_files::tables::LostValues;
 pub use dupsift_index::IndexReport;
+use dupsift_publish::{is_inside, is_plain};
+use dupsift_tables::LostValues;
 
 /// The version of run.json.
 pub const SCHEMA_VERSION: u32 = 1;

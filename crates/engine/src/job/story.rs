@@ -30,7 +30,8 @@ use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
-use dupsift_files::io::{Source, Stage};
+use dupsift_input::Source;
+use dupsift_publish::Stage;
 
 /// Defines how a kind of run differs from a plain run over a corpus.
 pub trait Variant {

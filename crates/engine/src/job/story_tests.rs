@@ -21,7 +21,8 @@ use crate::reading::look;
 use crate::session::Session;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{TableReader, TableWriter};
+use dupsift_input::TableReader;
+use dupsift_publish::TableWriter;
 
 const FERRY: &str = "The ferry to the island leaves at eight in the morning and returns at six in the evening, except on Sundays, \
     when the captain stays at home with his family. Tickets are sold at the harbor office and on board.";

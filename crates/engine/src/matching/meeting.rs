@@ -13,7 +13,7 @@ use dupsift_algorithms::stage::copies;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, RowShape, Signatures, doc_width};
-use dupsift_files::io::Source;
+use dupsift_input::Source;
 use dupsift_spill::shuffle::{Mapped, Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 

@@ -10,7 +10,7 @@ use super::spec::Verb;
 use super::value::Value;
 use super::{OPTIONS, RunOptions};
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::absolute;
+use dupsift_input::absolute;
 
 /// The name under which the inputs are recorded next to the options. No flag has this name.
 const INPUT: &str = "input";

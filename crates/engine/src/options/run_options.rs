@@ -12,7 +12,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Coding, Quoting, Separator, Taking, TextFiles};
+use dupsift_input::{Coding, Quoting, Separator, Taking, TextFiles};
 use dupsift_text::Field;
 
 /// Holds all options for a run.

@@ -16,7 +16,7 @@ use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, pr
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::Result;
-use dupsift_files::io::{Quoting, Separator};
+use dupsift_input::{Quoting, Separator};
 use dupsift_passages::{Cut, CutAt};
 use dupsift_text::Field;
 

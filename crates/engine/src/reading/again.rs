@@ -7,7 +7,8 @@ use crate::engine::resources::Resources;
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::{Source, TemporaryFolder};
+use dupsift_input::Source;
+use dupsift_publish::TemporaryFolder;
 use dupsift_text::Pipeline;
 
 /// Calls `work` with a session over the corpus of a finished run. The session uses the threads and the memory limit from the options, and a

@@ -6,8 +6,8 @@ use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::view;
 use dupsift_core::error::Result;
-use dupsift_files::io::Want;
-use dupsift_files::tables::{Cell, Documents, TextColumn};
+use dupsift_input::Want;
+use dupsift_tables::{Cell, Documents, TextColumn};
 use dupsift_text::{Analysis, Field, FieldValue, FieldValues, KeptWords};
 
 /// Defines how a pass reads documents.

@@ -4,9 +4,9 @@ use arrow::array::ArrayRef;
 
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::Source;
-use dupsift_files::tables::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
+use dupsift_input::Source;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
+use dupsift_tables::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 
 /// Holds the ids of documents. All ids have the same type.
 pub struct Ids<'s> {

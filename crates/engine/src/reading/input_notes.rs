@@ -4,8 +4,8 @@ use super::RejectionsReport;
 use crate::session::Session;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::number::counted_as;
-use dupsift_files::io::Source;
-use dupsift_files::tables::RejectReason;
+use dupsift_input::Source;
+use dupsift_tables::RejectReason;
 
 /// Returns the notes on the input files, one sentence each.
 pub(crate) fn notes(source: &Source) -> Vec<String> {

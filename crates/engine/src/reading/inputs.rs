@@ -16,11 +16,12 @@ use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::Readers;
-use dupsift_files::io::several_texts::several;
-use dupsift_files::io::{
-    Asked, BadInput, Columns, DASH, FOLLOW_LINKS, Found, FoundFile, Source, Stored, WorkFolder, check_asked,
-    find_all_in, folder_above, open, sort, store,
+use dupsift_input::several_texts::several;
+use dupsift_input::{
+    Asked, BadInput, Columns, FOLLOW_LINKS, Found, FoundFile, Source, Stored, check_asked, find_all_in, open, sort,
+    store,
 };
+use dupsift_publish::{DASH, WorkFolder, folder_above};
 use dupsift_text::Field;
 
 /// The columns that may hold the origin of a document. The report page uses the first of these columns that the corpus's Parquet files
@@ -246,7 +247,7 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
 
 /// Returns the extensions of the files that dupsift reads, for help texts.
 pub fn input_endings() -> String {
-    dupsift_files::io::formats::endings()
+    dupsift_input::formats::endings()
 }
 
 /// Returns the columns that the options specify.

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dupsift_core::error::Result;
-use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
+use dupsift_tables::{Cell, Documents};
 
 /// The maximum number of document texts that are kept. If more documents than this belong to pairs, looking up the remaining texts is a
 /// small part of the work.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::rejected::RejectionsReport;
 use crate::session::Session;
 use dupsift_algorithms::stage::guard::{Fired, ReadCounts};
-use dupsift_files::io::BadInput;
+use dupsift_input::BadInput;
 
 /// The name of the corpus in the `input` column of `rejected/`.
 pub const CORPUS: &str = "corpus";

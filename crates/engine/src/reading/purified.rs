@@ -16,9 +16,9 @@ use crate::session::Session;
 use dupsift_algorithms::stage::recipe::purify_name;
 use dupsift_core::error::Result;
 use dupsift_core::guard::guarded;
-use dupsift_files::io::{InputFile, Want};
-use dupsift_files::tables::{Cell, Documents, RejectReason, Rejection, TextColumn};
+use dupsift_input::{InputFile, Want};
 use dupsift_pages::{Fallback, Kind, Page, Purifier, RawPage, elements};
+use dupsift_tables::{Cell, Documents, RejectReason, Rejection, TextColumn};
 use dupsift_text::Field;
 
 /// The content type that a server would send with plain text.

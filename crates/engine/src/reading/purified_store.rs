@@ -7,8 +7,8 @@ use super::purify_report::PurifyReport;
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter, Recorder};
 use crate::engine::threads::Engine;
 use dupsift_core::error::Result;
-use dupsift_files::tables::RejectReason;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
+use dupsift_tables::RejectReason;
 use dupsift_text::Field;
 
 /// Holds the stored result for one row.

@@ -15,8 +15,8 @@ use crate::engine::read_limit::ReadLimit;
 use crate::engine::threads::Engine;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
-use dupsift_files::tables::Documents;
+use dupsift_input::{LargePage, RowFilter, Segment, Split, Want};
+use dupsift_tables::Documents;
 use dupsift_text::free_pooled_lists;
 
 /// The minimum and maximum amount of text in one piece, in bytes. The minimum corresponds to one or two pages.
@@ -305,6 +305,6 @@ mod tests {
 
     #[test]
     fn readers_reject_exactly_the_texts_that_cannot_be_cut() {
-        assert_eq!(dupsift_files::tables::document::MAX_TEXT_BYTES, dupsift_text::MAX_TEXT_BYTES);
+        assert_eq!(dupsift_tables::document::MAX_TEXT_BYTES, dupsift_text::MAX_TEXT_BYTES);
     }
 }

@@ -10,8 +10,8 @@ use crate::engine::threads::Engine;
 use crate::job::pair::classes::number;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
+use dupsift_tables::{Documents, RejectReason, Rejection};
 
 /// The number of bytes in a row. A row holds the document number, the offset and length of the detail, and the reason code.
 const ROW: usize = 21;

@@ -14,8 +14,8 @@ use crate::engine::checkpoints::Recorder;
 use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::Result;
-use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::AtomicCells;
+use dupsift_tables::Documents;
 
 /// Holds the scope of each document that has been read so far.
 #[derive(Clone, Debug)]

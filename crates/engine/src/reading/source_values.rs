@@ -10,9 +10,9 @@ use zerocopy::{Immutable, IntoBytes};
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::Want;
-use dupsift_files::tables::Documents;
+use dupsift_input::Want;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Shuffle};
+use dupsift_tables::Documents;
 
 /// Records the values of documents from many threads at once.
 pub struct SourceRecorder<'j> {

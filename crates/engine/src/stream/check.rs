@@ -14,7 +14,7 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::find_all;
+use dupsift_input::find_all;
 use dupsift_text::Pipeline;
 
 /// Returns the algorithm whose signatures are the keys.

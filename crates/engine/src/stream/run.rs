@@ -40,10 +40,11 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Signatures;
-use dupsift_files::io::{Stage, TableWriter, Want};
-use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
+use dupsift_input::Want;
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+use dupsift_tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 
 /// Holds the contents of `run.json` for a stream.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -30,12 +30,13 @@ use dupsift_engine::reading::purified::{Seen, each_page};
 use dupsift_engine::reading::purify_report::PurifyReport;
 use dupsift_engine::reading::rejected::Rejecter;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Asked, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
-use dupsift_files::tables::{
+use dupsift_input::{Asked, Split, TableReader, Want, find_all};
+use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
+use dupsift_publish::{SUCCESS, Stage, TableWriter};
+use dupsift_tables::{
     CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, Rejection,
     categories_found, category_schema,
 };
-use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 
 /// The path of the table in the output folder.
 const TABLE: &str = "model/part-00000.parquet";

@@ -7,8 +7,8 @@ use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_engine::job::read_back;
 use dupsift_engine::session::Session;
-use dupsift_files::tables::PageRow;
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
+use dupsift_tables::PageRow;
 use dupsift_text::Pipeline;
 
 /// Extracts elements, using the statistics and the model given in the options.

@@ -13,7 +13,7 @@ use dupsift_engine::reading::inputs::notes;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::reading::purify_report::PurifyReport;
 use dupsift_engine::session::Session;
-use dupsift_files::io::OwnColumns;
+use dupsift_input::OwnColumns;
 
 /// Describes a finished run of `purify`.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -32,14 +32,11 @@ use dupsift_engine::reading::purified::{Seen, each_page};
 use dupsift_engine::reading::purify_report::PurifyReport;
 use dupsift_engine::reading::rejected::Rejecter;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{
-    Asked, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
-};
-use dupsift_files::tables::{
-    Documents, IdsSeen, LostValues, PageBuilder, PageRow, RejectReason, apart, page_fields, utf8,
-};
+use dupsift_input::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Want, find_all, own_columns};
 use dupsift_pages::Purifier;
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::Writer;
+use dupsift_tables::{Documents, IdsSeen, LostValues, PageBuilder, PageRow, RejectReason, apart, page_fields, utf8};
 
 /// The approximate size of the pages in one table, in bytes.
 const PART_BYTES: usize = 64 << 20;

@@ -7,7 +7,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
-use dupsift_files::io::Held;
+use dupsift_publish::Held;
 
 /// Returns the new text of the report page, given its old text and the record of the accepted result; `None` if the page was written by a
 /// different version of dupsift.

@@ -10,7 +10,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::job::write::decide::Deciding;
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings};
-use dupsift_files::io::DASH;
+use dupsift_publish::DASH;
 
 /// States what `apply` can write from a finished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -48,13 +48,10 @@ use dupsift_engine::reading::ids::Ids;
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::rejected::{Rejected, Rejecter};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{
-    APPLIED, HELD, RowFilter, Stage, TableReader, Want, WorkFolder, is_inside, leads_out, real_path,
-};
-use dupsift_files::tables::{
-    PASSAGE_COLUMNS, PassageFound, REJECTED_COLUMNS, RejectReason, passages_found, rejected_rows,
-};
+use dupsift_input::{RowFilter, TableReader, Want};
+use dupsift_publish::{APPLIED, HELD, Stage, WorkFolder, is_inside, leads_out, real_path};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::{PASSAGE_COLUMNS, PassageFound, REJECTED_COLUMNS, RejectReason, passages_found, rejected_rows};
 
 /// The version of the record's format.
 const SCHEMA_VERSION: u32 = 1;

@@ -37,9 +37,9 @@ use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{JudgedBuilder, judged_schema};
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::{JudgedBuilder, judged_schema};
 
 /// Holds the options for a comparison, including the options that every run has.
 #[derive(Clone)]

@@ -9,8 +9,8 @@
 
 use super::finished::Finished;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::TableReader;
-use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
+use dupsift_input::TableReader;
+use dupsift_tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 
 /// Describes the copies of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,9 +39,10 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::{RunOptions, Settings};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{Quoting, Stage, TableWriter};
-use dupsift_files::tables::{EvaluationRow, PairFound, evaluation_schema, evaluation_table};
+use dupsift_input::Quoting;
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::{EvaluationRow, PairFound, evaluation_schema, evaluation_table};
 
 /// The version of the record and the table.
 const SCHEMA_VERSION: u32 = 1;

@@ -13,8 +13,8 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::{Link, number};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::session::Session;
-use dupsift_files::tables::Clustered;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
+use dupsift_tables::Clustered;
 
 /// Holds the counts for the clusters of one algorithm.
 pub struct EvaluatedClusters {

@@ -16,8 +16,8 @@ use dupsift_engine::job::pair::classes::Link;
 use dupsift_engine::job::write::decide::Deciding;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::session::Session;
-use dupsift_files::tables::{Clustered, PairFound};
 use dupsift_spill::shuffle::Sorted;
+use dupsift_tables::{Clustered, PairFound};
 
 /// The labels of the two additional rows; no algorithm can have such a label.
 const RUN: &str = "(run)";

@@ -8,12 +8,12 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, TableReader, Want};
-use dupsift_files::tables::{
+use dupsift_incremental::Again;
+use dupsift_input::{RowFilter, TableReader, Want};
+use dupsift_tables::{
     Documents, FoundRemoval, PARTNER_COLUMNS, PASSAGE_COLUMNS, PassageFound, REMOVAL_LOOK_UP_COLUMNS, partners_of,
     passages_found, removals_of,
 };
-use dupsift_incremental::Again;
 
 /// A batch and the index of a row in it.
 pub type At<'b> = (&'b Documents, usize);

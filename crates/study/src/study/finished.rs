@@ -30,15 +30,14 @@ use dupsift_engine::reading::inputs::{Inputs, look_into};
 use dupsift_engine::reading::losses::CORPUS;
 use dupsift_engine::reading::sample::{Sample, taking_part};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{
-    DASH, FRAME, FoundFile, HELD, InputFile, SUCCESS, Source, TableReader, find_all, leads_out, searched,
-};
-use dupsift_files::tables::{
+use dupsift_incremental::{Again, place_of};
+use dupsift_index::IndexReport;
+use dupsift_input::{FoundFile, InputFile, Source, TableReader, find_all, searched};
+use dupsift_publish::{DASH, FRAME, HELD, SUCCESS, leads_out};
+use dupsift_tables::{
     CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REJECTED_FOR_COLUMNS, REMOVAL_COLUMNS,
     RejectReason, RemovalFound, WEIGHED_COLUMNS, clustered, pairs_found, pairs_weighed, rejected_for, removals_found,
 };
-use dupsift_incremental::{Again, place_of};
-use dupsift_index::IndexReport;
 use serde_json::Value as Json;
 
 /// The file name of the record of an evaluation.

@@ -15,9 +15,9 @@ use dupsift_core::hash::{combine, hash64};
 use dupsift_engine::engine::evidence::{Evidence, Taking};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
+use dupsift_tables::Cell;
 
 /// The number of pairs that a thread judges at a time.
 const PIECE: usize = 256;

@@ -15,8 +15,8 @@ use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::session::Session;
-use dupsift_files::io::unfinished::publish;
-use dupsift_files::io::{Stage, TemporaryFolder};
+use dupsift_publish::unfinished::publish;
+use dupsift_publish::{Stage, TemporaryFolder};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// The file name of the page in the output folder.

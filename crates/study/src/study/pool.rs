@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 
 use super::finished::Finished;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::tables::PairFound;
+use dupsift_tables::PairFound;
 
 /// Holds a pair that at least one algorithm found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use dupsift_algorithms::stage::explain::Classification;
 use dupsift_core::number::counted;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
-use dupsift_files::tables::FoundPair;
+use dupsift_tables::FoundPair;
 
 /// Returns the sentence for a row in `pairs/`, with documents in the requested order. `own` is the algorithm's own score. The rule uses
 /// this score, because the similarity in the table may be from a later verification. Returns `None` for an algorithm that does not

@@ -4,8 +4,8 @@ use dupsift_core::error::{Error, Result, nearest};
 use dupsift_core::number::{counted, thousands};
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::session::Session;
-use dupsift_files::io::Want;
 use dupsift_incremental::Again;
+use dupsift_input::Want;
 
 /// The maximum number of documents listed in a message.
 const NAMED: usize = 10;

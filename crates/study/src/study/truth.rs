@@ -21,7 +21,7 @@ use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::{Link, number};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, Want};
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 
 /// The size of the buffer for a temporary file, in bytes.

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::error::{Error, Result, nearest};
 use dupsift_core::shown::shortened;
-use dupsift_files::io::{
-    Coding, FoundFile, IdColumns, IdRow, Quoting, Taking, column_names, find_all, line_at, read_ids,
-};
-use dupsift_files::tables::{RejectReason, Rejection};
+use dupsift_input::{Coding, FoundFile, IdColumns, IdRow, Quoting, Taking, column_names, find_all, line_at, read_ids};
+use dupsift_tables::{RejectReason, Rejection};
 
 /// The columns of a truth file in each of its two forms.
 const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];

@@ -14,11 +14,10 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::number;
 use dupsift_engine::reading::losses::{BadInputReport, CORPUS};
 use dupsift_engine::session::Session;
-use dupsift_files::io::{TableReader, TableWriter, Want, absolute};
-use dupsift_files::tables::{
-    REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema,
-};
+use dupsift_input::{TableReader, Want, absolute};
+use dupsift_publish::TableWriter;
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
+use dupsift_tables::{REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema};
 
 /// The number of bytes in a position in the truth. A position consists of a row number and the index of one of the two ids in the row, which
 /// is combined with [`UNDECIDED`].

@@ -12,8 +12,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::row::{COPY, RelationKind, Score, WHOLE};
 use dupsift_engine::job::run_report::AlgorithmReport;
-use dupsift_files::io::TableReader;
-use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
+use dupsift_input::TableReader;
+use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
 /// Holds the copies of two documents in the requested order, and the maximum size of a group for which all pairs are
 /// written.

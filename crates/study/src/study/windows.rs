@@ -7,7 +7,7 @@ use dupsift_core::row::Signatures;
 use dupsift_engine::job::read::copies;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
-use dupsift_files::tables::Cell;
+use dupsift_tables::Cell;
 
 /// Returns, for each of these keys of one algorithm, the number of documents that have the key. Copies count
 /// once.

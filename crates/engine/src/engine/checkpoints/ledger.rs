@@ -14,7 +14,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
-use dupsift_files::io::{Ledger, LedgerEntry, LedgerFile, SkippedFile, Stamp};
+use dupsift_input::Stamp;
+use dupsift_publish::{Ledger, LedgerEntry, LedgerFile, SkippedFile};
 use dupsift_spill::shuffle::saved_file::SavedFile;
 
 /// Describes one checkpoint.

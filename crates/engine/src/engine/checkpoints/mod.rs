@@ -24,9 +24,8 @@ use bytesize::ByteSize;
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_files::io::{
-    InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, LedgerMatch, SkippedFile, Source, WorkFolder,
-};
+use dupsift_input::{InputFile, Source};
+use dupsift_publish::{LEDGER, Ledger, LedgerInput, LedgerInputs, LedgerMatch, SkippedFile, WorkFolder};
 
 pub use complete::{CheckpointReader, CheckpointWriter};
 use ledger::Entry;
@@ -439,7 +438,7 @@ mod tests {
     use super::*;
     use crate::engine::progress::Progress;
     use crate::engine::resources::Resources;
-    use dupsift_files::io::is_work_file;
+    use dupsift_publish::is_work_file;
     use dupsift_spill::shuffle::run::RUN;
     use dupsift_spill::shuffle::saved_file::{SAVED, SavedFileWriter};
 

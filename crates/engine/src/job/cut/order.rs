@@ -9,7 +9,7 @@ use crate::reading::scopes::Noted;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
-use dupsift_files::io::{RowFilter, Want};
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Holds the kept documents in order, best first.

@@ -9,10 +9,10 @@ use crate::job::write::removals::{self, Decided};
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::unread;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::{Cell, PassageFound};
+use dupsift_input::{RowFilter, Want};
 use dupsift_passages::{Cut, Passage, Repeat, cut_out, cut_positions, passages, templates};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
+use dupsift_tables::{Cell, PassageFound};
 
 /// The number of bytes in a saved passage.
 const SAVED: usize = 32;

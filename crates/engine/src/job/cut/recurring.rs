@@ -5,9 +5,9 @@ use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
 use dupsift_core::unread;
-use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Winnow};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
+use dupsift_tables::Cell;
 
 use super::order::Order;
 

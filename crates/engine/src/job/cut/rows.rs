@@ -7,10 +7,10 @@ use super::recurring::{Anchors, KEPT_BYTES};
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::unread;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_input::{RowFilter, Want};
 use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs, units};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
+use dupsift_tables::Cell;
 
 /// The number of bytes in a row: the hash, the document's position in the order, the position in the document, and the character position
 /// in the text.

@@ -4,8 +4,8 @@ use super::Cuts;
 use crate::reading::ids::Ids;
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{PassageBuilder, PassageRow, passage_schema};
+use dupsift_publish::{Stage, TableWriter};
+use dupsift_tables::{PassageBuilder, PassageRow, passage_schema};
 
 /// Writes a row for each passage that is cut, in document order.
 ///

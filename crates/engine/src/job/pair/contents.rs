@@ -17,9 +17,9 @@ use crate::session::Session;
 use dupsift_algorithms::measure::{Contained, TitleDifference, contained, titles_differ, write_contents};
 use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::{Cell, Documents};
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::{Cell, Documents};
 use dupsift_text::Analysis;
 
 /// Holds the documents whose contents must be recorded. The first document of each class of copies represents the class.

@@ -19,9 +19,9 @@ use crate::session::Session;
 use dupsift_algorithms::stage::bound::{Bound, Check};
 use dupsift_algorithms::stage::verify::{documents as evidence_of, judge};
 use dupsift_core::error::Result;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::Cell;
 
 /// Holds the candidates of one algorithm that passed verification.
 pub struct Verified {

@@ -6,8 +6,8 @@ use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::copies;
 use dupsift_core::error::Result;
-use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
+use dupsift_tables::Cell;
 use dupsift_text::Analysis;
 
 /// Returns a shuffle for the hashes of all documents.

@@ -15,9 +15,9 @@ use crate::reading::scopes::Noted;
 use crate::reading::source_values::{SourceRecorder, SourceValues};
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::Want;
-use dupsift_files::tables::Documents;
+use dupsift_input::Want;
 use dupsift_spill::shuffle::AtomicCells;
+use dupsift_tables::Documents;
 use dupsift_text::Analysis;
 
 /// Records the values of all documents from many threads at once.

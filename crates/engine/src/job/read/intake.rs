@@ -18,9 +18,9 @@ use crate::session::Session;
 use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::parts::{Parts, shape};
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::Want;
-use dupsift_files::tables::{Documents, IdsSeen, LostValues, RejectReason};
+use dupsift_input::Want;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
+use dupsift_tables::{Documents, IdsSeen, LostValues, RejectReason};
 use dupsift_text::Analysis;
 
 /// Holds the recorders for all threads.

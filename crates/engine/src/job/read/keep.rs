@@ -22,10 +22,10 @@ use crate::session::Session;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::row::{Docs, Slots};
-use dupsift_files::io::Want;
-use dupsift_files::tables::read_as::portions;
-use dupsift_files::tables::{Documents, LostValues};
+use dupsift_input::Want;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
+use dupsift_tables::read_as::portions;
+use dupsift_tables::{Documents, LostValues};
 
 /// The value in run.json for columns that are compared as numbers.
 const AS_NUMBERS: &str = "numbers";

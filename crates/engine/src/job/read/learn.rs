@@ -14,8 +14,8 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};
 use dupsift_algorithms::stage::learn;
 use dupsift_core::error::Result;
-use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
+use dupsift_tables::Cell;
 
 /// A run may use 150 MB in addition to the memory limit. The program and its dictionary leave this many bytes of these 150 MB free.
 const BESIDES: usize = 80 << 20;

@@ -9,7 +9,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
-use dupsift_files::tables::Cell;
+use dupsift_tables::Cell;
 
 /// Computes all signatures one extra time to fill the filters, which take at most half of the memory for rows.
 pub fn prefilter(

@@ -21,7 +21,7 @@ use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::tables::Cell;
+use dupsift_tables::Cell;
 
 /// Selects how each document is processed.
 #[derive(Clone, Copy, Default)]

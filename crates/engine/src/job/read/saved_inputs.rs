@@ -14,12 +14,13 @@ use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
-use dupsift_files::io::{LedgerInput, LedgerInputs, RowFilter, Source, Want};
+use dupsift_input::{RowFilter, Source, Want};
+use dupsift_publish::{LedgerInput, LedgerInputs};
 
 /// Returns the input files of this run for the ledger. Checkpoints use only documents before number `used`.
 pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
     let hashed = session.contents.documents();
-    let file = |(file, contents): (&dupsift_files::io::InputFile, Sum)| LedgerInput {
+    let file = |(file, contents): (&dupsift_input::InputFile, Sum)| LedgerInput {
         label: file.label.clone(),
         stamp: file.seen().to_string(),
         rows: hashed.saturating_sub(file.first_doc).min(file.rows),

@@ -33,8 +33,8 @@ use dupsift_algorithms::stage::plan::{Plan, Signs};
 use dupsift_algorithms::stage::recipe::{Chosen, purify_name};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_files::io::InputFile;
-use dupsift_files::io::Source;
+use dupsift_input::InputFile;
+use dupsift_input::Source;
 use dupsift_text::Field;
 
 /// The options that do not affect the data read from the corpus. All other options are assumed to affect the data.

@@ -16,7 +16,8 @@ use crate::session::Session;
 use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
-use dupsift_files::io::{Source, WorkFolder};
+use dupsift_input::Source;
+use dupsift_publish::WorkFolder;
 use dupsift_text::Pipeline;
 
 /// Returns a line describing the work that an earlier run saved for these options and files, or `None` if no work was saved.

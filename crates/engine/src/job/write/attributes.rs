@@ -14,8 +14,8 @@ use crate::reading::rejected::Rejected;
 use crate::reading::source_values::SourceValues;
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{
+use dupsift_publish::{Stage, TableWriter};
+use dupsift_tables::{
     AttributeBuilder, AttributeExtras, AttributeRow, EMPTIED, REASONS, RejectReason, attribute_schema,
 };
 

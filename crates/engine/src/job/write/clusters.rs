@@ -12,9 +12,9 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::clusters::Clusters;
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{ClusterBuilder, ClusterRow, cluster_schema};
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::{AtomicBits, Mapped, Sorted};
+use dupsift_tables::{ClusterBuilder, ClusterRow, cluster_schema};
 
 /// Counts clusters and their documents.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,7 +13,8 @@ use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Added, Copying, Edits, InputFile, Source, Stage};
+use dupsift_input::{Added, Copying, Edits, InputFile, Source};
+use dupsift_publish::Stage;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Records whether each row is kept, removed or rejected.

@@ -10,9 +10,9 @@ use crate::reading::ids::{Ids, TakingIds};
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::Result;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::IdsSeen;
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::IdsSeen;
 
 /// Reads the ids of the documents in `shown`, and records the contents that are still missing in `contents`.
 pub fn read<'s>(

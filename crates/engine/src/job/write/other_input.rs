@@ -10,8 +10,8 @@ use crate::session::Session;
 use dupsift_algorithms::stage::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_there;
-use dupsift_files::io::REJECTED;
-use dupsift_files::tables::IdsSeen;
+use dupsift_publish::REJECTED;
+use dupsift_tables::IdsSeen;
 
 /// Lists the rows and files of an input that could not be read.
 ///

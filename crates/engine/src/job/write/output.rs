@@ -26,7 +26,7 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::Stats;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_core::error::Result;
-use dupsift_files::io::Stage;
+use dupsift_publish::Stage;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Holds the data about the corpus.

@@ -26,9 +26,9 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::expand::{MatchedBy, Texts, between, equal_texts, of_both, of_class, within};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, PairLayout, Related};
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{FULL_ROWS, PairColumns, pair_schema};
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
+use dupsift_tables::{FULL_ROWS, PairColumns, pair_schema};
 
 /// Holds the document pairs of one algorithm.
 pub struct DocumentPairs {

@@ -15,9 +15,9 @@ use dupsift_algorithms::stage::parts::Parts;
 use dupsift_algorithms::stage::survive::Removal;
 use dupsift_core::error::Result;
 use dupsift_core::shown::shortened;
-use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalBuilder, RemovalRow, removal_schema};
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
+use dupsift_tables::{EMPTIED, REPRESENTATIVE, RemovalBuilder, RemovalRow, removal_schema};
 use zerocopy::big_endian::{F32, U16, U64};
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 

@@ -17,9 +17,10 @@ use crate::reading::purified::{Reading, asks, how, texts};
 use crate::reading::purify_report::PurifyReport;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{RowFilter, Split, Stage, TableWriter, Want};
-use dupsift_files::tables::{Cell, Documents};
+use dupsift_input::{RowFilter, Split, Want};
+use dupsift_publish::{Stage, TableWriter};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::{Cell, Documents};
 
 /// The name of the id column in the files.
 pub const ID: &str = "id";

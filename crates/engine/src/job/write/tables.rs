@@ -19,11 +19,12 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::Stats;
 use dupsift_algorithms::corpus::{CorpusStats, TermTable};
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{BadInput, Stage, TableReader, TableWriter};
-use dupsift_files::tables::{
+use dupsift_input::{BadInput, TableReader};
+use dupsift_publish::{Stage, TableWriter};
+use dupsift_spill::shuffle::AtomicCells;
+use dupsift_tables::{
     RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_of, rejected_schema, term_schema,
 };
-use dupsift_spill::shuffle::AtomicCells;
 
 /// Holds the result of an algorithm, both for representatives and for documents.
 pub struct Expanded {

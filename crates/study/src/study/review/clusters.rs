@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::lowest::Lowest;
 use dupsift_core::error::Result;
-use dupsift_files::tables::Clustered;
+use dupsift_tables::Clustered;
 
 /// The maximum number of documents that are shown per cluster, in addition to the representative.
 const MEMBERS: usize = 2;

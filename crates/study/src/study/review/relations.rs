@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::finished::Finished;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::TableReader;
-use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
+use dupsift_input::TableReader;
+use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
 /// Holds the relation of a pair.
 #[derive(Clone, Debug, PartialEq)]

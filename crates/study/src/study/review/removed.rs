@@ -6,7 +6,7 @@ use super::lowest::Lowest;
 use super::tally::{BINS, bin};
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
-use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
+use dupsift_tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
 
 /// The number of rows between two checks for an interruption.
 const ASKED: usize = 4096;
@@ -49,7 +49,7 @@ pub struct RemovedReview {
 pub struct Fate {
     /// The document that was kept instead.
     pub kept: u64,
-    /// One of [`dupsift_files::tables::REASONS`].
+    /// One of [`dupsift_tables::REASONS`].
     pub reason: String,
 }
 

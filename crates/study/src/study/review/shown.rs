@@ -12,9 +12,9 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::reading::document::{Columns, View};
 use dupsift_engine::reading::kept_texts::KeptText;
 use dupsift_engine::session::Session;
-use dupsift_files::io::{RowFilter, Want};
-use dupsift_files::tables::Cell;
+use dupsift_input::{RowFilter, Want};
 use dupsift_spill::shuffle::AtomicBits;
+use dupsift_tables::Cell;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 

@@ -10,9 +10,9 @@ use dupsift_core::number::counted_as;
 use dupsift_engine::matching::indexed::Indexed;
 use dupsift_engine::reading::inputs::SOURCE_COLUMNS;
 use dupsift_engine::session::Session;
-use dupsift_files::io::Want;
-use dupsift_files::tables::Cell;
+use dupsift_input::Want;
 use dupsift_spill::shuffle::AtomicCells;
+use dupsift_tables::Cell;
 
 /// The maximum number of distinct values in a column of sources.
 const MOST_VALUES: usize = 1000;
@@ -126,14 +126,14 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
 type Counted = BTreeMap<String, (u32, u64)>;
 
 /// Returns a filter for documents in Parquet files; `None` if all files are Parquet.
-fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
+fn in_parquet(session: &Session<'_>) -> Option<dupsift_input::RowFilter> {
     let is_parquet: Vec<(u64, bool)> =
         session.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
     let in_parquet = move |doc: u64| {
         is_parquet.get(is_parquet.partition_point(|&(end, _)| end <= doc)).is_some_and(|&(_, parquet)| parquet)
     };
     let all_parquet = session.source.files.iter().all(|file| file.format.is_columnar());
-    (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
+    (!all_parquet).then(|| dupsift_input::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
 /// Returns the code of each document, and a map from each value to its code and its number of documents; `None` if there are too many

@@ -2,7 +2,7 @@
 
 use super::lowest::Lowest;
 use dupsift_core::hash::{combine, mix64};
-use dupsift_files::tables::PairFound;
+use dupsift_tables::PairFound;
 
 /// The maximum number of verified pairs that are shown because of their low similarity.
 pub const LEAST: usize = 10;

@@ -1,0 +1,4 @@
+//! Reads Arrow files and streams.
+
+pub(crate) mod format;
+pub(crate) mod ipc;

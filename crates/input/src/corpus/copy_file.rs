@@ -1,0 +1,152 @@
+//! Copies an input file, or some of its rows.
+
+use crate::copy::copying::{Copying, Fits};
+use crate::corpus::segments::LargePage;
+use crate::corpus::source::{InputFile, Source};
+use crate::find::standard_input::is_standard_input;
+use crate::find::walk::absolute;
+use crate::format::Stretch;
+use dupsift_core::error::{Error, Result};
+use dupsift_core::safe_fs;
+use dupsift_publish::DASH;
+use dupsift_publish::work_files::STANDARD_INPUT;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+impl InputFile {
+    /// Returns whether the file is standard input.
+    pub fn is_standard_input(&self) -> bool {
+        is_standard_input(&self.path, &self.label)
+    }
+
+    /// Returns the path of the file as it is recorded. The path is absolute because records may be read from a different working directory.
+    /// Returns `-` for standard input.
+    pub fn recorded_path(&self) -> String {
+        if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
+    }
+
+    /// Returns whether the format supports copying a subset of rows.
+    pub fn can_be_copied(&self) -> bool {
+        self.format.copies(self.coding).is_ok()
+    }
+
+    /// Checks that the format supports copying a subset of rows.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the format does not support this.
+    pub fn check_format(&self) -> Result<()> {
+        self.format.copies(self.coding).map_err(|why| Error::wrong("corpus", format!("{}: {why}", self.path.display())))
+    }
+
+    /// Checks that a subset of the file's rows can be copied. Returns the first page that does not fit into memory, if any.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the format does not support partial copies, or [`Error::BadFile`] if the file has become unreadable or
+    /// has an unsupported column.
+    pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
+        self.check_format()?;
+        let large = self.format.check_copying(self.reopen()?, fits).map_err(|why| self.bad(why))?;
+        Ok(large.map(|Stretch { column, bytes, longest, unit, .. }| LargePage {
+            path: self.path.clone(),
+            column,
+            bytes,
+            longest,
+            unit,
+        }))
+    }
+
+    /// Checks that edited text can be written back to the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the format or the encoding does not support editing.
+    pub fn check_editing(&self, option: &'static str) -> Result<()> {
+        let why = |why: String| Error::wrong(option, format!("{}: {why}", self.path.display()));
+        self.format.edits(self.coding).map_err(why)
+    }
+
+    /// Checks that columns with these names can be added to the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if the format or the encoding does not support this, or if the file already has such a column. Also returns
+    /// an error if the file cannot be read.
+    pub fn check_adding(&self, names: &[&str]) -> Result<()> {
+        let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
+        self.format.adds(self.coding).map_err(wrong)?;
+        let known = self.format.column_names(self.reopen()?, self.coding).map_err(|why| self.bad(why))?;
+        match names.iter().find(|name| known.iter().flatten().any(|known| known == *name)) {
+            None => Ok(()),
+            Some(name) => Err(wrong(format!("it already has a column {name:?}; rename it, or do not add this column"))),
+        }
+    }
+
+    /// Copies the chosen rows to a new file in an existing folder. Returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns [`Error::BadFile`] if this file is damaged, [`Error::Io`] if writing fails, or an error from `go_on`.
+    pub fn copy_rows(&self, copying: &Copying<'_>) -> Result<u64> {
+        let file = self.reopen()?;
+        self.format.copy_rows(file.try_clone().map_err(Error::reading("open", &self.path))?, copying)?;
+        self.check_unchanged(&file)?;
+        Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
+    }
+
+    /// Returns whether the file can be copied byte for byte if all rows are chosen. This is possible if the file is undamaged or its format
+    /// has no named columns.
+    pub fn is_all_rows(&self) -> bool {
+        self.lost.is_none() || !self.format.names_columns()
+    }
+
+    /// Copies the file byte for byte. Returns the number of bytes written.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`InputFile::copy_rows`].
+    pub fn copy_whole(&self, out: &Path) -> Result<u64> {
+        let file = self.reopen()?;
+        let bytes = safe_fs::copy(&self.path, out).map_err(Error::io("copy a file of the corpus to", out))?;
+        self.check_unchanged(&file)?;
+        Ok(bytes)
+    }
+}
+
+impl Source {
+    /// Returns the path of each file's copy, relative to the folder of the copies. Files before `from` are skipped because they are not
+    /// part of the corpus. The path is the file's label. If a label would lead out of the folder, all paths are instead relative to the
+    /// deepest folder that contains all files.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if two files would have the same path.
+    pub fn places(&self, from: usize) -> Result<Vec<String>> {
+        let files = &self.files[from..];
+        let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
+        let labels = files.iter().map(|file| match file.is_standard_input() {
+            true => format!("{STANDARD_INPUT}{}{}", file.format.endings()[0], file.coding.packing.ending()),
+            false => file.label.clone(),
+        });
+        let places: Vec<String> =
+            if files.iter().any(|file| leads_out(&file.label)) { below_all(files)? } else { labels.collect() };
+        let mut known = BTreeSet::new();
+        match places.iter().find(|place| !known.insert(place.as_str())) {
+            None => Ok(places),
+            Some(place) => Err(Error::wrong(
+                "corpus",
+                format!("two input files would be written to {place:?}; rename one of them"),
+            )),
+        }
+    }
+}
+
+/// Returns the paths of the files relative to the deepest folder that contains all of them.
+fn below_all(files: &[InputFile]) -> Result<Vec<String>> {
+    let real = |file: &InputFile| {
+        let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().map_err(Error::reading("look at the folder", folder))?;
+        Ok((folder.clone(), folder.join(file.path.file_name().unwrap_or_default())))
+    };
+    let files = files.iter().map(real).collect::<Result<Vec<_>>>()?;
+    let mut above = files.first().map(|(folder, _)| folder.clone()).unwrap_or_default();
+    while !files.iter().all(|(folder, _)| folder.starts_with(&above)) && above.pop() {}
+    let below =
+        |(_, path): &(PathBuf, PathBuf)| path.strip_prefix(&above).unwrap_or(path).to_string_lossy().into_owned();
+    Ok(files.iter().map(below).collect())
+}

@@ -1,0 +1,53 @@
+//! Finds and reads input files.
+//!
+//! Part of dupsift; the repository's ARCHITECTURE.md explains how the parts fit together.
+
+// Tests write files into their own folders and use the platform's math library.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod archive;
+pub mod arrow;
+pub mod compressed;
+pub mod copy;
+pub mod corpus;
+pub(crate) mod damaged;
+pub mod find;
+pub mod format;
+pub mod formats;
+pub mod lines;
+pub(crate) mod parallel;
+pub mod parquet;
+
+#[cfg(test)]
+mod coded_tests;
+#[cfg(test)]
+mod corrupt_tests;
+#[cfg(test)]
+mod read_tests;
+#[cfg(test)]
+mod repacking_tests;
+#[cfg(test)]
+mod row_tests;
+#[cfg(test)]
+pub(crate) mod testkit;
+
+pub use self::parquet::table_read::TableReader;
+pub use compressed::coding::Coding;
+pub use compressed::dialect::{Quoting, Separator};
+pub use copy::added::Added;
+pub use copy::copying::Copying;
+pub use copy::edits::Edits;
+pub use corpus::asked::{Asked, check_asked, likely_id};
+pub use corpus::id_rows::{column_names, line_at, read_ids};
+pub use corpus::own_columns::{OwnColumn, OwnColumns, own_columns};
+pub use corpus::segments::{LargePage, Segment};
+pub use corpus::several_texts;
+pub use corpus::source::{BadInput, Columns, InputFile, Source, open};
+pub use corpus::split::Split;
+pub use corpus::stamp::Stamp;
+pub use find::standard_input::{Stored, store};
+pub use find::unread::Unread;
+pub use find::walk::{FOLLOW_LINKS, Found, FoundFile, Taking, absolute, find, find_all, find_all_in, searched, sort};
+pub use format::want::{RowFilter, Want};
+pub use format::{Archived, Format, IdColumns, IdRow, Unit};
+pub use formats::TextFiles;

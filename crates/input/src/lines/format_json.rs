@@ -1,0 +1,261 @@
+//! Implements the JSON lines format, which has one object per line. A file may also be one array of objects.
+
+use crate::compressed::coding::{Coding, Text};
+use crate::compressed::repacking::Repacking;
+use crate::compressed::rest::Behind;
+use crate::copy::copying::Copying;
+use crate::copy::edits;
+use crate::format::schema::{Columns, KnownColumns, Shown};
+use crate::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Unusable};
+use crate::lines::before_damage::scan_trusted;
+use crate::lines::json_paths::Kind;
+use crate::lines::line::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use crate::lines::mended;
+use crate::lines::{copy_lines, json_paths, jsonl};
+use arrow::datatypes::DataType;
+use dupsift_core::error::Result;
+use dupsift_tables::{Documents, RejectReason, Rejection};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::File;
+
+/// The maximum number of fields that count as columns. A file can have any number of fields if field names contain data.
+const MOST_FIELDS: usize = 10_000;
+
+/// The number of rows to inspect if only field names are needed. Null fields may be omitted, so inspecting a single line is not enough.
+const LOOKED_AT: u64 = 1000;
+
+#[derive(Debug)]
+pub(crate) struct JsonLines;
+
+impl Format for JsonLines {
+    fn name(&self) -> &'static str {
+        "JSON lines"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".jsonl", ".ndjson", ".json", ".jsonlines", ".jl"]
+    }
+
+    /// Files that contain settings or describe a corpus often have this extension, but are not JSON lines.
+    fn shared_endings(&self) -> &'static [&'static str] {
+        &[".json"]
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let failed = |error: std::io::Error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
+        };
+        let scan = |coding| jsonl::scan(file.try_clone()?, coding, columns, repacking);
+        let lines = |coding: Coding, text| {
+            let lines = Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines());
+            lines.items(coding.is_array).taking_turns()
+        };
+        let is_row = |line: &[u8]| mended::read(line, |line| serde_json::from_slice::<IgnoredAny>(line)).is_ok();
+        let resolved = coding.resolved(&file).and_then(|coding| coding.of_json(&file)).map_err(failed)?;
+        let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
+        scan.lacks(columns).map_or(Ok(()), Err)?;
+        let (notes, lost) = Behind::notes(scan.behind);
+        Ok(Opened {
+            id: scan.id,
+            is_joined: scan.is_joined,
+            others: columns.others.clone(),
+            pieces: scan.pieces,
+            longest: scan.longest,
+            coding: Some(coding),
+            notes,
+            lost: damaged.or(lost),
+            written: scan.written,
+            ..Opened::default()
+        })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        jsonl::read(file, reading, each)
+    }
+
+    /// Returns the fields of the first lines; nested fields are identified by their paths.
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+        let (mut told, mut known, mut any) = (KnownColumns::default(), BTreeSet::new(), false);
+        let (mut lists, mut plain) = (BTreeSet::new(), BTreeSet::new());
+        for _ in 0..LOOKED_AT {
+            let Some((_, line)) = lines.next().map_err(failed)? else { break };
+            let line = match line {
+                Line::Bytes(line) => line,
+                // A line that is too long to parse may contain any field, unless it is too long to be a row.
+                Line::TooLong(bytes) => {
+                    told.may_have_more |= bytes <= MAX_LINE_BYTES;
+                    any |= bytes <= MAX_LINE_BYTES;
+                    continue;
+                }
+            };
+            let Some(paths) = json_paths::paths(line, asked) else { continue };
+            any = true;
+            for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
+                let is_asked = asked.contains(&path.name.as_str());
+                // The line is in another encoding if a name is not UTF-8.
+                if path.name.contains('\u{FFFD}') && !is_asked {
+                    continue;
+                }
+                if is_asked && path.kind != Kind::Null {
+                    (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
+                }
+                if (is_asked || told.columns.len() < MOST_FIELDS) && known.insert(path.name.clone()) {
+                    told.columns.push(Shown::named(&path.name));
+                }
+            }
+        }
+        told.lists = lists.difference(&plain).cloned().collect();
+        Ok(any.then_some(told))
+    }
+
+    /// Returns the fields of all lines, in order of first appearance. All lines are read because null fields may be omitted. Lines that are
+    /// not valid JSON are ignored.
+    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
+        while let Ok(Some((_, line))) = lines.next() {
+            let Line::Bytes(line) = line else { continue };
+            for name in json_paths::field_names(line).unwrap_or_default() {
+                if names.len() < MOST_FIELDS && known.insert(name.clone()) {
+                    names.push((name, Some(DataType::Utf8View)));
+                }
+            }
+        }
+        names
+    }
+
+    fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let (mut lines, mut longest) = (lines(file, coding, MAX_LINE_BYTES).map_err(failed)?, 0);
+        while let Some((_, line)) = lines.next().map_err(failed)? {
+            if let Line::Bytes(line) = line
+                && line.len() as u64 > longest.max(small)
+            {
+                longest = longest.max(json_paths::bytes_of(line, names));
+            }
+        }
+        Ok(longest)
+    }
+
+    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+        copy_lines::check(coding)
+    }
+
+    fn adds(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
+    }
+
+    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        if copying.coding.is_array {
+            copy_lines::copy_items(file, copying)
+        } else {
+            copy_lines::copy(file, copying, None)
+        }
+    }
+
+    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        let (mut any, mut broken) = (false, None);
+        for row in 1..=LOOKED_AT {
+            let fields = match lines.next().map_err(failed)? {
+                None => break,
+                Some((_, Line::TooLong(_))) => None,
+                Some((_, Line::Bytes(line))) => json_paths::field_names(line),
+            };
+            match fields {
+                Some(fields) => {
+                    any = true;
+                    names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
+                }
+                // These rows are reported when the file is read.
+                None => broken = broken.or(Some(row)),
+            }
+        }
+        match broken {
+            Some(row) if !any => Err(format!("row {row} is not a JSON object; expected one per line")),
+            _ => Ok(any.then_some(names)),
+        }
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        coding: Coding,
+        names: IdColumns<'_>,
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
+        let bytes = file.metadata().map_err(failed)?.len();
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+        while let Some((offset, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
+            let values = match line {
+                Line::Bytes(line) => ids_of(line, names),
+                Line::TooLong(bytes) => Err(Rejection::new(RejectReason::TooLong, format!("{bytes} bytes"))),
+            };
+            let values = values.as_ref().map(|values| lent(values, offset)).map_err(Clone::clone);
+            if !each(values).map_err(Failed::Passed)? {
+                return Ok(());
+            }
+        }
+        let damage = lines.reader().damage().cloned().or_else(|| lines.unclosed(bytes));
+        damage.map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why)))
+    }
+}
+
+/// The two ids and the label of a row; see [`IdRow`].
+type OwnedIds<'n> = ([Option<String>; 2], Option<(&'n str, String)>);
+
+/// Returns the values of a row that begins at an offset.
+fn lent<'v>((ids, label): &'v OwnedIds<'v>, offset: u64) -> IdRow<'v> {
+    let label = label.as_ref().map(|(name, label)| (*name, label.as_str()));
+    IdRow { ids: ids.each_ref().map(Option::as_deref), label, offset: Some(offset) }
+}
+
+/// Returns the two ids and the label in a line.
+fn ids_of<'n>(line: &[u8], names: IdColumns<'n>) -> std::result::Result<OwnedIds<'n>, Rejection> {
+    if std::str::from_utf8(line).is_err() {
+        return Err(RejectReason::NotUtf8.into());
+    }
+    let row: Value = mended::read(line, |line| serde_json::from_slice(line))
+        .map_err(|error: serde_json::Error| Rejection::new(RejectReason::NotJson, error.to_string()))?;
+    if !row.is_object() {
+        return Err(Rejection::new(RejectReason::NotJson, "no object"));
+    }
+    let text = |name: &str| match row.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
+        Some(_) => Err(Rejection::new(RejectReason::WrongType, format!("{name:?} is neither a string nor an integer"))),
+    };
+    let label = names.labels.iter().find_map(|name| Some((*name, row.get(*name).filter(|value| !value.is_null())?)));
+    let label = label.map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    let [a, b] = names.ids;
+    Ok(([text(a)?, text(b)?], label))
+}
+
+/// Returns the lines of a file, or the items of its array, as UTF-8. Lines of more than `limit` bytes are reported as too long.
+fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
+    let coding = coding.resolved(&file)?.of_json(&file)?;
+    let lines = Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines());
+    Ok(lines.items(coding.is_array).taking_turns())
+}

@@ -1,0 +1,721 @@
+//! Reads lines, or the items of a JSON array, one at a time. Skips blank lines, and holds at most a fixed number of bytes of each line.
+
+use crate::compressed::coding::{LineEncoding, decode, decode_on};
+use crate::compressed::unpack::{Damage, Trust};
+use crate::lines::items::Items;
+use crate::lines::quotes::{Dialect, Found, Quotes};
+use dupsift_core::encoding::detect::is_utf8_after_all;
+use dupsift_tables::document::MAX_TEXT_BYTES;
+use encoding_rs::Decoder;
+use std::io::{self, BufRead};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The maximum size, in bytes, of a line that can be a row; leaves room for the longest text and other fields. A longer line is skipped and
+/// counted as an unusable row.
+pub(crate) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
+
+/// The maximum size, in bytes, of a line that is inspected for its fields.
+pub(crate) const LOOKED_AT_BYTES: u64 = 16 << 20;
+
+/// The UTF-8 byte order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The maximum number of bytes that stay allocated between two lines.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// The size, in bytes, of a block that the allocator maps separately and returns to the system in full. A buffer that grows on the heap
+/// leaves behind fragments of about half its size.
+const MAPPED_BYTES: usize = 33 << 20;
+
+/// Locked by the reader that is holding a long line, if readers take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// One line that is not blank.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line<'l> {
+    /// The bytes of the line, without the line break.
+    Bytes(&'l [u8]),
+    /// The size in bytes of a line that exceeds the limit.
+    TooLong(u64),
+}
+
+/// The lines of a reader.
+pub(crate) struct Lines<R> {
+    reader: R,
+    /// The line without a byte order mark, decoded if needed.
+    line: Vec<u8>,
+    /// The decoded line, if its encoding was guessed.
+    spare: Vec<u8>,
+    encoding: Option<LineEncoding>,
+    records: Option<Records>,
+    items: Option<Items>,
+    ahead: Ahead,
+    takes_turns: bool,
+    turn: Option<MutexGuard<'static, ()>>,
+    limit: u64,
+    /// The limit for the decoded size of a line.
+    decoded_limit: u64,
+    /// The number of bytes in the current line after decoding.
+    decoded: u64,
+    /// The number of bytes read so far, which is also the position where the next line begins.
+    pub offset: u64,
+    /// The length of the current line in the file, in bytes, without its line break.
+    pub length: u64,
+    /// The number of the current line, counted from 1, including blank lines.
+    pub number: u64,
+    /// Whether the current line has no line break and may therefore be incomplete.
+    pub is_cut: bool,
+    /// Whether the current line was read as a single-line record because it opens a quote that is not properly closed before the end of the
+    /// file.
+    pub has_open_quote: bool,
+    /// The number of lines after the first that begin with a byte order mark.
+    pub marks: u64,
+    /// The beginning of an item that is not complete at the end of the file.
+    incomplete: Option<u64>,
+}
+
+/// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
+pub(crate) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
+    (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Returns the lines from the reader's current position, byte `offset` of the file; a line may have at most `limit` bytes.
+    pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
+        let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
+        let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
+        Lines {
+            reader,
+            line,
+            spare: Vec::new(),
+            encoding,
+            records,
+            items: None,
+            ahead: Ahead::default(),
+            takes_turns,
+            turn,
+            limit,
+            decoded_limit,
+            decoded,
+            offset,
+            length,
+            number,
+            is_cut: false,
+            has_open_quote: false,
+            marks: 0,
+            incomplete: None,
+        }
+    }
+
+    /// Reads records of separated values instead of lines; white space belongs to the fields. A multi-line record has at most `longest`
+    /// bytes and, if `expected` is given, exactly that many fields.
+    pub fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
+        self.records = Some(Records { dialect, expected, longest, hopeless: 0 });
+        self
+    }
+
+    /// Reads the items of a JSON array instead of lines, if `are_items` is set. The reader must be at the beginning of the file or of an
+    /// item.
+    pub fn items(mut self, are_items: bool) -> Lines<R> {
+        self.items = are_items.then(|| Items::new(self.offset == 0));
+        self
+    }
+
+    /// Returns whether a read may begin at the line or item that was read last.
+    pub fn may_begin_here(&self) -> bool {
+        self.items.as_ref().is_none_or(Items::is_inside)
+    }
+
+    /// Returns the damage of a file whose array is not closed; valid once everything has been read. The file has `bytes` bytes.
+    pub fn unclosed(&self, bytes: u64) -> Option<Damage> {
+        self.items.filter(Items::is_inside)?;
+        let why = self.incomplete.map_or_else(
+            || "the file is truncated: its array has no closing bracket".to_owned(),
+            |at| {
+                format!(
+                    "the last item, which begins at byte {at}, has no end: the file is truncated, or a quote or brace is missing"
+                )
+            },
+        );
+        Some(Damage { why, trust: Trust::All, at: bytes, bytes: self.offset })
+    }
+
+    /// Sets the number of fields that each subsequent multi-line record must have.
+    pub fn expect_fields(&mut self, expected: usize) {
+        if let Some(records) = &mut self.records {
+            records.expected = Some(expected);
+        }
+    }
+
+    /// Decodes each line from this encoding, in which line breaks must be the same bytes as in ASCII.
+    pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
+        self.encoding = encoding;
+        self
+    }
+
+    /// Allows only one thread of the process to hold a long line at a time; intended for reads that do not reserve memory. The thread holds
+    /// the line until the line is released or the next line is read.
+    pub fn taking_turns(mut self) -> Lines<R> {
+        self.takes_turns = true;
+        self
+    }
+
+    /// Returns the reader.
+    pub fn reader(&self) -> &R {
+        &self.reader
+    }
+
+    /// Returns the reader, which may be modified between two lines.
+    pub fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// Returns the next non-blank line and the offset at which the line begins; `None` at the end.
+    pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
+        let Some(start) = self.row(self.limit, |_| Ok(()))? else { return Ok(None) };
+        let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
+        let bytes = self.length.max(self.decoded);
+        let line = match self.records {
+            None => self.line.trim_ascii_end(),
+            Some(_) => self.line.strip_suffix(b"\r").unwrap_or(&self.line),
+        };
+        Ok(Some((start, if is_long { Line::TooLong(bytes) } else { Line::Bytes(line) })))
+    }
+
+    /// Frees the memory of a long line that is no longer needed.
+    pub fn let_go(&mut self) {
+        if self.line.capacity() > KEPT_BYTES {
+            self.line = Vec::new();
+        }
+        if self.ahead.bytes.len() <= KEPT_BYTES {
+            self.turn = None;
+        }
+    }
+
+    /// Skips the next non-blank line, regardless of its length. Returns the offset at which the line begins; `None` at the end.
+    pub fn step(&mut self) -> io::Result<Option<u64>> {
+        self.row(0, |_| Ok(()))
+    }
+
+    /// Skips the next line like [`Lines::step`] and calls `each` with all skipped bytes.
+    pub fn step_with(&mut self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
+        self.row(0, each)
+    }
+
+    /// Reads the next non-blank line and holds at most `hold` bytes of the line. Returns the offset at which the line begins. All reads
+    /// count rows in the same way, because only this function decides which lines are rows.
+    fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
+        self.let_go();
+        (self.is_cut, self.has_open_quote) = (false, false);
+        loop {
+            let white = self.records.as_ref().map_or(u8::is_ascii_whitespace as fn(&u8) -> bool, Records::white);
+            self.skip_blank(white, &mut each)?;
+            let (start, is_utf8) = (self.offset, self.encoding.is_none());
+            let mut blank =
+                Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white, is_utf8, begun: Vec::new() };
+            let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
+            // The number of bytes before the end of the record, if the end is already known.
+            let (mut known, mut ended) = (None, false);
+            let mut begins_next = false;
+            self.length = 0;
+            let mut line = std::mem::take(&mut self.line);
+            line.clear();
+            // Decodes while reading, so that a line is not held in two encodings at the same time. The exception is a guessed encoding: it
+            // may be wrong for this line, which can be detected only at the end of the line.
+            let encoding = self.encoding.filter(|_| hold > 0);
+            let decoder = encoding.filter(|lines| !lines.guessed);
+            let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
+            let mut held = Held { line: &mut line, room: hold, decoder, limit: self.decoded_limit, passed: 0 };
+            while !ended {
+                let there = self.ahead.look(&mut self.reader)?;
+                if there.is_empty() {
+                    break;
+                }
+                let end = match (&mut known, &mut quotes) {
+                    (Some(left), _) => {
+                        let end = usize::try_from(*left).ok().filter(|left| *left < there.len());
+                        *left -= end.unwrap_or(there.len()) as u64;
+                        end
+                    }
+                    (None, None) => match &mut self.items {
+                        None => memchr::memchr(b'\n', there),
+                        Some(items) => items.end(there).map(|end| {
+                            begins_next = end.begins_next;
+                            end.at
+                        }),
+                    },
+                    (None, Some(quotes)) => match quotes.find(there) {
+                        None => None,
+                        Some(Found::Inside(line)) => {
+                            known = Some(self.end_of_record(quotes, line)? as u64);
+                            continue;
+                        }
+                        // Before the first line break, only `End` is possible.
+                        Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
+                    },
+                };
+                let part = &there[..end.unwrap_or(there.len())];
+                self.marks += u64::from(start > 0 && self.offset == start && part.starts_with(MARK));
+                let (no_mark, behind) = blank.goes_on(part);
+                held.push(no_mark);
+                held.push(behind);
+                if self.takes_turns && self.turn.is_none() && held.line.len() > KEPT_BYTES {
+                    self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
+                }
+                ended = end.is_some();
+                let read = part.len() + usize::from(ended && !begins_next);
+                self.length += part.len() as u64;
+                self.offset += read as u64;
+                each(&there[..read])?;
+                self.ahead.consume(&mut self.reader, read);
+            }
+            if self.offset == start {
+                return Ok(None);
+            }
+            self.number += 1;
+            self.is_cut = !ended && !self.items.as_ref().is_some_and(Items::is_complete);
+            self.incomplete = (self.is_cut && self.items.is_some()).then_some(start);
+            held.push(blank.ends());
+            held.end();
+            let passed = held.passed;
+            if let Some(LineEncoding { encoding, guessed: true }) = encoding
+                && passed == 0
+                && !is_utf8_after_all(&line, encoding)
+            {
+                decode(encoding, &line, &mut self.spare);
+                std::mem::swap(&mut line, &mut self.spare);
+                if self.spare.capacity() > KEPT_BYTES {
+                    self.spare = Vec::new();
+                }
+            }
+            self.decoded = passed + line.len() as u64;
+            self.line = line;
+            if !blank.is_blank {
+                return Ok(Some(start));
+            }
+        }
+    }
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Skips blank lines, and the empty items of an array, at the cost of a search: a small compressed file may hold millions of them.
+    fn skip_blank(&mut self, white: fn(&u8) -> bool, each: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let (are_items, may_be_comma) = (self.items.is_some(), self.items.as_ref().is_some_and(Items::is_inside));
+        let is_blank = |byte: &u8| *byte == b'\n' || white(byte) || (may_be_comma && *byte == b',');
+        loop {
+            let there = self.ahead.look(&mut self.reader)?;
+            // Nearly all lines begin with text.
+            if !there.first().is_some_and(is_blank) {
+                return Ok(());
+            }
+            let run = &there[..there.iter().position(|byte| !is_blank(byte)).unwrap_or(there.len())];
+            // White space at the beginning of a line belongs to the line.
+            let run = if are_items { run } else { &run[..memchr::memrchr(b'\n', run).map_or(0, |last| last + 1)] };
+            if run.is_empty() {
+                return Ok(());
+            }
+            each(run)?;
+            let bytes = run.len();
+            self.number += memchr::memchr_iter(b'\n', run).count() as u64;
+            self.offset += bytes as u64;
+            self.ahead.consume(&mut self.reader, bytes);
+        }
+    }
+
+    /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`. If the record turns out to
+    /// be incomplete, only its first line belongs to it.
+    fn end_of_record(&mut self, quotes: &mut Quotes, line: usize) -> io::Result<usize> {
+        let Some(records) = &mut self.records else { return Ok(line) };
+        if self.offset + (line as u64) < records.hopeless {
+            return Ok(line);
+        }
+        let longest = records.longest.saturating_sub(self.length);
+        let mut seen = line + 1;
+        loop {
+            let there = self.ahead.look(&mut self.reader)?;
+            match quotes.find(&there[seen..]) {
+                Some(Found::End(end)) => return Ok(if (seen + end) as u64 <= longest { seen + end } else { line }),
+                Some(Found::Broken(at)) => {
+                    records.hopeless = self.offset + (seen + at) as u64;
+                    return Ok(line);
+                }
+                Some(Found::Miscounted(_)) => return Ok(line),
+                Some(Found::Inside(_)) | None => {}
+            }
+            seen = there.len();
+            if seen as u64 > longest {
+                return Ok(line);
+            }
+            if self.takes_turns && self.turn.is_none() && seen > KEPT_BYTES {
+                self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+            if !self.ahead.more(&mut self.reader)? {
+                if quotes.may_end() {
+                    return Ok(seen);
+                }
+                self.has_open_quote = true;
+                // A record that begins in a later line may have a different number of fields.
+                if quotes.is_inside() {
+                    records.hopeless = u64::MAX;
+                }
+                return Ok(line);
+            }
+        }
+    }
+}
+
+/// The parameters for finding records of separated values.
+#[derive(Clone, Copy, Debug)]
+struct Records {
+    dialect: Dialect,
+    expected: Option<usize>,
+    longest: u64,
+    /// If a quote is still open at a line break before this byte, an earlier lookup has shown that the quote is never properly closed. If
+    /// two lookups are inside quotes at the same line break, both end at the same place: at text after a closing quote, or at the end of
+    /// the file. This field avoids repeated lookups and does not change the result.
+    hopeless: u64,
+}
+
+impl Records {
+    /// Returns the function that tells which bytes may occur in a blank line. White space that separates fields is no blank line.
+    fn white(&self) -> fn(&u8) -> bool {
+        match self.dialect.delimiter {
+            b'\t' => |byte| *byte != b'\t' && byte.is_ascii_whitespace(),
+            b' ' => |byte| *byte != b' ' && byte.is_ascii_whitespace(),
+            delimiter if delimiter.is_ascii_whitespace() => |byte| *byte == b'\r',
+            _ => u8::is_ascii_whitespace,
+        }
+    }
+
+    fn begin(&self, is_first: bool) -> Quotes {
+        Quotes::new(self.dialect, self.expected, is_first)
+    }
+}
+
+/// Bytes that were read ahead and have not been fully used yet.
+#[derive(Debug, Default)]
+struct Ahead {
+    bytes: Vec<u8>,
+    /// The number of bytes already used.
+    at: usize,
+}
+
+impl Ahead {
+    /// Returns the next bytes; empty only once all bytes have been used.
+    fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
+        if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
+    }
+
+    /// Marks bytes as used.
+    fn consume<R: BufRead>(&mut self, reader: &mut R, bytes: usize) {
+        if self.at == self.bytes.len() {
+            return reader.consume(bytes);
+        }
+        self.at += bytes;
+        if self.at == self.bytes.len() {
+            self.at = 0;
+            self.bytes.clear();
+            if self.bytes.capacity() > KEPT_BYTES {
+                self.bytes = Vec::new();
+            }
+        }
+    }
+
+    /// Reads more bytes and keeps the current bytes. Returns `false` at the end.
+    fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
+        self.bytes.drain(..self.at);
+        self.at = 0;
+        if self.bytes.is_empty() {
+            self.take(reader)?;
+        }
+        Ok(self.take(reader)? > 0)
+    }
+
+    fn take<R: BufRead>(&mut self, reader: &mut R) -> io::Result<usize> {
+        let there = filled(reader)?;
+        let bytes = there.len();
+        self.bytes.extend_from_slice(there);
+        reader.consume(bytes);
+        Ok(bytes)
+    }
+}
+
+fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
+    loop {
+        match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    reader.fill_buf()
+}
+
+/// A line being read.
+struct Held<'l> {
+    line: &'l mut Vec<u8>,
+    /// The number of additional bytes of the file that may be held.
+    room: u64,
+    decoder: Option<Decoder>,
+    /// The maximum number of decoded bytes that are held; further bytes are only counted.
+    limit: u64,
+    /// The number of bytes that were counted but not held.
+    passed: u64,
+}
+
+impl Held<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        let some = bytes.len().min(usize::try_from(self.room).unwrap_or(usize::MAX));
+        self.room -= some as u64;
+        if self.line.len() + some > KEPT_BYTES && self.line.capacity() < MAPPED_BYTES {
+            self.line.reserve_exact(MAPPED_BYTES - self.line.len());
+        }
+        match &mut self.decoder {
+            Some(decoder) => decode_on(decoder, &bytes[..some], false, self.line),
+            None => self.line.extend_from_slice(&bytes[..some]),
+        }
+        if self.line.len() as u64 > self.limit {
+            self.passed += self.line.len() as u64;
+            self.line.clear();
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(decoder) = &mut self.decoder {
+            decode_on(decoder, &[], true, self.line);
+        }
+    }
+}
+
+/// Determines, part by part, whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is
+/// not part of the first line.
+struct Blank {
+    /// The number of bytes of the byte order mark that have been matched so far.
+    marked: usize,
+    may_be_marked: bool,
+    is_blank: bool,
+    /// Returns whether a byte may occur in a blank line.
+    white: fn(&u8) -> bool,
+    /// Whether the bytes are UTF-8 text, in which there is white space beyond ASCII, such as U+3000.
+    is_utf8: bool,
+    /// The first bytes of a character that may be white space beyond ASCII.
+    begun: Vec<u8>,
+}
+
+impl Blank {
+    /// Returns earlier bytes that turned out not to belong to a byte order mark, and the part without a byte order mark.
+    fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
+        let mut no_mark: &[u8] = &[];
+        while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {
+            self.may_be_marked = *first == MARK[self.marked];
+            if self.may_be_marked {
+                self.marked += 1;
+                part = rest;
+                self.may_be_marked = self.marked < MARK.len();
+            } else {
+                no_mark = &MARK[..self.marked];
+            }
+        }
+        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(|byte| self.is_white(*byte));
+        (no_mark, part)
+    }
+
+    /// Returns whether the next byte may belong to a blank line.
+    fn is_white(&mut self, byte: u8) -> bool {
+        if self.begun.is_empty() && !(self.is_utf8 && is_first_of_white(byte)) {
+            return (self.white)(&byte);
+        }
+        self.begun.push(byte);
+        match std::str::from_utf8(&self.begun) {
+            Ok(letter) => {
+                let is_white = letter.chars().all(char::is_whitespace);
+                self.begun.clear();
+                is_white
+            }
+            Err(error) => error.error_len().is_none(),
+        }
+    }
+
+    /// Returns the bytes of an incomplete byte order mark at the end of the line.
+    fn ends(&mut self) -> &'static [u8] {
+        let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
+        self.is_blank = self.is_blank && no_mark.is_empty() && self.begun.is_empty();
+        no_mark
+    }
+}
+
+/// Returns whether white space beyond ASCII may begin with this byte in UTF-8.
+fn is_first_of_white(byte: u8) -> bool {
+    matches!(byte, 0xC2 | 0xE1 | 0xE2 | 0xE3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::BufReader;
+
+    fn all(bytes: &[u8], limit: u64) -> Vec<(u64, Result<String, u64>)> {
+        let mut lines = Lines::new(BufReader::with_capacity(3, bytes), 0, limit);
+        let mut out = Vec::new();
+        while let Some((start, line)) = lines.next().expect("memory does not fail") {
+            out.push(match line {
+                Line::Bytes(bytes) => (start, Ok(String::from_utf8_lossy(bytes).into_owned())),
+                Line::TooLong(bytes) => (start, Err(bytes)),
+            });
+        }
+        assert_eq!(lines.offset, bytes.len() as u64);
+        out
+    }
+
+    #[test]
+    fn blank_lines_are_no_rows_and_line_ends_of_all_systems_do() {
+        let expected = [(3, Ok("a".to_owned())), (6, Ok(" \tb".to_owned())), (12, Ok("c".to_owned()))];
+        assert_eq!(all(b"\n\r\na\r\n \tb\n\n\nc", 100), expected);
+        assert_eq!(all(b"", 100), []);
+        assert_eq!(all(b"\xEF\xBB\xBF{}\n", 100), [(0, Ok("{}".to_owned()))]);
+        assert_eq!(all(b"\xEF\xBB\xBF\n", 100), []);
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_counted_and_stepped_over() {
+        assert_eq!(all(b"abcdefgh\nxy\n", 5), [(0, Err(8)), (9, Ok("xy".to_owned()))]);
+        // Tests lines of exactly the maximum length, with and without a line break.
+        assert_eq!(all(b"abcd\nabcde", 5), [(0, Ok("abcd".to_owned())), (5, Ok("abcde".to_owned()))]);
+    }
+
+    #[test]
+    fn a_blank_line_is_no_row_at_any_length() {
+        let blanks = " ".repeat(40);
+        let rows = [(0, Ok("{}".to_owned())), (44, Ok("[]".to_owned()))];
+        assert_eq!(all(format!("{{}}\n{blanks}\n[]\n{blanks}").as_bytes(), 5), rows);
+        assert_eq!(all(format!("\u{FEFF}{blanks}\n").as_bytes(), 5), []);
+        assert_eq!(all(b"\xEF\xBB", 1), [(0, Err(2))]);
+    }
+
+    #[test]
+    fn white_space_of_every_kind_is_blank_and_a_separator_is_not() {
+        let all = "a\n \n\u{3000}\u{a0}\u{2028}\n\u{3000}b\n\u{3001}\n  \r\n\t\nc\n\u{3000}";
+        let rows = |delimiter: Option<u8>| {
+            let mut lines = Lines::new(BufReader::with_capacity(2, all.as_bytes()), 0, 100);
+            if let Some(delimiter) = delimiter {
+                lines = lines.records(Dialect { delimiter, ..Dialect::default() }, None, 100);
+            }
+            let mut rows = Vec::new();
+            while let Some((_, Line::Bytes(line))) = lines.next().expect("memory") {
+                rows.push(String::from_utf8_lossy(line).into_owned());
+            }
+            rows
+        };
+        let expected = ["a", "\u{3000}b", "\u{3001}", "c"];
+        assert_eq!((rows(None), rows(Some(b','))), (expected.map(str::to_owned).to_vec(), rows(None)));
+        assert_eq!(rows(Some(b'\t')), ["a", "\u{3000}b", "\u{3001}", "\t", "c"]);
+        assert_eq!(rows(Some(b' ')), ["a", " ", "\u{3000}b", "\u{3001}", "  ", "c"]);
+        // In another encoding, the same bytes are letters.
+        let mut lines = Lines::new(&b"\xC2\xA0\n"[..], 0, 100).decoded(Some(encoding_rs::WINDOWS_1251.into()));
+        assert!(lines.next().expect("memory").is_some());
+        // Half a character is no white space.
+        assert_eq!(super::tests::all(b"\xE3\x80\n\xC2\n", 9).len(), 2);
+    }
+
+    #[test]
+    fn marks_within_a_file_are_counted() {
+        let mut lines = Lines::new("\u{feff}a\n\u{feff}b\nc\u{feff}\n\u{feff}".as_bytes(), 0, 100);
+        while lines.step().expect("memory").is_some() {}
+        assert_eq!(lines.marks, 2);
+    }
+
+    #[test]
+    fn a_record_that_is_only_miscounted_at_the_end_costs_no_later_one() {
+        let dialect = Dialect { delimiter: b',', ..Dialect::default() };
+        let text = b"\"a\np,y\",\"b\nc\"";
+        let mut lines = Lines::new(BufReader::with_capacity(3, &text[..]), 0, 100).records(dialect, Some(3), 100);
+        assert_eq!(lines.next().expect("memory"), Some((0, Line::Bytes(b"\"a"))));
+        assert!(lines.has_open_quote && !lines.is_cut);
+        assert_eq!(lines.next().expect("memory"), Some((3, Line::Bytes(b"p,y\",\"b\nc\""))));
+        assert!(!lines.has_open_quote && lines.is_cut);
+    }
+
+    /// Generates a line: optional text surrounded by white space, followed by any kind of line break.
+    fn lines() -> impl Strategy<Value = Vec<u8>> {
+        let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
+        let letters =
+            prop::sample::select(vec!["", "", "a", "{\"a\": 1}", "\u{FEFF}", "\u{FEFF} b", "b                c"]);
+        let ends = prop::sample::select(vec!["\n", "\r\n", "\n\n", "\r"]);
+        (blanks.clone(), letters, blanks, ends).prop_map(|(before, letters, behind, end)| {
+            [&before[..], letters.as_bytes(), &behind, end.as_bytes()].concat()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_reading_finds_the_same_rows(
+            mark in prop::sample::select(vec!["", "", "\u{FEFF}", "\u{FEFF}\u{FEFF}"]),
+            lines in proptest::collection::vec(lines(), 0..12),
+            (limit, buffer) in (0u64..60, 1usize..9),
+        ) {
+            let bytes = [mark.as_bytes(), &lines.concat()].concat();
+            let open = |limit| Lines::new(BufReader::with_capacity(buffer, &bytes[..]), 0, limit);
+            // Counts the non-blank lines in the entire input.
+            let body = bytes.strip_prefix(MARK).unwrap_or(&bytes);
+            let not_blank = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+            let mut stepping = open(0);
+            let mut stepped = Vec::new();
+            while let Some(start) = stepping.step().unwrap() {
+                stepped.push((start, stepping.length));
+            }
+            prop_assert_eq!(stepped.len(), not_blank);
+            let mut reading = open(limit);
+            let mut read = Vec::new();
+            while let Some((start, line)) = reading.next().unwrap() {
+                let is_long = matches!(line, Line::TooLong(_));
+                read.push((start, reading.length));
+                prop_assert_eq!(is_long, reading.length > limit);
+            }
+            prop_assert_eq!(read, stepped);
+        }
+    }
+
+    #[test]
+    fn a_line_is_decoded_as_it_comes() {
+        let (text, _, _) = encoding_rs::GBK.encode("汉字 abc \n\r\n猫\r\n");
+        let bytes = [&text[..], b"\x81\r\n\xEF\xBB"].concat();
+        let expected = ["汉字 abc".as_bytes(), "猫".as_bytes(), b"\xFF", "锘".as_bytes()];
+        for buffer in 1..9 {
+            let reader = BufReader::with_capacity(buffer, &bytes[..]);
+            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::GBK.into()));
+            for expected in expected {
+                assert_eq!(lines.next().unwrap().map(|(_, line)| line), Some(Line::Bytes(expected)), "{buffer}");
+            }
+            assert_eq!(lines.next().unwrap(), None);
+            // An incomplete byte order mark is part of the first line.
+            let mut lines = Lines::new(BufReader::with_capacity(buffer, &b"\xEF\xBB\xBF\xEF\xBB\n"[..]), 0, 100);
+            assert_eq!(lines.next().unwrap(), Some((0, Line::Bytes(b"\xEF\xBB"))));
+            let mut lines = Lines::new(BufReader::with_capacity(buffer, &b"\xEF\xBBa"[..]), 0, 100);
+            assert_eq!(lines.next().unwrap(), Some((0, Line::Bytes(b"\xEF\xBBa"))));
+        }
+    }
+
+    #[test]
+    fn decoding_takes_no_more_memory_than_the_text_needs() {
+        let text = "a".repeat(20 << 20);
+        let mut lines = Lines::new(text.as_bytes(), 0, 32 << 20).decoded(Some(encoding_rs::WINDOWS_1251.into()));
+        assert!(lines.next().unwrap().is_some_and(|(_, line)| line == Line::Bytes(text.as_bytes())));
+        assert!(lines.line.capacity() <= 2 * text.len() + (1 << 20), "{}", lines.line.capacity());
+        lines.let_go();
+        assert_eq!(lines.line.capacity(), 0);
+    }
+
+    #[test]
+    fn a_line_that_becomes_too_long_is_counted_and_not_held() {
+        let (text, _, _) = encoding_rs::WINDOWS_1251.encode("слово слово слово\nслово\n");
+        for buffer in 1..40 {
+            let reader = BufReader::with_capacity(buffer, &text[..]);
+            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::WINDOWS_1251.into()));
+            lines.decoded_limit = 20;
+            assert_eq!(lines.next().unwrap(), Some((0, Line::TooLong(32))), "{buffer}");
+            assert!(lines.line.capacity() < 100);
+            assert_eq!(lines.next().unwrap(), Some((18, Line::Bytes("слово".as_bytes()))));
+        }
+    }
+}

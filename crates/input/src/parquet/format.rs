@@ -1,0 +1,380 @@
+//! Implements the Parquet format, which stores columns in row groups.
+
+use crate::compressed::coding::Coding;
+use crate::compressed::repacking::Repacking;
+use crate::copy::copying::{Copying, Fits};
+use crate::format::ids::{broken_ids, label_of, labels_of};
+use crate::format::nested;
+use crate::format::schema;
+use crate::format::schema::{Columns, KnownColumns, Shown};
+use crate::format::want::MAX_BATCH_ROWS;
+use crate::format::{
+    EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Shared, Starts, Stretch, Unusable, Within,
+};
+use crate::parquet::bounded::{Bounded, check_pages};
+use crate::parquet::copy_parquet;
+use crate::parquet::footer as parquet;
+use crate::parquet::footer::{Described, Footer, describe, guarded, load, turn};
+use crate::parquet::page_headers;
+use crate::parquet::page_headers::Page;
+use crate::parquet::page_memory::{Column, stretches};
+use crate::parquet::page_starts::starts;
+use crate::parquet::parquet_read;
+use crate::parquet::parquet_read::Plan;
+use crate::parquet::parquet_rows;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ::parquet::file::metadata::ParquetMetaData;
+use arrow::datatypes::DataType;
+use dupsift_core::error::{Error, Result};
+use dupsift_tables::Documents;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The number of rows in a batch of ids.
+const BATCH_ROWS: usize = 8192;
+
+/// The number of footers to keep. Parts are read in order, so each thread needs only one footer.
+const FOOTERS_KEPT: usize = 32;
+/// The maximum number of column chunks in the kept footers. The most recent footer is kept even if it exceeds the limit. Each chunk takes
+/// about 1.5 kB.
+const CHUNKS_KEPT: usize = 1 << 14;
+
+/// The approximate number of pages to keep; each page takes 20 bytes.
+const PAGES_KEPT: usize = 1 << 18;
+
+/// The maximum size in bytes, unpacked plus packed, of a chunk that counts as small.
+const SMALL_CHUNK: u64 = 4 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Parquet;
+
+/// The values that all reads share.
+#[derive(Debug, Default)]
+struct Kept {
+    /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped, and read again when they
+    /// are needed.
+    footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
+    /// The pages of column chunks that are large or split, by file, row group and leaf column.
+    pages: Mutex<HashMap<Chunk, Known>>,
+}
+
+/// The pages of a chunk, or the error for a header with impossible lengths. The list is empty if a header is unreadable.
+type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
+
+/// Identifies a chunk by file, row group and leaf column.
+type Chunk = (PathBuf, usize, usize);
+
+impl Format for Parquet {
+    fn name(&self) -> &'static str {
+        "Parquet"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".parquet"]
+    }
+
+    fn is_columnar(&self) -> bool {
+        true
+    }
+
+    fn divides_pieces(&self) -> bool {
+        true
+    }
+
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let _turn = turn(&file, coding.footer_bytes).map_err(Unusable::Bad)?;
+        let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
+        let metadata = load(&file).map_err(Unusable::Bad)?;
+        let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
+        let mut pieces = parquet::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
+        let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
+        parquet::check_plain(&file, footer.metadata.metadata()).map_err(Unusable::Bad)?;
+        for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
+            piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
+        }
+        Ok(Opened {
+            id: has.id,
+            id_note: has.id_note,
+            others: has.others,
+            is_joined: has.is_joined,
+            pieces,
+            ..Opened::default()
+        })
+    }
+
+    fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
+        let Ok(footer) = footer(&file, piece.path, piece.columns, piece.shared) else { return Starts::default() };
+        let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
+        let leaf = footer.places(&piece.columns.text).next();
+        leaf.map_or_else(Starts::default, |leaf| {
+            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared).unwrap_or_default()).into()
+        })
+    }
+
+    fn stretches(&self, file: File, reading: &Reading<'_>, small: u64) -> Result<Vec<Stretch>> {
+        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let (names, group) = (names(reading), |at: u64| usize::try_from(at).unwrap_or(usize::MAX));
+        let groups = footer.metadata.metadata().row_groups().iter().enumerate();
+        let groups = groups.skip(group(reading.part.from)).take(group(reading.part.to - reading.part.from));
+        let columns = groups.map(|(at, group)| {
+            let places = names.iter().flat_map(|name| footer.places(name));
+            let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
+            let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
+            let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
+            let text = footer.places(&reading.columns.text).next();
+            let column = |(leaf, chunk)| {
+                let pages = if all <= small { Arc::default() } else { pages_of(leaf)? };
+                Ok(Column::new(chunk, pages, text == Some(leaf)))
+            };
+            asked.into_iter().map(column).collect()
+        });
+        let columns = columns.collect::<std::result::Result<Vec<_>, Arc<str>>>();
+        let columns = columns.map_err(|why| reading.bad(&*why))?;
+        Ok(stretches(columns, reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let names = names(reading);
+        let group =
+            |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(footer.metadata.metadata().num_row_groups());
+        let plan = Plan {
+            row_groups: group(reading.part.from)..group(reading.part.to),
+            skip: reading.part.skip,
+            rows: reading.rows,
+            chosen: reading.chosen,
+            names: &names,
+            batch_bytes: reading.want.batch_bytes,
+            batch_rows: MAX_BATCH_ROWS,
+        };
+        for group in plan.row_groups.clone() {
+            for leaf in names.iter().flat_map(|name| footer.places(name)) {
+                check(&file, &footer, (group, leaf), reading).map_err(|why| reading.bad(&*why))?;
+            }
+        }
+        let text = reading.want.text.then_some(reading.columns.text.as_str());
+        let id = (reading.want.id && reading.has_id).then_some(reading.columns.id.as_str());
+        let mut at = 0;
+        parquet_read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
+            let count = rows.num_rows();
+            let first_doc = reading.first_doc + at as u64;
+            let documents = Documents::of_bytes(first_doc, rows, (text, id), &footer.strings, reading.columns.html)?;
+            let documents = match plan.chosen {
+                None => documents,
+                Some(chosen) => {
+                    documents.with_docs(chosen[at..at + count].iter().map(|row| reading.first_doc + row).collect())
+                }
+            };
+            at += count;
+            each(documents)
+        })
+    }
+
+    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
+        let _turn = turn(&file, u64::MAX)?;
+        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect::<Vec<_>>().into()))
+    }
+
+    fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
+        let Ok(_turn) = turn(&file, u64::MAX) else { return Vec::new() };
+        let Ok(metadata) = load(&file) else { return Vec::new() };
+        let own = describe(&metadata).into_iter().filter_map(|Described { path, shown }| match path.as_slice() {
+            [_] => Some((shown.name, shown.data_type.map(as_read))),
+            [root, ..] => Some((root.clone(), None)),
+            [] => None,
+        });
+        own.collect()
+    }
+
+    fn longest_of(&self, file: File, _: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        parquet_rows::longest(&file, names, small)
+    }
+
+    fn check_copying(&self, file: File, fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
+        copy_parquet::check(&file, fits)
+    }
+
+    fn adds(&self, _: Coding) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn edits(&self, _: Coding) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_parquet::copy(file, copying)
+    }
+
+    fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let _turn = turn(&file, u64::MAX)?;
+        let metadata = load(&file)?;
+        let fields = metadata.file_metadata().schema().get_fields().iter();
+        Ok(Some(fields.map(|field| field.name().to_owned()).collect()))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        _: Coding,
+        names: IdColumns<'_>,
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let turn = turn(&file, u64::MAX)?;
+        let metadata = load(&file)?;
+        let has = |name: &str| metadata.file_metadata().schema().get_fields().iter().any(|field| field.name() == name);
+        let IdColumns { ids: names, labels } = names;
+        let label = labels.iter().copied().find(|name| has(name));
+        let others = names.into_iter().chain(label).map(str::to_owned).collect();
+        let footer = Footer::new(&metadata, &Columns { others, ..Columns::default() })?;
+        if let Some(name) = names.into_iter().find(|name| has(name) && !footer.has(name)) {
+            return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
+        }
+        // Only these columns remain in memory.
+        drop((metadata, turn));
+        let mut reader = guarded(|| {
+            let file = Bounded::new(file)?;
+            check_pages(file.file(), footer.metadata.metadata(), |_| true)?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        let mut texts = [String::new(), String::new()];
+        let mut next = || guarded(|| reader.next().transpose().map_err(Into::into)).map_err(Failed::Damaged);
+        while let Some(batch) = next()? {
+            let batch = nested::flat(batch, &footer.columns).map_err(|error| error.to_string())?;
+            let of = |name: &str| {
+                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &footer.strings, false)
+                    .map_err(|error: Error| error.to_string())
+            };
+            let columns = [of(names[0])?, of(names[1])?];
+            let labels = labels_of(&columns[0], label)?;
+            let broken = broken_ids(&columns, names);
+            for row in 0..batch.num_rows() {
+                if let Some(why) = broken.get(&row) {
+                    if !each(Err(why.clone())).map_err(Failed::Passed)? {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                let mut values = [None, None];
+                for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
+                    if let Some(id) = column.id(row) {
+                        text.clear();
+                        // Writing into a String cannot fail.
+                        let _ = write!(text, "{id}");
+                        *value = Some(text.as_str());
+                    }
+                }
+                let row = IdRow { ids: values, label: label_of(labels.as_ref(), row), offset: None };
+                if !each(Ok(row)).map_err(Failed::Passed)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
+    describe(metadata).into_iter().map(|described| described.shown).collect()
+}
+
+/// Returns the footer of a file. The footer is read again if it is no longer kept.
+fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
+    let kept = shared.of::<Kept>();
+    let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, footer)) = lock().iter().find(|(file, _)| file == path) {
+        return Ok(footer.clone());
+    }
+    let turn = turn(file, u64::MAX)?;
+    let footer = Arc::new(load(file).and_then(|metadata| Footer::new(&metadata, columns))?);
+    drop(turn);
+    let chunks = |footer: &Footer| {
+        let groups = footer.metadata.metadata().row_groups();
+        groups.iter().map(|group| group.num_columns()).sum::<usize>()
+    };
+    let mut footers = lock();
+    let mut all = chunks(&footer) + footers.iter().map(|(_, footer)| chunks(footer)).sum::<usize>();
+    while !footers.is_empty() && (footers.len() >= FOOTERS_KEPT || all > CHUNKS_KEPT) {
+        all -= chunks(&footers.remove(0).1);
+    }
+    footers.push((path.to_path_buf(), footer.clone()));
+    Ok(footer)
+}
+
+/// Returns the pages of a chunk, according to their headers. The list is empty if a header is unreadable, because reading the chunk then
+/// gives a better error.
+fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
+    let kept = shared.of::<Kept>();
+    let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (path.to_path_buf(), group, leaf);
+    if let Some(known) = lock().get(&key) {
+        return known.clone();
+    }
+    let read = || {
+        let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
+        let looked = page_headers::look(file.try_clone().ok()?, chunk);
+        // The page headers of list columns count values, not rows.
+        Some(looked.map(|pages| pages.filter(|_| chunk.column_descr().max_rep_level() == 0)))
+    };
+    let pages: Known = match read() {
+        Some(Ok(pages)) => Ok(pages.unwrap_or_default().into()),
+        Some(Err(why)) => Err(format!("column {:?}: {why}", footer.leaves[leaf]).into()),
+        None => Ok(Arc::default()),
+    };
+    let mut known = lock();
+    // Row groups are read in order, so the pages that are dropped are rarely needed again soon.
+    if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
+        known.clear();
+    }
+    known.insert(key, pages.clone());
+    pages
+}
+
+/// Checks the page headers of a chunk. This check prevents memory from being allocated for an impossible length. The pages of small chunks
+/// are not kept, because small chunks are read only once.
+fn check(
+    file: &File,
+    footer: &Footer,
+    (group, leaf): (usize, usize),
+    reading: &Reading<'_>,
+) -> std::result::Result<(), Arc<str>> {
+    let chunk = footer.metadata.metadata().row_group(group).column(leaf);
+    if Column::bytes_of(chunk) > SMALL_CHUNK {
+        return pages(file, reading.path, footer, (group, leaf), reading.shared).map(|_| ());
+    }
+    let Ok(file) = file.try_clone() else { return Ok(()) };
+    let looked = page_headers::look(file, chunk).map(|_| ());
+    looked.map_err(|why| format!("column {:?}: {why}", footer.leaves[leaf]).into())
+}
+
+/// Returns the names of the columns to read, in batch order.
+fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
+    let (columns, want) = (reading.columns, reading.want);
+    let asked = |name: &str| {
+        (want.text && name == columns.text)
+            || (want.id && name == columns.id)
+            || want.others.iter().any(|other| other == name)
+    };
+    columns.names().into_iter().filter(|name| asked(name)).collect()
+}
+
+/// Returns the type to which a column is converted when it is read.
+fn as_read(data_type: DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        other => other,
+    }
+}
