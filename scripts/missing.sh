@@ -1,6 +1,5 @@
 #!/bin/sh
-# Prints a line for each program of the system that some tests need and that is missing, with tabs between its name, the Debian packages that
-# have it, and the tests that need it.
+# Prints a line for each missing system program that tests need: its name, its Debian packages, and the tests that need it, separated by tabs.
 set -eu
 cd "$(dirname "$0")/.."
 

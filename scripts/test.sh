@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs all checks and tests. Checks that wait for the network, for Java or for a browser run in parallel with the rest; their output is printed
-# at the end. Tests are skipped if a program of the system is missing, and the last lines say so; with CI=true, this is a failure.
+# at the end. Tests are skipped if a system program is missing, and the last lines report this; with CI=true, this is a failure.
 # Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON BROWSER_PYTHON
 set -u
 frames=$1

@@ -82,7 +82,7 @@ impl Comparison<'_> {
         let is_own = |at: u32| sharing[at as usize].is_own();
         let own = pairs.iter().filter(|pair| is_own(pair.0));
         let mut words = own.map(|pair| size(&self.tokens[pair.1 as usize])).sum::<f32>();
-        // Numbers that are written in another way are words, too.
+        // A number that is written in another way counts as a word.
         let more =
             items.with_digits(item).filter(|(at, _)| pairs.binary_search_by_key(at, |pair| pair.0).is_err()).count();
         if words + more as f32 + items.most_beside(item) < LEAST_WORDS {
@@ -117,8 +117,8 @@ impl Comparison<'_> {
         })
     }
 
-    /// Compares the numbers of the question with those of the text: the signs of numbers that are aligned, and the others with what the
-    /// text has instead of them.
+    /// Compares the numbers of the question with those of the text. If two numbers are aligned, compares their signs. Compares all other
+    /// numbers of the question with the numbers in the same place of the text.
     fn compare_numbers(&self, item: Item, pairs: &[Pair]) -> Compared {
         let items = self.items;
         let (length, sharing) = (items.question_len(item) as u32, items.sharing(item));
@@ -163,8 +163,8 @@ impl Comparison<'_> {
         numbers
     }
 
-    /// Returns whether a number that the question has in words is another number in words in the text. The word before the number must be
-    /// the same.
+    /// Returns whether a number that is written in words in the question is a different number, also written in words, in the same place of
+    /// the text. The words before the two numbers must be aligned.
     fn has_other_words(&self, item: Item, pairs: &[Pair]) -> bool {
         let (items, sharing) = (self.items, self.items.sharing(item));
         let mut own = items.in_words(item).filter(|(at, _)| sharing[*at as usize].is_own());

@@ -43,8 +43,8 @@ impl Sharing {
         usize::from(self.items()) <= SHARED
     }
 
-    /// Returns whether every n-gram around the token is in at most [`SHARED`] items. The first and last words of an instruction are own
-    /// words, because they are in n-grams with the words before and after the instruction, but not only.
+    /// Returns whether every n-gram around the token is in at most [`SHARED`] items. This is false for all words of an instruction;
+    /// [`Sharing::is_own`] is true for its first and last words, because some of their n-grams also contain other words of the item.
     pub fn is_only_own(self) -> bool {
         self.0 & Sharing::FLAG == 0
     }

@@ -220,7 +220,7 @@ impl<'i> Joins<'i> {
             // No span covers more tokens than all n-grams together, so long items that share only a sentence with the text are dropped
             // at this point.
             list_begins(parts, begins);
-            // A text that has n-grams of the choices alone has no span of the question, unless the question is short.
+            // A text that contains only n-grams of the choices has no span of the question, unless the question is short.
             let question = items.question_len(item) as u32;
             let is_enough = |begins: &[u32]| {
                 covered_tokens(begins, length) >= least && (begins[0] < question || question < 2 * length)

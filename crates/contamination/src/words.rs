@@ -88,15 +88,15 @@ pub(crate) struct Number {
     pub sign: Sign,
 }
 
-/// The sign before a number. A dash between two numbers or words is none, because it may be a range.
+/// The sign before a number. A dash may be a minus sign or part of a range, so it differs only from a plus sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sign {
     #[default]
     None,
     Plus,
-    /// A minus between two operands, or a dash.
+    /// A minus sign between two operands, or a dash.
     Dash,
-    /// A minus that belongs to the number.
+    /// A minus sign that belongs to the number.
     Minus,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn with_digits(text: &Analysis<'_>) -> Vec<Number> {
     found
 }
 
-/// Returns the first token and the value of each number that a text has in words, in order.
+/// Returns the first token and the value of each number that is written in words, in order.
 pub(crate) fn in_words(text: &Analysis<'_>) -> Vec<(u32, u64)> {
     let mut numbers = number_words(text.text()).into_iter().peekable();
     let (mut found, mut at) = (Vec::new(), 0);
@@ -176,8 +176,8 @@ fn value_of(token: &str) -> String {
     all
 }
 
-/// Returns the numbers as one string, with a space between two numbers. Groups of three digits after a space are read as a part of the number
-/// before them, so that `1 200` and `1200` are equal.
+/// Returns the numbers as one string, with a space between two numbers. Groups of three digits count as part of the number before them, so
+/// that `1 200` and `1200` are equal.
 pub(crate) fn joined<'n>(numbers: impl Iterator<Item = &'n Number>) -> String {
     let mut all = String::new();
     for number in numbers {

@@ -116,8 +116,8 @@ pub(super) fn clear_killed(parent: &Path) -> Result<Vec<Cleared>> {
 }
 
 /// Removes the folders in `parent` whose names begin with `prefix` and that killed processes left behind, and reports how each folder was
-/// handled. Skips folders that a running process uses, that other users can access, or that have no lock. A folder that contains a name
-/// that `is_ours` does not accept is kept.
+/// handled. Skips folders that a running process uses, that other users can access, or that have no lock, unless they are empty and old.
+/// A folder that contains a name that `is_ours` does not accept is kept.
 pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> bool) -> Result<Vec<Cleared>> {
     let mut cleared = Vec::new();
     let Ok(names) = listing::names(parent) else { return Ok(cleared) };
@@ -131,7 +131,7 @@ pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> 
         let path = parent.join(&os_name);
         // The folder of another user is not even locked.
         let is_private = matches!(private::refusal(&path), Ok(None));
-        // A process was killed before it locked the folder. A folder that is not empty is not removed.
+        // An old, empty folder belongs to a process that was killed before it locked the folder. Other folders cannot be removed this way.
         if is_private && is_older_than(&path, TO_LOCK) && std::fs::remove_dir(&path).is_ok() {
             cleared.push(Cleared::Removed { path, files: 0, bytes: 0 });
             continue;
@@ -156,7 +156,7 @@ pub(super) fn clear_away(parent: &Path, prefix: &str, is_ours: impl Fn(&str) -> 
     Ok(cleared)
 }
 
-/// The time after which a folder without a lock belongs to a killed process.
+/// The time after which an empty folder belongs to a killed process. A process locks its folder as soon as it has created it.
 const TO_LOCK: Duration = Duration::from_secs(600);
 
 /// Returns whether a folder was last changed longer ago than this.

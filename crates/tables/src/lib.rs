@@ -1,7 +1,8 @@
 //! Provides checked views of the Arrow batches that modules exchange. Each table has its own file.
 //!
 //! [`document::Documents`] is a batch of input rows. The schema and the builder of each output table are defined only here, so that a
-//! column has the same name and type everywhere. This module opens no files.
+//! column has the same name and type everywhere. [`lists`] and [`messages`] turn lists and conversations into text. This crate opens no
+//! files.
 //!
 //! Part of dupsift; the repository's ARCHITECTURE.md explains how the parts fit together.
 

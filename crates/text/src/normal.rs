@@ -283,7 +283,7 @@ fn push_any(piece: &str, out: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// The position of a digit relative to the line, or [`Position::Other`] if NFKC does not make a digit of it.
+/// The position of a digit relative to the line, or [`Position::Other`] for a character that NFKC does not turn into a digit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     Line,
@@ -316,8 +316,8 @@ fn positions(c: char) -> [Position; 2] {
 }
 
 /// Returns the text with a mark between two digits in different positions, which NFKC would otherwise join to a different number: `10^6`
-/// for 10⁶, `10_2` for 10₂, `1 1⁄2` for 1½ and `3 5` for 3⑤. Where the mark is a space, the number of visible bytes is independent of the
-/// characters that follow.
+/// for 10⁶, `10_2` for 10₂, `1 1⁄2` for 1½ and `3 5` for 3⑤. Spaces are not visible, so the number of visible bytes does not depend on
+/// the characters that follow.
 fn separated(text: &str) -> Cow<'_, str> {
     let is_raised = |c: char| {
         c > '\u{7F}' && positions(c).iter().any(|position| !matches!(position, Position::Line | Position::Other))

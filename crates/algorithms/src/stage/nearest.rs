@@ -1,4 +1,4 @@
-//! nearest: limits the candidates of a document to its nearest ones.
+//! nearest: selects the candidate pairs that are verified: those of a document with its nearest candidates.
 //!
 //! Verifying a pair takes thousands of times longer than comparing two sketches. If thousands of documents share most of their words, all of
 //! their pairs are candidates, and the cost is quadratic. A candidate pair is therefore verified only if one of its documents is among the
@@ -18,8 +18,8 @@ pub fn nearness(pair: &Pair, doc: u64) -> Nearness {
     Nearness::new(pair.score.distance.unwrap_or_default() as u32, other)
 }
 
-/// Returns the farthest candidate with which a document is sure to be compared, or `None` if the document has few candidates.
-/// `candidates` lists the nearness of each candidate in ascending order.
+/// Returns the nearness of the farthest candidate with which a document is always compared, or `None` if the document is compared with all
+/// of its candidates. `candidates` lists the nearness of each candidate in ascending order.
 pub fn farthest(mut candidates: impl Iterator<Item = u64>) -> Option<u64> {
     let last = candidates.nth(NEAREST_CANDIDATES - 1)?;
     candidates.next().map(|_| last)

@@ -154,7 +154,7 @@ const MOST_WORDS: usize = 1 << 20;
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
-/// The number of candidates that each document is sure to be compared with: the nearest ones, judging by the sketches. A candidate pair is
+/// The number of candidates with which each document is always compared: the nearest ones, judging by the sketches. A candidate pair is
 /// verified if one of its documents is among the nearest candidates of the other one, so the number of verified pairs is at most this many
 /// times the number of documents.
 pub const NEAREST_CANDIDATES: usize = 128;
@@ -368,7 +368,7 @@ struct Sketched<'s, F> {
 
 /// The number of documents of a window that [`Sketched::is_crowded`] compares with all others.
 const SAMPLED: usize = 16;
-/// The number of documents for which [`Sketched::nearest`] collects the nearest ones at the same time.
+/// The number of documents for which [`Sketched::nearest`] collects the nearest ones at the same time, which bounds the memory.
 const COLLECTED: usize = if cfg!(test) { 1 << 8 } else { 1 << 12 };
 
 impl<F> Sketched<'_, F> {

@@ -3,7 +3,7 @@
 //!
 //! Without repacking, a single thread would have to unpack a gzip member or a Zstandard frame from the beginning each time it is read.
 //! Opening a file reads the entire file anyway, so the unpacked text is also passed on in blocks of complete lines, which idle threads
-//! repack with a cheaper codec. Later reads unpack only the blocks that they need; see [`repacked`](crate::compressed::repacked). The copy only
+//! repack with a cheaper codec. Later reads unpack only the blocks that they need; see [`crate::compressed::repacked`]. The copy only
 //! improves speed: if there is not enough disk space for it, the original files are read.
 
 use crate::compressed::coding::{Coding, Text};

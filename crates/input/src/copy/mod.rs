@@ -1,4 +1,4 @@
-//! Says what a copy of a file has: which rows, which edits, which new columns.
+//! Describes how a file is copied: the rows, the edits and the new columns of the copy.
 
 pub(crate) mod added;
 pub mod copying;

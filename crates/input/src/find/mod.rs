@@ -1,4 +1,4 @@
-//! Finds the input files, and says which files are not read.
+//! Finds the input files, and reports which files are not read.
 
 pub(crate) mod bad_input;
 pub(crate) mod catalogs;

@@ -1,4 +1,4 @@
-//! Defines the interface of input formats. The formats themselves are in `formats`.
+//! Defines the interface of input formats. `formats` lists the formats.
 
 pub(crate) mod ids;
 pub(crate) mod nested;

@@ -3,11 +3,11 @@
 //! Only brackets, commas and strings are tracked; each item is parsed later, like a line. An item therefore ends at the comma or bracket
 //! that follows it, and the text between two items is blank. What follows the array are lines.
 //!
-//! A missing comma costs nothing, and a missing quote or brace costs one item. An item ends before a brace that no JSON allows at its place:
+//! A missing comma costs nothing, and a missing quote or brace costs one item. An item ends before a brace where JSON allows none:
 //! after a complete value, in an object where a name is expected, or at the beginning of the line after a string that was not closed. A
 //! string ends with its line. If no such brace follows, the item lasts to the end of the file, which is then damaged.
 
-/// The place of a read.
+/// The position of a read relative to the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Before,
@@ -40,7 +40,7 @@ pub(crate) struct End {
 }
 
 impl Items {
-    /// Begins at the beginning of the file, before the bracket that opens the array, or else between two items.
+    /// Returns the state at the beginning of the file, before the bracket that opens the array, or, unless `is_first`, between two items.
     pub fn new(is_first: bool) -> Items {
         let place = if is_first { Place::Before } else { Place::Inside };
         Items { place, depth: 0, in_string: false, is_escaped: false, first: 0, last: 0 }

@@ -1,4 +1,4 @@
-//! Leaves out the candidate pairs that are verified for neither of their documents, because both have many nearer candidates.
+//! Drops the candidate pairs that are not verified, because both of their documents have many nearer candidates.
 
 use super::pair_list::PairList;
 use crate::engine::threads::Engine;

@@ -93,9 +93,9 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
 }
 
 /// Adds the removals of documents in which too little text remains. Each of these documents is removed in favor of the kept document that
-/// contains the first copy of the removed document's largest passage. Such a document also takes the place of the removed document where
-/// it was kept instead of others, if possible one that is compared with them, as `compares` returns. If the first copies are cut, too, no document is
-/// kept in favor of a removed one, and its row names itself.
+/// contains the first copy of the removed document's largest passage. If others were removed in favor of the removed document, such a
+/// document takes its place, if possible one for which `compares` returns true. If there is no such document, for example because the first
+/// copies are cut too, the row of a removed document names the document itself.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
