@@ -17,7 +17,7 @@ use dupsift::reading::look;
 use dupsift::study::{Review, with_page};
 
 use crate::hot_key::of_the_same_sentences;
-use crate::kit::{assert_same_bytes, done, numbered, record, sample_docs, samples, write_docs};
+use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
 
 const BUCKETS: u32 = 5;
 const TASK_BYTES: u64 = 300_000;
@@ -177,9 +177,9 @@ fn a_cluster_compares_the_nearest_texts_of_a_large_group() {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (folder.path().join("texts"), folder.path().join("out"));
     fs::create_dir_all(&input).unwrap();
-    let texts = numbered(of_the_same_sentences(400));
-    for (at, texts) in texts.chunks(150).enumerate() {
-        write_docs(&input.join(format!("{at}.parquet")), texts, 100);
+    for (at, texts) in of_the_same_sentences(1_200).chunks(300).enumerate() {
+        let line = |(row, text): (usize, &String)| format!("{{\"id\": \"{at}-{row}\", \"text\": \"{text}\"}}\n");
+        fs::write(input.join(format!("{at}.jsonl")), texts.iter().enumerate().map(line).collect::<String>()).unwrap();
     }
     let one = done(&input, &["--max-removed-share", "1"]);
     over(&input, &out, &[("max-removed-share", "1")], Fault::None).unwrap();

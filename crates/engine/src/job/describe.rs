@@ -21,7 +21,6 @@ use dupsift_algorithms::stage::guard::template_note;
 use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
 use dupsift_core::number::{counted, counted_as, thousands};
-use dupsift_core::row::WHOLE;
 use dupsift_input::{absolute, likely_id};
 use dupsift_publish::DASH;
 use std::path::Path;
@@ -219,7 +218,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.left_out_of_large_groups > 0 {
             warnings.push(format!(
-                "{}: {comparisons_were} skipped in groups of more than {WHOLE} documents, such as pages with the same template; each document is compared only with the nearest documents in its group",
+                "{}: {comparisons_were} skipped in large groups of similar documents, such as pages with the same template; each document is compared only with the nearest documents in its group",
                 one.label,
                 comparisons_were = counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
             ));

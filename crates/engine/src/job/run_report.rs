@@ -437,8 +437,8 @@ pub struct AlgorithmReport {
     pub compared: u64,
     /// The number of row comparisons skipped because of `--max-candidates`.
     pub left_out: u64,
-    /// The approximate number of skipped comparisons between distant documents in groups of more than 256 documents, such as pages from the
-    /// same template, and of candidate pairs that were not verified because both documents have many nearer candidates.
+    /// The approximate number of skipped comparisons between distant documents in large groups of similar documents, such as pages from
+    /// the same template, and of candidate pairs that were not verified because both documents have many nearer candidates.
     #[serde(default)]
     pub left_out_of_large_groups: u64,
     /// The number of distinct candidate pairs before verification.

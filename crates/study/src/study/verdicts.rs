@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::explain::{Checked, Classification, Ended, Look, S
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
-use dupsift_core::row::{COPY, RelationKind, Score, WHOLE};
+use dupsift_core::row::{COPY, RelationKind, Score};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_input::TableReader;
 use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
@@ -345,9 +345,7 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
             counted_as(comparisons, "comparison was|comparisons were")
         )
     } else if report.is_some_and(|report| report.left_out_of_large_groups > 0) {
-        format!(
-            "more than {WHOLE} documents share a key with them, and each document is compared only with the nearest documents"
-        )
+        "they are in a large group of similar documents, in which each document is compared only with the nearest documents".into()
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
         "at least one of them is more similar to another document than margin= allows".into()
     } else {

@@ -32,6 +32,9 @@ pub struct SignatureScheme {
     /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
     /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
+    /// Whether the distance of a candidate ranks it. If so, the check verifies only the nearest candidates of each document
+    /// ([`nearest`](crate::stage::nearest)).
+    pub ranked: bool,
     /// The number of signature bits that determine the probability of a chance collision. This number is written to run.json. `None` if
     /// pairs are compared.
     pub signature_bits: Option<u32>,
@@ -93,6 +96,7 @@ impl SignatureScheme {
             index_words: 0,
             growth: Growth::Linear,
             nearest: false,
+            ranked: false,
             signature_bits: None,
             banding: None,
             notes: Vec::new(),

@@ -241,6 +241,7 @@ impl Signer for VectorSigner<'_> {
         SignatureScheme {
             rows_per_document: heavy.rows_a_document(),
             sketch_words: heavy.sketch_words(),
+            ranked: true,
             // An index keeps only the signs, without the term fingerprints.
             index_words: sign_sketch::WORDS,
             notes: (self.threshold < LEAST_HEAVY).then(note).into_iter().chain(self.notes.iter().cloned()).collect(),

@@ -155,7 +155,7 @@ pub fn asks_contents(session: &Session<'_>) -> bool {
     removal_asks || session.options.recipe.relates()
 }
 
-/// Checks the candidates of one algorithm. If the algorithm has sketches, only the nearest candidates of each document are checked.
+/// Checks the candidates of one algorithm. If the algorithm ranks them, only the nearest candidates of each document are checked.
 pub fn check_pairs(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -167,8 +167,7 @@ pub fn check_pairs(
     let running = engine.clock.stage(what.clone());
     let merged = PairList::merge(engine, &what, &grouped.pairs, grouped.layout)?;
     let candidates = merged.rows();
-    let checked =
-        if bound.scheme.sketch_words > 0 { nearest(engine, &what, session.documents(), merged)? } else { merged };
+    let checked = if bound.scheme.ranked { nearest(engine, &what, session.documents(), merged)? } else { merged };
     let count = || _ = undecided.fetch_add(1, Relaxed);
     let pairs = check_all(engine, &what, check, &checked, evidence, count)?;
     running.end(candidates, pairs.rows(), pairs.bytes());
