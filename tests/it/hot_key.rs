@@ -166,7 +166,7 @@ fn texts_of_the_same_sentences_cost_in_proportion_to_their_number() {
     });
     assert!(twice * 10 <= once * 23, "{twice} for {once}");
     let first = run(700, &["--threads", "2", "--memory", "1GiB"]);
-    let other = run(700, &["--threads", "5", "--memory", "32MiB"]);
+    let other = run(700, &["--threads", "5", "--memory", "96MiB"]);
     assert_same_bytes(&first.out(), &other.out(), "threads and memory");
 }
 
