@@ -20,7 +20,8 @@ const SINGLE: &[&str] =
 const SAVED: &[&str] = &["make_crawl.py"];
 
 /// Folders in which a citation without its full path may be found.
-const ROOTS: &[&str] = &["", "src", "crates/algorithms/src/algorithm", "tests", "tests/it", "scripts"];
+const ROOTS: &[&str] =
+    &["", "src", "crates/algorithms/src/algorithm", "tests", "tests/it", "scripts", "benches", "benches/lab"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
