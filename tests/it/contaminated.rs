@@ -722,8 +722,7 @@ fn an_item_is_found_without_its_instruction() {
         docs.extend((0..40).map(|_| question(&host(&mut numbers))));
         let found = relations(&place, &rows, &docs, &[]);
         assert!(found.iter().all(|(doc, item, _)| *doc == format!("d{item}")), "{own}: {found:?}");
-        // The words around an item may be its own words by chance.
-        assert!(found.len() >= 39 && contaminated(&place) >= 39, "{own}: {found:?}");
+        assert_eq!((found.len(), contaminated(&place)), (40, 40), "{own}: {found:?}");
     }
 }
 

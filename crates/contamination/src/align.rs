@@ -114,13 +114,15 @@ fn slot(slots: &[(u32, u32)], bits: u32, token: u32) -> usize {
     slot
 }
 
-/// Moves each pair, except the last one, to the last equal token before the next pair, so that there are no gaps without need.
+/// Moves each pair, except the last one, to the last equal tokens before the next pair, in the item and in the text, so that there are no
+/// gaps without need. Otherwise, the first words of an item that are also words of its instruction could be aligned with the instruction.
 fn close_up(pairs: &mut [Pair], item: &[u32], text: &[u32]) {
+    let last = |tokens: &[u32], at: u32, next: u32| {
+        (at + 1..next).rev().find(|&later| tokens[later as usize] == tokens[at as usize]).unwrap_or(at)
+    };
     for number in (1..pairs.len()).rev() {
-        let next = pairs[number].1;
-        let (at, place) = pairs[number - 1];
-        let later = (place + 1..next).rev().find(|&later| text[later as usize] == item[at as usize]);
-        pairs[number - 1].1 = later.unwrap_or(place);
+        let (next, (at, place)) = (pairs[number], pairs[number - 1]);
+        pairs[number - 1] = (last(item, at, next.0), last(text, place, next.1));
     }
 }
 
@@ -158,6 +160,8 @@ mod tests {
         // The first token is that beside the second one; tokens far away are left out.
         assert_eq!(align(&[1, 2, 3], &[1, 9, 9, 1, 2, 3]), [(0, 3), (1, 4), (2, 5)]);
         assert_eq!(align(&[1, 2, 3, 4, 5], &[1, 9, 9, 9, 2, 3, 4, 9, 9, 9, 5]), [(1, 4), (2, 5), (3, 6)]);
+        // The first two words of the item are also in its instruction.
+        assert_eq!(align(&[1, 2, 3, 5, 1, 2, 4], &[9, 1, 2, 4]), [(4, 1), (5, 2), (6, 3)]);
         // A sentence may stand between two parts.
         let text = [&[1, 2, 3, 4, 5, 6][..], &[9; 40], &[7, 8, 10, 11, 12, 13]].concat();
         assert_eq!(align(&[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13], &text).len(), 12);

@@ -123,8 +123,8 @@ impl Comparison<'_> {
         let items = self.items;
         let (length, sharing) = (items.question_len(item) as u32, items.sharing(item));
         let mut numbers = Compared::default();
-        let own = items.with_digits(item).filter(|(at, _)| sharing[*at as usize].is_own());
-        let (Some(&first), Some(&last), true) = (pairs.first(), pairs.last(), own.clone().next().is_some()) else {
+        let own: Vec<_> = items.with_digits(item).filter(|(at, _)| sharing[*at as usize].is_own()).collect();
+        let (Some(&first), Some(&last), false) = (pairs.first(), pairs.last(), own.is_empty()) else {
             return numbers;
         };
         let all = (self.with_digits)();
@@ -132,25 +132,25 @@ impl Comparison<'_> {
             let from = all.partition_point(|number| number.at < text.start);
             all[from..].iter().take_while(move |number| number.at < text.end)
         };
-        for (at, number) in own.clone() {
+        for &(at, number) in &own {
             let Ok(pair) = pairs.binary_search_by_key(&at, |pair| pair.0) else { continue };
             // Before the first word of a question, a dash marks it as an element of a list.
             let there = within(pairs[pair].1..pairs[pair].1 + 1).next();
             numbers.different += usize::from(at > 0 && there.is_some_and(|there| there.sign.differs(number.sign)));
         }
         let mut compare = |gap: Range<u32>, text: Range<u32>| {
-            let here = own.clone().filter(|(at, _)| gap.contains(at));
-            if text.is_empty() || here.clone().next().is_none() {
+            let here = between(&own, gap);
+            if text.is_empty() || here.is_empty() {
                 return;
             }
-            let places = here.clone().map(|(at, _)| at);
+            let places = here.iter().map(|&(at, _)| at);
             let there = within(text);
             if there.clone().next().is_none() {
                 numbers.unread.extend(places);
-            } else if joined(there) == joined(here.map(|(_, number)| number)) {
+            } else if joined(there) == joined(here.iter().map(|&(_, number)| number)) {
                 numbers.same.extend(places);
             } else {
-                numbers.different += places.count();
+                numbers.different += here.len();
             }
         };
         // Before the first pair and after the last one, only as many tokens are compared as the question has there.
@@ -209,6 +209,16 @@ impl Comparison<'_> {
     }
 }
 
+/// Returns the numbers at these positions, which are found by binary search: there may be a gap after each number of a long question.
+fn between<N>(numbers: &[(u32, N)], positions: Range<u32>) -> &[(u32, N)] {
+    if positions.is_empty() {
+        return &[];
+    }
+    let from = numbers.partition_point(|(at, _)| *at < positions.start);
+    let rest = &numbers[from..];
+    &rest[..rest.partition_point(|(at, _)| *at < positions.end)]
+}
+
 /// Keeps the pairs in rows of at least this many tokens without a gap. Items with few different words have many of their words in any text
 /// of these words, in the same order.
 fn keep_rows(pairs: &mut Vec<Pair>, tokens: usize) {
@@ -226,4 +236,33 @@ fn grams(pairs: &[Pair], tokens: usize) -> u32 {
         (last.0 - first.0) as usize == tokens - 1 && (last.1 - first.1) as usize == tokens - 1
     };
     if tokens == 0 { 0 } else { pairs.windows(tokens).filter(is_gram).count() as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Search, Words};
+    use dupsift_text::{Pipeline, TextOptions};
+
+    #[test]
+    fn numbers_are_found_by_position() {
+        let numbers = [(2, 'a'), (3, 'b'), (7, 'c')];
+        assert_eq!(between(&numbers, 3..7), [(3, 'b')]);
+        assert_eq!(between(&numbers, 0..8), numbers);
+        assert!(between(&numbers, 4..7).is_empty() && between(&numbers, 8..9).is_empty());
+        assert!(between(&numbers, 3..3).is_empty());
+    }
+
+    #[test]
+    fn words_between_many_numbers_make_no_variant() {
+        let text = |word: &str| (10_000..60_000).map(|number| format!("{number}{word} ")).collect::<String>();
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("valid options");
+        let mut builder = Builder::new(5);
+        builder.push(&Words::of_question(&pipeline.analyse(&text(""))), &[], &[]);
+        let items = builder.build();
+        // The text begins with a part without other words, so that the item is compared with it.
+        let copy = format!("{} {}", text(""), text(" so"));
+        let found = Search::new(&items).spans(&pipeline.analyse(&copy));
+        assert!(!found.is_empty() && found.iter().all(|span| !span.is_variant), "{}", found.len());
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use dupsift_core::hash::mix64;
+use dupsift_core::hash::{hash64, mix64};
 
 use crate::label::each_without_labels;
 use crate::words::{LEAST_BESIDE, LEAST_WORDS, Number, Numbers, Words};
@@ -59,7 +59,7 @@ pub(crate) const NO_TOKEN: u32 = u32::MAX;
 /// The number of filter bits per n-gram.
 const FILTER_BITS: usize = 16;
 
-/// The number of an item, in the order in which items were added. Items with the same words have the same number.
+/// The number of an item, in the order in which items were added. Items with the same words and numbers have the same number.
 pub type Item = u32;
 
 /// Describes an n-gram in an item.
@@ -77,7 +77,7 @@ pub(crate) struct Gram {
 #[derive(Debug)]
 pub struct Builder {
     ngram: usize,
-    /// The item with these words; the key is a hash of the question, the choices and the answers.
+    /// The item with these words and numbers; the key is a hash of the question, the choices and the answers.
     known: HashMap<u128, Item>,
     texts: Texts,
     /// The numbers in questions, by their position in the list of tokens.
@@ -106,6 +106,8 @@ struct Ends {
     tokens: usize,
     choices: usize,
     answers: usize,
+    /// The number of words in the question.
+    words: f32,
     /// The maximum number of words in choices or an answer beside the question.
     beside: f32,
     /// Whether there are too few words to search for.
@@ -123,7 +125,7 @@ impl Builder {
         }
     }
 
-    /// Returns the number of items. Items with the same words count once.
+    /// Returns the number of items. Items with the same words and numbers count once.
     pub fn len(&self) -> usize {
         self.texts.ends.len()
     }
@@ -135,15 +137,20 @@ impl Builder {
 
     /// Adds an item with its choices and its correct answers, and returns its number. Empty choices and answers are ignored.
     pub fn push(&mut self, question: &Words, choices: &[Words], answers: &[Words]) -> Item {
-        let key = std::iter::once(question).chain(choices).chain(answers).fold(
-            (choices.len() as u128) << 64 | answers.len() as u128,
-            |key, words| {
-                let fold = |key: u128, hash: u64| {
-                    (key ^ u128::from(hash)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B).rotate_left(47)
-                };
+        let fold = |key: u128, hash: u64| {
+            (key ^ u128::from(hash)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B).rotate_left(47)
+        };
+        let key = std::iter::once(question)
+            .chain(choices)
+            .chain(answers)
+            .fold((choices.len() as u128) << 64 | answers.len() as u128, |key, words| {
                 fold(words.hashes.iter().fold(key, |key, &hash| fold(key, hash)), words.hashes.len() as u64)
-            },
-        );
+            });
+        // Token hashes depend neither on signs nor on decimal points.
+        let key = question.numbers.digits.iter().fold(key, |key, number| {
+            let key = fold(key, hash64(number.value.as_bytes()));
+            fold(key, (number.sign as u64) << 1 | u64::from(number.is_joined))
+        });
         let texts = &mut self.texts;
         let new = texts.ends.len() as Item;
         let item = *self.known.entry(key).or_insert(new);
@@ -176,6 +183,7 @@ impl Builder {
             tokens: texts.tokens.len(),
             choices: texts.choice_ends.len(),
             answers: texts.answer_ends.len(),
+            words: question.size,
             beside: of_choices.max(longest),
             is_too_short: question.hashes.is_empty() || core < LEAST_TOKENS || words < LEAST_WORDS,
         });
@@ -386,7 +394,7 @@ impl Items {
         });
     }
 
-    /// Returns the number of items. Items with the same words count once.
+    /// Returns the number of items. Items with the same words and numbers count once.
     pub fn len(&self) -> usize {
         self.texts.ends.len()
     }
@@ -430,7 +438,7 @@ impl Items {
     }
 
     /// Returns the numbers with digits in the question of an item, each with its position in the item.
-    pub(crate) fn with_digits(&self, item: Item) -> impl Iterator<Item = (u32, &Number)> + Clone {
+    pub(crate) fn with_digits(&self, item: Item) -> impl Iterator<Item = (u32, &Number)> {
         let (start, end) = (self.before(item).tokens as u32, self.ends(item).question as u32);
         let from = self.numbers.digits.partition_point(|number| number.at < start);
         let numbers = self.numbers.digits[from..].iter().take_while(move |number| number.at < end);
@@ -448,6 +456,11 @@ impl Items {
     /// Returns the number of tokens in an item's question.
     pub fn question_len(&self, item: Item) -> usize {
         self.ends(item).question - self.before(item).tokens
+    }
+
+    /// Returns the average number of words that a token of an item's question counts as.
+    pub(crate) fn word_size(&self, item: Item) -> f32 {
+        self.ends(item).words / self.question_len(item).max(1) as f32
     }
 
     /// Returns the maximum number of words in the choices or the answer of an item beside its question.

@@ -2,7 +2,8 @@
 
 use dupsift_core::float::ln;
 
-use crate::items::{Item, Items};
+use crate::items::{Item, Items, Sharing};
+use crate::words::LEAST_WORDS;
 
 /// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N documents contain the token.
 #[derive(Debug)]
@@ -18,15 +19,20 @@ impl Weights {
 
 impl Items {
     /// Returns the weight of the question's tokens that a span contains, as a share of the weight of all, from 0 to 1. Each weight is divided
-    /// by the number of items that share the token. Tokens of an n-gram in too many items are counted only if the question has no others.
-    /// Numbers that may be written in words are not counted.
+    /// by the number of items that share the token. Tokens of an n-gram in too many items are not counted if the other tokens amount to
+    /// [`LEAST_WORDS`]. If they do not, tokens all of whose n-grams are in too many items are not counted, under the same condition, so that
+    /// a score never depends on a few words. Numbers that may be written in words are not counted.
     pub fn score(&self, item: Item, covered: &[u64], unread: &[u64], weights: &Weights) -> f64 {
         let (mut all, mut found) = (0.0, 0.0);
         let question = &self.tokens(item)[..self.question_len(item)];
         let sharing = &self.sharing(item)[..question.len()];
-        let has_own = sharing.iter().any(|token| token.is_only_own());
+        let rules: [fn(Sharing) -> bool; 2] = [Sharing::is_only_own, Sharing::is_own];
+        let words = |is_counted: fn(Sharing) -> bool| {
+            sharing.iter().filter(|token| is_counted(**token)).count() as f32 * self.word_size(item)
+        };
+        let is_counted = rules.into_iter().find(|&rule| words(rule) >= LEAST_WORDS).unwrap_or(|_| true);
         for ((&token, sharing), at) in question.iter().zip(sharing).zip(0..) {
-            if has(unread, at) || has_own && !sharing.is_only_own() {
+            if has(unread, at) || !is_counted(*sharing) {
                 continue;
             }
             let weight = weights.0[token as usize] / f64::from(sharing.items().max(1));
@@ -101,6 +107,23 @@ mod tests {
             assert_eq!(items.score(0, &bits(43, 43 + own as usize), &[0; 2], &weights), 1.0);
             assert_eq!(items.score(0, &bits(0, 43), &[0; 2], &weights), 0.0);
         }
+        // A score never depends on fewer than nine words.
+        let template: Vec<u64> = (1..81).collect();
+        let mut builder = Builder::new(5);
+        for item in 1..=40 {
+            let mut words = template.clone();
+            words[40] = 1000 * item;
+            builder.push(&Words::made(&words), &[], &[]);
+        }
+        let items = builder.build();
+        let weights = Weights::new(0, &vec![0; items.vocabulary()]);
+        let score = |from: usize, to: usize| {
+            let mut bits = [0; 2];
+            (from..to).for_each(|at| bits[at / 64] |= 1 << (at % 64));
+            items.score(0, &bits, &[0; 2], &weights)
+        };
+        assert!((score(40, 41) - 1.0 / 9.0).abs() < 1e-12 && (score(32, 41) - 5.0 / 9.0).abs() < 1e-12);
+        assert_eq!((score(36, 45), score(0, 80)), (1.0, 1.0));
         // A question of shared words is compared by them.
         let mut builder = Builder::new(5);
         for item in 1..=40 {

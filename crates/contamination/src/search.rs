@@ -389,12 +389,14 @@ mod tests {
         let sign = "Solve the equation 3x+5 = 20 for the unknown x and write the steps of the solution down.";
         assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x-5")), [true]);
         assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x \u{2212} 5")), [true]);
+        assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x\u{2013}5")), [true]);
         assert_eq!(is_variant(sign, &sign.replace("3x+5", "3x + 5")), [false]);
         let frost = "The temperature in the village fell to -5 degrees during the night. What is it in kelvins?";
         assert_eq!(is_variant(frost, &frost.replace("-5", "5")), [true]);
         assert_eq!(is_variant(frost, &frost.replace("-5", "\u{2212}5")), [false]);
         let range = "The shop on the corner sells 10-15 loaves of bread every hour. How many hours until all are sold?";
         assert_eq!(is_variant(range, &range.replace("10-15", "10 to 15")), [false]);
+        assert_eq!(is_variant(range, &range.replace("10-15", "10\u{2013}15")), [false]);
         let english =
             "A baker packs fourteen rolls in each of the boxes and gives away two rolls. How many rolls are left?";
         assert_eq!(is_variant(english, english), [false]);
@@ -410,6 +412,26 @@ mod tests {
         assert_eq!(is_variant(chinese, &chinese.replace("十二", "十五")), [true]);
         assert_eq!(is_variant(chinese, &chinese.replace("十二", "二十")), [true]);
         assert_eq!(is_variant(chinese, chinese), [false]);
+    }
+
+    #[test]
+    fn items_that_differ_only_in_signs_or_decimal_points_are_all_found() {
+        let sign = "Solve the equation 3x+5 = 20 for the unknown x and write the steps of the solution down.";
+        let decimal = "The tank in the cellar of the old house holds 7 2.5 liters of water. How many buckets are that?";
+        for (one, other) in [
+            (sign, sign.replace("3x+5", "3x-5")),
+            (sign, sign.replace("3x+5", "3x\u{2013}5")),
+            (decimal, decimal.replace("2.5", "2, 5")),
+        ] {
+            let items = built(&[(one, &[], "B"), (&other, &[], "B"), (one, &[], "B")]);
+            assert_eq!(items.len(), 2, "{other}");
+            for (item, text) in [one, &other].into_iter().enumerate() {
+                let found = spans_of(&items, text);
+                assert!(found.iter().any(|span| span.item as usize == item && !span.is_variant), "{text}: {found:?}");
+            }
+        }
+        let spaced = sign.replace("3x+5", "3x + 5");
+        assert_eq!(built(&[(sign, &[], ""), (&spaced, &[], "")]).len(), 1);
     }
 
     #[test]

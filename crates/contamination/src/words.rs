@@ -11,6 +11,9 @@ pub const LEAST_WORDS: f32 = 9.0;
 /// The number of words that a choice or an answer beside a question counts as, if it is shorter.
 pub(crate) const LEAST_BESIDE: f32 = 2.0;
 
+/// The dash that is used in ranges, and often as a minus sign.
+const EN_DASH: char = '\u{2013}';
+
 /// The number of words that a Chinese character counts as.
 const HAN_WORD: f32 = 0.6;
 
@@ -199,10 +202,17 @@ fn sign_before(before: &str) -> Sign {
     let is_attached = sign.len() == before.len();
     match sign.chars().next_back() {
         Some('+') => Sign::Plus,
-        Some(minus @ ('-' | '\u{2212}')) => match sign[..sign.len() - minus.len_utf8()].chars().next_back() {
-            Some(' ' | '(' | '[' | '=' | '<' | '>' | '^' | '*' | '/' | ',' | ':') if is_attached => Sign::Minus,
-            _ => Sign::Dash,
-        },
+        Some(minus @ ('-' | '\u{2212}' | EN_DASH)) => {
+            let left = &sign[..sign.len() - minus.len_utf8()];
+            // An en dash after a number is part of a range (`10 –15`).
+            let is_range = minus == EN_DASH && left.trim_end().ends_with(|c: char| c.is_ascii_digit());
+            match left.chars().next_back() {
+                Some(' ' | '(' | '[' | '=' | '<' | '>' | '^' | '*' | '/' | ',' | ':') if is_attached && !is_range => {
+                    Sign::Minus
+                }
+                _ => Sign::Dash,
+            }
+        }
         _ => Sign::None,
     }
 }
@@ -266,10 +276,15 @@ mod tests {
             ("3x + ", Sign::Plus),
             ("3x-", Sign::Dash),
             ("3x \u{2212} ", Sign::Dash),
+            ("3x\u{2013}", Sign::Dash),
+            ("3x \u{2013} ", Sign::Dash),
             ("10-", Sign::Dash),
+            ("10\u{2013}", Sign::Dash),
+            ("10 \u{2013}", Sign::Dash),
             ("is -", Sign::Minus),
             ("(\u{2212}", Sign::Minus),
             ("10^-", Sign::Minus),
+            ("is \u{2013}", Sign::Minus),
             ("- ", Sign::Dash),
             ("", Sign::None),
             ("x ", Sign::None),

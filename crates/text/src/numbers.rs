@@ -65,7 +65,7 @@ fn fraction_end(bytes: &[u8], end: usize) -> Option<usize> {
 }
 
 /// Returns the end of the number that begins at `start`, if the number uses a space or an apostrophe as its thousands separator. Such a
-/// number consists of one to three digits, up to [`MAX_GROUPS`] groups of three digits, and an optional fraction.
+/// number consists of one to three digits, up to [`MAX_GROUPS`] groups of three digits, optional decimal places and an optional fraction.
 fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     let digits = |from: usize| digits_at(bytes, from);
     let first = digits(start);
@@ -83,17 +83,27 @@ fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     }
     let before_digit =
         |at: usize, marks: &[u8]| bytes.get(at).is_some_and(|byte| marks.contains(byte)) && digits(at + 1) > 0;
-    if before_digit(end, b".,") {
+    let is_numerator = bytes[end..].starts_with(FRACTION_SLASH.as_bytes());
+    if is_numerator && groups > 0 {
+        // The last group is the numerator of the fraction.
+        end -= mark.len() + 3;
+        groups -= 1;
+    } else if before_digit(end, b".,") {
         end += 1 + digits(end + 1);
     }
-    let is_numerator = bytes[end..].starts_with(FRACTION_SLASH.as_bytes());
-    ((1..=MAX_GROUPS).contains(&groups) && !before_digit(end, b".,: ") && !is_numerator).then_some(end)
+    if !(1..=MAX_GROUPS).contains(&groups) {
+        return None;
+    }
+    fraction_end(bytes, end).or_else(|| (!is_numerator && !before_digit(end, b".,: ")).then_some(end))
 }
 
 /// Removes the thousands separators from a number returned by [`numbers`], so that `1,200`, `1 200` and `1200` are equal.
 pub fn value(number: &str) -> Cow<'_, str> {
     if number.contains(FRACTION_SLASH) {
-        return Cow::Borrowed(number);
+        return match number.rsplit_once(' ') {
+            Some((whole, fraction)) => Cow::Owned(format!("{} {fraction}", value(whole))),
+            None => Cow::Borrowed(number),
+        };
     }
     if let Some(mark) = GROUP_MARKS.into_iter().find(|mark| number.contains(mark)) {
         return Cow::Owned(number.replace(mark, ""));
@@ -158,6 +168,12 @@ mod tests {
             ["1 1\u{2044}2", "1\u{2044}2", "3 100\u{2044}200"]
         );
         assert_eq!(of("1 \u{2044}2 3\u{2044}x 4 5"), ["1", "2", "3", "4", "5"]);
+        for text in ["1 200 1\u{2044}2", "1,200 1\u{2044}2", "1'200 1\u{2044}2", "1200 1\u{2044}2"] {
+            assert_eq!(of(text), ["1200 1\u{2044}2"], "{text}");
+        }
+        assert_eq!(of("1 200 100\u{2044}300"), ["1200 100\u{2044}300"]);
+        assert_eq!(of("5 1 200 1\u{2044}2"), ["5", "1", "200 1\u{2044}2"], "a list");
+        assert_eq!(of("1'200'300\u{2044}400"), ["1", "200", "300\u{2044}400"]);
     }
 
     proptest::proptest! {
