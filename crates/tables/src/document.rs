@@ -38,6 +38,7 @@ pub struct Documents {
     not_text: Vec<(String, Vec<NotText>)>,
     /// The number of values that could not be written as text, by column.
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
+    attached: Vec<Option<u128>>,
 }
 
 /// A string column other than the text column.
@@ -106,8 +107,20 @@ impl Documents {
             }
         };
         let (bad, not_text) = (BTreeMap::new(), Vec::new());
-        let not_written = Arc::default();
-        Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text, not_written })
+        let (not_written, attached) = (Arc::default(), Vec::new());
+        Ok(Documents {
+            first_doc,
+            rows,
+            docs: None,
+            bad,
+            text,
+            id,
+            ids_seen,
+            html: false,
+            not_text,
+            not_written,
+            attached,
+        })
     }
 
     /// Creates a batch of consecutive rows. The string columns, listed in `strings`, were decoded as bytes and are checked by this
@@ -185,6 +198,18 @@ impl Documents {
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
+    }
+
+    /// Sets the hash of the pictures beside each row's text, for texts that are still to be combined from several columns; see
+    /// [`crate::messages::attach`].
+    pub fn with_attached(mut self, attached: Vec<Option<u128>>) -> Documents {
+        self.attached = attached;
+        self
+    }
+
+    /// Returns the hash of the pictures beside a row's text: 0 if there are none, and `None` if they are not read.
+    pub fn attached(&self, row: usize) -> Option<u128> {
+        self.attached.get(row).copied().unwrap_or(Some(0))
     }
 
     /// Sets whether the text column contains web pages that must be purified first.

@@ -746,8 +746,8 @@ mod tests {
             assert_ne!(text(&a), text(&b));
         };
         differ(r#"{"content":"a","citations":["x"]}"#, r#"{"content":"a","citations":["y"]}"#);
-        differ(r#"{"content":"a","metadata":{"x":[1]}}"#, r#"{"content":"a"}"#);
-        differ(r#"{"content":"a","rating":1}"#, r#"{"content":"a","rating":2}"#);
+        differ(r#"{"content":"a","attachment":{"x":[1]}}"#, r#"{"content":"a"}"#);
+        differ(r#"{"content":"a","page":1}"#, r#"{"content":"a","page":2}"#);
         differ(r#"{"content":"a","text":"b"}"#, r#"{"text":"c","content":"a"}"#);
         differ(
             r#"{"content":[{"type":"text","text":"a","annotations":[{"url":"x"}]}]}"#,
@@ -770,6 +770,7 @@ mod tests {
             r#""role":"user","id":1,"createdAt":5,"timestamp":"x","tool_call_id":"y","model":"m","name":"n""#,
             r#""from":"gpt","Status":"x","weight":0.5,"turn_identifier":7,"annotations":[],"audio":null,"more":{"a":[""]}"#,
             r#""content":"a","text":"a""#,
+            r#""metadata":{"x":[1]},"rating":4,"review_count":2,"userId":"u","deleted":false,"labels":["y"]"#,
         ] {
             assert_eq!(read(&format!("[{{\"value\":\"a\",{labels}}}]")), ("a".to_owned(), None), "{labels}");
         }

@@ -113,7 +113,8 @@ impl Format for Arrow {
         let is_attached =
             |field: &FieldRef| messages::attached(field.name()).is_some() && !columns.is_text(field.name());
         let has_pictures = layout.schema.as_ref().is_some_and(|schema| schema.fields().iter().any(is_attached));
-        let with_pictures = text.filter(|_| !columns.html && has_pictures);
+        let has_pictures = has_pictures && !columns.html;
+        let with_pictures = text.filter(|_| has_pictures);
         batches(file, &layout, part, places, &|why| reading.bad(why), &mut |batch| {
             let batch = nested::joined(as_views(&batch)?, &columns.lists)?;
             let batch = nested::with_pictures(batch, with_pictures)?;
@@ -121,7 +122,10 @@ impl Format for Arrow {
             row += batch.num_rows() as u64;
             let mut hand_on = |from: u64, rows: usize| {
                 let some = batch.slice((from - first) as usize, rows);
-                each(Documents::of_bytes(reading.first_doc + from, some, (text, id), &strings, columns.html)?)
+                let attached = vec![None; if has_pictures && !columns.parts.is_empty() { some.num_rows() } else { 0 }];
+                let documents =
+                    Documents::of_bytes(reading.first_doc + from, some, (text, id), &strings, columns.html)?;
+                each(documents.with_attached(attached))
             };
             if reading.chosen.is_none() {
                 return (first..row)

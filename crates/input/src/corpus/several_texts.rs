@@ -3,7 +3,8 @@
 //! A file that has a column with exactly that name is read normally. In other files, each column is read separately, and the same rules
 //! apply to all columns. Each batch gets a column with the combined name that contains the values, joined by line feeds. Numbers are
 //! written as text. The items of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row
-//! unusable; in Parquet files, a list or struct column makes the file unusable.
+//! unusable; in Parquet files, a list or struct column makes the file unusable. A text that names pictures in other columns gets their
+//! mark; see [`messages::attach`].
 //!
 //! ```text
 //! title     text           "title,text"
@@ -19,7 +20,7 @@ use crate::format::schema::Columns;
 use crate::format::want::Want;
 use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
-use dupsift_tables::{Cell, Documents, Rejection, lists};
+use dupsift_tables::{Cell, Documents, Rejection, lists, messages};
 use std::collections::BTreeMap;
 
 /// Returns the column names in a comma-separated list, in order; empty if there is only one name.
@@ -103,6 +104,7 @@ pub(crate) fn put_together(documents: Documents, columns: &Columns) -> Result<Do
                 Cell::Bad(why) => _ = bad.entry(row).or_insert(why),
             }
         }
+        messages::attach(&mut whole, documents.attached(row));
         let text = (!is_null && !bad.contains_key(&row)).then_some(whole.as_str());
         match text {
             Some(text) => texts.try_append_value(text).map_err(Error::columns("join the parts of a document"))?,
@@ -242,6 +244,50 @@ mod tests {
         std::fs::write(folder.path().join("b.jsonl"), "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}\n")
             .unwrap();
         assert_eq!(texts(&folder.path().join("b.jsonl"), "messages").unwrap(), [Some("Hi".to_owned())]);
+    }
+
+    #[test]
+    fn pictures_beside_texts_that_name_them_are_part_of_the_whole() {
+        use dupsift_core::unread::{self, Unread};
+        let folder = tempfile::tempdir().unwrap();
+        let (jsonl, csv) = (folder.path().join("a.jsonl"), folder.path().join("a.csv"));
+        let rows = [("a", "<image> What?"), ("b", "<image> What?"), ("a", "What?"), ("", "<image> What?")];
+        let line = |(image, question): (&str, &str)| {
+            format!("{{\"image\":\"{image}\",\"question\":\"{question}\",\"answer\":\"no\"}}\n")
+        };
+        let record = |(image, question): (&str, &str)| format!("{image},{question},no\n");
+        std::fs::write(&jsonl, rows.map(line).concat()).unwrap();
+        std::fs::write(&csv, format!("image,question,answer\n{}", rows.map(record).concat())).unwrap();
+        for (asked, words) in [("question,answer", "<image> What?\nno"), ("answer,question", "no\n<image> What?")] {
+            let read = texts(&jsonl, asked).unwrap();
+            assert_eq!(texts(&csv, asked).unwrap(), read);
+            assert_ne!(read[0], read[1]);
+            let (read_words, unread) = unread::split(read[0].as_deref().unwrap());
+            assert!(read_words == words && matches!(unread, Some(Unread::Digest(_))), "{read:?}");
+            assert_eq!(read[2], Some(words.replace("<image> ", "")));
+            assert_eq!(read[3].as_deref(), Some(words));
+        }
+        let rows = batch(vec![
+            ("image", strings(&[Some("a"), Some("a")])),
+            ("question", strings(&[Some("<image> What?"), Some("What?")])),
+            ("answer", strings(&[Some("no"), Some("no")])),
+        ]);
+        let (parquet, arrow) = (folder.path().join("a.parquet"), folder.path().join("a.arrow"));
+        write_parquet(&parquet, &rows, WriterProperties::default());
+        let file = std::fs::File::create(&arrow).unwrap();
+        let mut writer = arrow::ipc::writer::FileWriter::try_new(file, &rows.schema()).unwrap();
+        writer.write(&rows).and_then(|()| writer.finish()).unwrap();
+        for path in [&parquet, &arrow] {
+            for asked in ["question,answer", "answer,question", "question"] {
+                let read = texts(path, asked).unwrap();
+                let unread: Vec<_> = read.iter().map(|text| unread::split(text.as_deref().unwrap()).1).collect();
+                assert_eq!(unread, [Some(Unread::Unknown), None], "{} {asked}", path.display());
+            }
+        }
+        // A column that is one of the texts is not beside them.
+        for path in [&jsonl, &csv, &parquet, &arrow] {
+            assert_eq!(texts(path, "image,question").unwrap()[0].as_deref(), Some("a\n<image> What?"));
+        }
     }
 
     #[test]

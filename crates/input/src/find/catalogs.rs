@@ -7,8 +7,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, listing};
 use dupsift_publish::ours::MOST_RECORD;
 use serde::Deserialize;
-use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// The file that lists the data files of a saved dataset.
@@ -69,8 +69,9 @@ impl Catalog {
 
     /// Returns the data files that are not among these names.
     pub fn missing(&self, names: &[OsString]) -> Vec<String> {
-        let is_missing = |name: &&String| !names.iter().any(|there| **there == ***name);
-        self.listed.iter().flatten().filter(is_missing).cloned().collect()
+        let Some(listed) = &self.listed else { return Vec::new() };
+        let there: HashSet<&OsStr> = names.iter().map(OsString::as_os_str).collect();
+        listed.iter().filter(|name| !there.contains(OsStr::new(name))).cloned().collect()
     }
 
     /// Returns why a file in the folder is not data; `None` if it may be data.
@@ -237,6 +238,18 @@ mod tests {
             }
             assert!(found.unread.notes().iter().all(|note| note.contains("cache-1.arrow")));
         }
+    }
+
+    /// If each listed file were compared with each name, this test would take many seconds.
+    #[test]
+    fn files_of_a_dataset_with_many_shards_are_compared_in_time() {
+        let shard = |at: usize| format!("data-{at:05}-of-50000.arrow");
+        let listed = Some((0..50_000).map(shard).collect());
+        let catalog = Catalog { listed, ..Catalog::default() };
+        let names: Vec<OsString> = (1..50_000).rev().map(|at| shard(at).into()).collect();
+        let start = std::time::Instant::now();
+        assert_eq!(catalog.missing(&names), [shard(0)]);
+        assert!(start.elapsed().as_secs() < 3, "{:?}", start.elapsed());
     }
 
     #[test]

@@ -46,10 +46,10 @@ const ENDINGS: &[(&str, &[&str])] = &[
 
 /// Returns why a file that contains data, judging by its extension, is not read; `None` if the extension is not one of data.
 pub(crate) fn why_unread(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    if is_part(&name) {
+    if is_part(path) {
         return why_part(path);
     }
+    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     // The options for text files say how these are read.
     if formats::of(path, TextFiles::Whole).is_some() {
         return None;
@@ -58,8 +58,10 @@ pub(crate) fn why_unread(path: &Path) -> Option<String> {
     found.map(|(why, _)| (*why).to_owned())
 }
 
-/// Returns whether a file is a part of the output of Hadoop or a similar program, such as `part-00000` or `part-r-00000`.
-fn is_part(name: &str) -> bool {
+/// Returns whether a file is a part of the output of Hadoop or a similar program, such as `part-00000` or `part-r-00000`. Only the content
+/// of such a file tells whether it contains data.
+pub(crate) fn is_part(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.strip_prefix("part-").is_some_and(|rest| {
         rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
             && rest.ends_with(|last: char| last.is_ascii_digit())
@@ -136,7 +138,7 @@ fn begin(file: &File) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::corpus::source::open;
-    use crate::find::walk::find_all;
+    use crate::find::walk::{Taking, find_all};
     use crate::testkit::columns;
 
     #[test]
@@ -173,6 +175,30 @@ mod tests {
             assert_eq!(why.is_some(), says.is_some(), "{name}: {why:?}");
             assert!(why.unwrap_or_default().contains(says.unwrap_or_default()), "{name}");
         }
+    }
+
+    #[test]
+    fn a_part_behind_a_link_that_is_not_followed_is_not_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let input = folder.path().join("in");
+        std::fs::create_dir(&input).expect("a folder");
+        for (name, bytes) in [("in/a.jsonl", "{\"text\":\"a\"}\n"), ("in/x", "id\ttext\n"), ("secret", "{\"key\":1}\n")]
+        {
+            std::fs::write(folder.path().join(name), bytes).expect("written");
+        }
+        std::os::unix::fs::symlink("../secret", input.join("part-00000")).expect("a link");
+        std::os::unix::fs::symlink("x", input.join("part-00001")).expect("a link");
+        let input = [input.to_string_lossy().into_owned()];
+        let said = |follow_links: bool| {
+            let mut found = find_all(&input, Taking { follow_links, ..Taking::default() }).expect("found");
+            let bad: Vec<_> = found.bad.iter().chain(&found.unread.take_data()).map(|bad| bad.why.clone()).collect();
+            assert_eq!(bad.len(), 2, "{bad:?}");
+            bad
+        };
+        let [outside, inside] = &said(false)[..] else { unreachable!("two files") };
+        assert!(outside.contains("leads out of the inputs") && !outside.contains("JSON"), "{outside}");
+        assert!(inside.contains("it is text"), "{inside}");
+        assert!(said(true).iter().any(|why| why.contains("it looks like JSON lines")));
     }
 
     #[test]

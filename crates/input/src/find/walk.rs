@@ -290,9 +290,10 @@ impl Listed {
         let why = why.or_else(|| special(path).map(Why::Special));
         let is_read = why.is_none() && formats::of(path, taking.text_files).is_some();
         let is_data = || formats::of(path, TextFiles::Skipped).is_some();
+        let must_be_inside = (is_read && !is_data()) || (why.is_none() && foreign::is_part(path));
         match link {
             Link::ToFolderOutside(target) => self.not_followed.push((named, NotFollowed::LeadsOut(target))),
-            Link::ToFileOutside(target) if is_read && !is_data() && !taking.follow_links => {
+            Link::ToFileOutside(target) if must_be_inside && !taking.follow_links => {
                 self.not_followed.push((named, NotFollowed::LeadsOut(target)));
             }
             // If the file has a known extension, it is opened like any other file, which reports the same error.

@@ -25,6 +25,8 @@ pub(crate) struct Row<'l> {
     pub others: Vec<JsonValue>,
     /// The reason why the row is unusable, although its line is valid JSON.
     pub bad: Option<Rejection>,
+    /// A hash of the pictures, videos and sounds beside the text; 0 if there are none, or if no text names them.
+    pub attached: u128,
 }
 
 /// An id in JSON.
@@ -41,10 +43,30 @@ pub(crate) enum JsonId<'l> {
 }
 
 impl Row<'_> {
+    /// Sets the hash of the pictures beside the text, and adds it to the text. A text that is combined from several columns gets it later.
+    pub(crate) fn attach(&mut self, attached: u128) {
+        self.attached = attached;
+        let text = self.text.as_mut().filter(|text| attached != 0 && messages::has_placeholder(text.as_bytes()));
+        text.into_iter().for_each(|text| messages::attach(text.to_mut(), Some(attached)));
+    }
+
+    /// Returns whether the text, or one of the values to combine, has a placeholder for a picture.
+    fn names_pictures(&self, columns: &Columns) -> bool {
+        let parts = columns.others.iter().zip(&self.others).filter(|(name, _)| columns.parts.contains(name));
+        let mut texts = self.text.as_deref().into_iter().chain(parts.filter_map(|(_, value)| value.text()));
+        !columns.html && texts.any(|text| messages::has_placeholder(text.as_bytes()))
+    }
+
     /// Returns the row without references to its line.
     fn into_owned(self) -> Row<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        Row { text: self.text.map(owned), id: self.id.into_owned(), others: self.others, bad: self.bad }
+        Row {
+            text: self.text.map(owned),
+            id: self.id.into_owned(),
+            others: self.others,
+            bad: self.bad,
+            attached: self.attached,
+        }
     }
 }
 
@@ -68,6 +90,13 @@ pub(crate) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Re
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
     let mut json = serde_json::Deserializer::from_str(line);
     let read = RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row));
+    // Pictures may be large, and their columns may also be requested. They are therefore read separately, for the few texts that name them.
+    let read = read.and_then(|mut row| {
+        if row.names_pictures(columns) {
+            row.attach(serde_json::Deserializer::from_str(line).deserialize_map(ReadAttached(columns))?);
+        }
+        Ok(row)
+    });
     read.or_else(|error| match mended(line, Instead::Null) {
         Some(line) => parse(line.as_bytes(), columns, takes).map(Row::into_owned),
         None => Err(said(error)),
@@ -117,14 +146,31 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
             depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
             id_again: false,
             there: 0,
-            attached: 0,
         };
         filled.fields(map, "", 1)?;
-        let Filled { mut row, attached, .. } = filled;
-        if let (true, Some(text)) = (attached != 0, &mut row.text) {
-            messages::attach(text.to_mut(), Some(attached));
+        Ok(filled.row)
+    }
+}
+
+/// Hashes the pictures, videos and sounds beside the text.
+struct ReadAttached<'c>(&'c Columns);
+
+impl<'de> Visitor<'de> for ReadAttached<'_> {
+    type Value = u128;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<u128, A::Error> {
+        let mut all = 0u128;
+        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
+            match messages::attached(&name).filter(|name| !self.0.is_text(name)) {
+                Some(name) => all = all.wrapping_add(messages::of_field(name, map.next_value_seed(By(Digest))?)),
+                None => _ = map.next_value::<IgnoredAny>()?,
+            }
         }
-        Ok(row)
+        Ok(all)
     }
 }
 
@@ -140,8 +186,6 @@ struct Filled<'c, 'l> {
     id_again: bool,
     /// One bit each for the text, the id and the other fields; a bit is set if the field was present. Used only if no name contains a dot.
     there: u128,
-    /// A hash of the pictures, videos and sounds beside the text.
-    attached: u128,
 }
 
 impl<'de> Filled<'_, 'de> {
@@ -208,13 +252,7 @@ impl<'de> Filled<'_, 'de> {
                     }
                 }
                 Field::Object(path) => map.next_value_seed(By(Inside { filled: self, before: path + ".", depth }))?,
-                Field::Attached(name) if !columns.html => {
-                    let attached = messages::of_field(name, map.next_value_seed(By(Digest))?);
-                    self.attached = self.attached.wrapping_add(attached);
-                }
-                Field::Text | Field::Id | Field::Other(_) | Field::Attached(_) | Field::Unknown => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                Field::Text | Field::Id | Field::Other(_) | Field::Unknown => _ = map.next_value::<IgnoredAny>()?,
             }
         }
         Ok(())
@@ -273,8 +311,6 @@ enum Field {
     Other(usize),
     /// The path of an object that may contain a requested field.
     Object(String),
-    /// A column with the pictures, videos or sounds of the text.
-    Attached(&'static str),
     Unknown,
 }
 
@@ -310,9 +346,6 @@ impl Visitor<'_> for FieldSeed<'_> {
             return Ok(Field::Id);
         } else if let Some(at) = columns.others.iter().position(inside) {
             return Ok(Field::Other(at));
-        }
-        if let (true, Some(name)) = (self.before.is_empty(), messages::attached(name)) {
-            return Ok(Field::Attached(name));
         }
         if !self.by_path {
             return Ok(Field::Unknown);
@@ -472,6 +505,30 @@ mod tests {
             assert_eq!(text(&behind), text(&with(named, same[0])));
         }
         assert_eq!(text(r#"{"image":"a.jpg","text":"What is it?"}"#).as_deref(), Some("What is it?"));
+    }
+
+    #[test]
+    fn pictures_count_whatever_else_their_column_is() {
+        let line = |image: &str| format!("{{\"image\":{image},\"text\":\"<image>\\nWhat is it?\"}}");
+        for (a, b) in [("\"a.jpg\"", "\"b.jpg\""), (r#"{"path":"a.jpg"}"#, r#"{"path":"b.jpg"}"#)] {
+            let (a, b) = (line(a), line(b));
+            let expected = parse(a.as_bytes(), &columns()).expect("JSON").text;
+            for name in ["image", "image.path"] {
+                let as_id = Columns { id: name.into(), ..columns() };
+                let as_other = Columns { others: vec![name.into()], ..columns() };
+                for columns in [as_id, as_other] {
+                    let [a, b] = [&a, &b].map(|line| parse(line.as_bytes(), &columns).expect("JSON"));
+                    assert_eq!(a.text, expected, "{columns:?}");
+                    assert_ne!(a.text, b.text, "{columns:?}");
+                }
+            }
+        }
+        let by_path = Columns { id: "image.path".into(), ..columns() };
+        let line = line(r#"{"path":"a.jpg"}"#);
+        assert_eq!(parse(line.as_bytes(), &by_path).expect("JSON").id, JsonId::Text("a.jpg".into()));
+        // A column that is itself the text is not beside it.
+        let own = Columns { text: "image".into(), ..columns() };
+        assert_eq!(parse(br#"{"image":"<image>"}"#, &own).expect("JSON").text.as_deref(), Some("<image>"));
     }
 
     #[test]

@@ -268,6 +268,8 @@ struct Batch<'b> {
     docs: Vec<u64>,
     bad: BTreeMap<usize, Rejection>,
     seen: IdsSeen,
+    /// The hash of the pictures beside each row's text, if the text is combined from several columns.
+    attached: Vec<Option<u128>>,
     bytes: usize,
 }
 
@@ -288,6 +290,7 @@ impl<'b> Batch<'b> {
             docs: Vec::new(),
             bad: BTreeMap::new(),
             seen: IdsSeen::default(),
+            attached: Vec::new(),
             bytes: 0,
         }
     }
@@ -317,6 +320,9 @@ impl<'b> Batch<'b> {
         }
         self.docs.push(doc);
         self.bytes += 8;
+        if !self.columns.parts.is_empty() {
+            self.attached.push(Some(row.attached));
+        }
         if self.want.text {
             self.bytes += row.text.as_ref().map_or(0, |text| text.len());
             match row.text {
@@ -359,6 +365,7 @@ impl<'b> Batch<'b> {
         let id = self.want.id.then_some(self.columns.id.as_str());
         Ok(Documents::of_columns(docs, columns, text, id)?
             .with_html(self.columns.html)
+            .with_attached(std::mem::take(&mut self.attached))
             .with_bad(std::mem::take(&mut self.bad))
             .with_ids_seen(std::mem::take(&mut self.seen)))
     }

@@ -217,6 +217,8 @@ impl<R: BufRead> Lines<R> {
             // The number of bytes before the end of the record, if the end is already known.
             let (mut known, mut ended) = (None, false);
             let mut begins_next = false;
+            // The number of bytes at the beginning of the line that belong to a byte order mark within the file.
+            let mut marked = 0;
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
@@ -255,7 +257,10 @@ impl<R: BufRead> Lines<R> {
                     },
                 };
                 let part = &there[..end.unwrap_or(there.len())];
-                self.marks += u64::from(start > 0 && self.offset == start && part.starts_with(MARK));
+                if start > 0 && marked < MARK.len() && self.length == marked as u64 {
+                    marked += part.iter().zip(&MARK[marked..]).take_while(|(byte, mark)| byte == mark).count();
+                    self.marks += u64::from(marked == MARK.len());
+                }
                 let (no_mark, behind) = blank.goes_on(part);
                 held.push(no_mark);
                 held.push(behind);
@@ -620,9 +625,12 @@ mod tests {
 
     #[test]
     fn marks_within_a_file_are_counted() {
-        let mut lines = Lines::new("\u{feff}a\n\u{feff}b\nc\u{feff}\n\u{feff}".as_bytes(), 0, 100);
-        while lines.step().expect("memory").is_some() {}
-        assert_eq!(lines.marks, 2);
+        let all = "\u{feff}a\n\u{feff}b\nc\u{feff}\n\u{feff}\u{feff}\n\u{fefe}\n".as_bytes();
+        for buffer in 1..=all.len() {
+            let mut lines = Lines::new(BufReader::with_capacity(buffer, all), 0, 100);
+            while lines.step().expect("memory").is_some() {}
+            assert_eq!(lines.marks, 2, "{buffer}");
+        }
     }
 
     #[test]

@@ -231,7 +231,7 @@ impl Places {
     fn new(names: &Names, reading: &Reading<'_>) -> Places {
         let (columns, want) = (reading.columns, reading.want);
         let is_text = |name: &String| want.spelled || want.as_text.contains(name) || columns.parts.contains(name);
-        let attached = names.all.iter().enumerate().filter(|(_, name)| **name != columns.text);
+        let attached = names.all.iter().enumerate().filter(|(_, name)| !columns.is_text(name));
         let attached = attached.filter_map(|(at, name)| Some((at, messages::attached(name)?)));
         Places {
             dialect: names.dialect,
@@ -269,9 +269,7 @@ impl Places {
             }
             count += 1;
         });
-        if let (true, Some(text)) = (attached != 0, &mut row.text) {
-            messages::attach(text.to_mut(), Some(attached));
-        }
+        row.attach(attached);
         let broken = |why: String| Err(Rejection::new(RejectReason::BrokenRecord, why));
         match read {
             Err(why) => broken(why.to_owned()),

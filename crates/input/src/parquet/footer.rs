@@ -338,8 +338,8 @@ pub(crate) struct Footer {
     pub strings: Vec<String>,
     /// The names of columns whose lists are returned as JSON.
     pub lists: Vec<String>,
-    /// The name of the text column if the file has a column with pictures beside it.
-    pub with_pictures: Option<String>,
+    /// Whether the file has a column with pictures beside the text.
+    pub has_pictures: bool,
 }
 
 /// A leaf of a requested column: the name of the column, the fields that lead to the leaf, and its position among the file's leaves.
@@ -387,8 +387,8 @@ impl Footer {
             .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))?;
         let is_attached =
             |field: &TypePtr| messages::attached(field.name()).is_some() && !columns.is_text(field.name());
-        let with_pictures = (!columns.html && fields.iter().any(is_attached)).then(|| columns.text.clone());
-        Ok(Footer { lists: columns.lists.clone(), with_pictures, ..footer })
+        let has_pictures = !columns.html && fields.iter().any(is_attached);
+        Ok(Footer { lists: columns.lists.clone(), has_pictures, ..footer })
     }
 
     /// Returns the positions of a column's leaves in the reduced footer.
@@ -436,7 +436,7 @@ impl Footer {
         let mut strings: Vec<_> = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
         strings.dedup();
         let leaves = chosen.iter().map(|chosen| chosen.name.clone()).collect();
-        Ok(Footer { metadata, columns, leaves, strings, lists: Vec::new(), with_pictures: None })
+        Ok(Footer { metadata, columns, leaves, strings, lists: Vec::new(), has_pictures: false })
     }
 }
 

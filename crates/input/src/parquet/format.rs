@@ -163,9 +163,13 @@ impl Format for Parquet {
         }
         let text = reading.want.text.then_some(reading.columns.text.as_str());
         let id = (reading.want.id && reading.has_id).then_some(reading.columns.id.as_str());
+        // Pictures are not read. A text that is combined from several columns gets its mark later.
+        let with_pictures = text.filter(|_| footer.has_pictures);
+        let attached = footer.has_pictures && !reading.columns.parts.is_empty();
         let mut at = 0;
         parquet_read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
             let count = rows.num_rows();
+            let rows = nested::with_pictures(rows, with_pictures)?;
             let first_doc = reading.first_doc + at as u64;
             let documents = Documents::of_bytes(first_doc, rows, (text, id), &footer.strings, reading.columns.html)?;
             let documents = match plan.chosen {
@@ -175,7 +179,7 @@ impl Format for Parquet {
                 }
             };
             at += count;
-            each(documents)
+            each(documents.with_attached(vec![None; if attached { count } else { 0 }]))
         })
     }
 

@@ -74,7 +74,6 @@ pub(crate) fn read(
     let mut rows = 0;
     while let Some(batch) = next(&mut reader).map_err(&damaged)? {
         let batch = nested::joined(nested::flat(batch, &footer.columns)?, &footer.lists)?;
-        let batch = nested::with_pictures(batch, footer.with_pictures.as_deref())?;
         rows += batch.num_rows() as u64;
         gathered.push(if plan.chosen.is_some() { compacted(batch)? } else { batch });
         if gathered.bytes >= plan.batch_bytes || gathered.rows >= plan.batch_rows {

@@ -108,7 +108,7 @@ pub fn cut(
         Ok(())
     })?;
     report.costliest = costliest.into_iter().map(|one| one.report(session, ids)).collect();
-    removals::add_emptied(session, decided, &emptied, &cuts, &compares)?;
+    removals::add_emptied(session, decided, &emptied, &compares)?;
     Ok(Some((cuts, report)))
 }
 

@@ -1,5 +1,6 @@
 //! Records which passages are cut from each document.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::costliest::{Costliest, Costly};
@@ -142,17 +143,18 @@ impl Cuts {
             }
             Ok(())
         })?;
-        let bits = |name| AtomicBits::new(session.engine.dir, name, self.begins.len());
-        let mut emptied = Emptied { documents, needed: bits("needed-none")? };
-        let needed = bits("needed")?;
+        let mut emptied = Emptied::new(session.engine.dir, documents)?;
+        emptied.choose(self, compares);
+        let needed = AtomicBits::new(session.engine.dir, "needed", self.begins.len())?;
         removals::each(decided, session.engine.budget.a_thread, |doc, kept| {
-            let is_replaced = || emptied.instead(self, kept, |first| compares(doc, first)).is_some();
-            if emptied.has(kept) && !self.is_blank(kept) && !is_replaced() {
+            if emptied.has(kept) && !self.is_blank(kept) && emptied.instead_for(doc, kept, compares).is_none() {
                 needed.set(kept as usize);
             }
             Ok(())
         })?;
+        // The documents that stay may be kept instead of others.
         emptied.needed = needed;
+        emptied.choose(self, compares);
         Ok(emptied)
     }
 
@@ -167,9 +169,30 @@ pub struct Emptied {
     documents: AtomicBits,
     /// The documents that are kept, because no other document can take their place.
     needed: AtomicBits,
+    /// The document that is kept instead of each document, plus one, and the one for documents that are not compared with it; 0 if there is
+    /// none. Many documents may be removed in favor of one, so these are chosen once.
+    instead: [AtomicCells<u64>; 2],
 }
 
 impl Emptied {
+    fn new(dir: &Path, documents: AtomicBits) -> Result<Emptied> {
+        let len = if documents.count() == 0 { 0 } else { documents.len() };
+        let cells = |name| AtomicCells::new(dir, name, len);
+        let instead = [cells("kept-instead")?, cells("kept-instead-elsewhere")?];
+        Ok(Emptied { needed: AtomicBits::new(dir, "needed-none", documents.len())?, documents, instead })
+    }
+
+    /// Chooses the documents that are kept instead.
+    fn choose(&self, cuts: &Cuts, compares: &dyn Fn(u64, u64) -> bool) {
+        for doc in self.documents() {
+            let first = self.largest(cuts, doc, |_| true);
+            let second = first.and_then(|first| self.largest(cuts, doc, |other| compares(first, other)));
+            for (cells, chosen) in self.instead.iter().zip([first, second]) {
+                cells.store(doc as usize, chosen.map_or(0, |chosen| chosen + 1));
+            }
+        }
+    }
+
     /// Returns the number of documents.
     pub fn count(&self) -> u64 {
         self.documents.count() - self.needed.count()
@@ -181,9 +204,22 @@ impl Emptied {
         doc < self.documents.len() && self.documents.get(doc) && !self.needed.get(doc)
     }
 
-    /// Returns the document that is kept instead of an emptied one: of the documents that `may_be` allows, the one that contains the first
-    /// copy of the largest passage. Returns `None` if there is none, for example because the first copies are cut, too.
-    pub fn instead(&self, cuts: &Cuts, doc: u64, may_be: impl Fn(u64) -> bool) -> Option<u64> {
+    /// Returns the document that is kept instead of an emptied one: the one that contains the first copy of the largest passage. Returns
+    /// `None` if there is none, for example because the first copies are cut, too.
+    pub fn instead(&self, doc: u64) -> Option<u64> {
+        self.instead[0].load(doc as usize).checked_sub(1)
+    }
+
+    /// Works like [`Emptied::instead`], but chooses among the documents that are compared with `removed`, which was removed in favor of the
+    /// emptied one. `compares` returns whether two documents have different scopes, or is always true.
+    pub fn instead_for(&self, removed: u64, doc: u64, compares: &dyn Fn(u64, u64) -> bool) -> Option<u64> {
+        let first = self.instead(doc)?;
+        // If the scope of the removed document is that of the first choice, the second choice has another one.
+        if compares(removed, first) { Some(first) } else { self.instead[1].load(doc as usize).checked_sub(1) }
+    }
+
+    /// Returns the document that contains the first copy of the largest passage, among the documents that `may_be` allows.
+    fn largest(&self, cuts: &Cuts, doc: u64, may_be: impl Fn(u64) -> bool) -> Option<u64> {
         let kept = cuts.of(doc)?.passages().filter(|one| !self.has(one.first_doc) && may_be(one.first_doc));
         let largest = kept.reduce(|a, b| if b.end - b.start > a.end - a.start { b } else { a });
         largest.map(|one| one.first_doc)
@@ -381,5 +417,53 @@ fn save(found: &[Passage], left: u32, bytes: &mut Vec<u8>) {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
         bytes.extend_from_slice(&one.first_doc.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DOCUMENTS: usize = 8;
+
+    fn passage(length: u32, first_doc: u64) -> Passage {
+        Passage { start: 0, end: length, start_byte: 0, end_byte: length, copies: 2, first_start: 0, first_doc }
+    }
+
+    proptest! {
+        /// The choice that is made once per document is that of a search for each removed document.
+        #[test]
+        fn the_document_kept_instead_has_the_largest_passage_among_those_compared(
+            passages in proptest::collection::vec(
+                proptest::collection::vec((1u32..5, 0..DOCUMENTS as u64), 0..6), DOCUMENTS),
+            emptied in proptest::collection::vec(any::<bool>(), DOCUMENTS),
+            scopes in proptest::option::of(proptest::collection::vec(0u8..3, DOCUMENTS)),
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let dir = folder.path();
+            let begins = AtomicCells::new(dir, "begins", DOCUMENTS).expect("cells");
+            let (heap, mut bytes) = (Heap::new(dir, "heap").expect("a heap"), Vec::new());
+            for (doc, found) in passages.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
+                save(&found.iter().map(|(length, first)| passage(*length, *first)).collect::<Vec<_>>(), 0, &mut bytes);
+                begins.store(doc, heap.append(&bytes).expect("saved") + 1);
+            }
+            let firsts = AtomicBits::new(dir, "firsts", DOCUMENTS).expect("bits");
+            let cuts = Cuts { begins, heap: heap.freeze().expect("a heap"), firsts };
+            let documents = AtomicBits::new(dir, "emptied", DOCUMENTS).expect("bits");
+            (0..DOCUMENTS).filter(|doc| emptied[*doc]).for_each(|doc| _ = documents.set(doc));
+            let compares = |a: u64, b: u64| {
+                scopes.as_ref().is_none_or(|scopes| scopes[a as usize] != scopes[b as usize])
+            };
+            let all = Emptied::new(dir, documents).expect("cells");
+            all.choose(&cuts, &compares);
+            for doc in all.documents() {
+                prop_assert_eq!(all.instead(doc), all.largest(&cuts, doc, |_| true));
+                for removed in 0..DOCUMENTS as u64 {
+                    let searched = all.largest(&cuts, doc, |first| compares(removed, first));
+                    prop_assert_eq!(all.instead_for(removed, doc, &compares), searched);
+                }
+            }
+        }
     }
 }

@@ -103,7 +103,6 @@ pub fn add_emptied(
     session: &Session<'_>,
     decided: &mut Decided,
     emptied: &Emptied,
-    cuts: &Cuts,
     compares: &dyn Fn(u64, u64) -> bool,
 ) -> Result<()> {
     if emptied.count() == 0 {
@@ -118,8 +117,7 @@ pub fn add_emptied(
             let row: &Row = records.row(at);
             let (doc, kept) = (row.doc.get(), row.kept.get());
             if doc != kept && emptied.has(kept) {
-                let instead = emptied.instead(cuts, kept, |first| compares(doc, first));
-                let instead = instead.or_else(|| emptied.instead(cuts, kept, |_| true));
+                let instead = emptied.instead_for(doc, kept, compares).or_else(|| emptied.instead(kept));
                 push_coded(&mut writer, (doc, instead.unwrap_or(doc)), CHAIN_CODE)?;
             } else {
                 writer.push(records.record(at))?;
@@ -127,8 +125,7 @@ pub fn add_emptied(
         }
     }
     for doc in emptied.documents() {
-        let instead = emptied.instead(cuts, doc, |_| true);
-        push_coded(&mut writer, (doc, instead.unwrap_or(doc)), EMPTIED_CODE)?;
+        push_coded(&mut writer, (doc, emptied.instead(doc).unwrap_or(doc)), EMPTIED_CODE)?;
     }
     writer.flush()?;
     drop(writer);
