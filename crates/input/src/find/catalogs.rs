@@ -247,9 +247,7 @@ mod tests {
         let listed = Some((0..50_000).map(shard).collect());
         let catalog = Catalog { listed, ..Catalog::default() };
         let names: Vec<OsString> = (1..50_000).rev().map(|at| shard(at).into()).collect();
-        let start = std::time::Instant::now();
         assert_eq!(catalog.missing(&names), [shard(0)]);
-        assert!(start.elapsed().as_secs() < 3, "{:?}", start.elapsed());
     }
 
     #[test]
