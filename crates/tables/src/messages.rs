@@ -157,7 +157,7 @@ const PLACEHOLDERS: [&str; 7] = ["<image", "<img>", "<video", "<audio", "<|image
 /// What a field of a message, or of a part of a message, contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// Text, with its [slot].
+    /// Text, with its slot.
     Text(usize),
     /// Text that is written as JSON if it is not a string, with its slot.
     Json(usize),
