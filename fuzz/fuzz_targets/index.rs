@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use dupsift::Job;
 use dupsift::index::{BATCHES, Batch, Generations, Index, Manifest, ROWS, State, read_rows};
+use dupsift::safe_fs::Readers;
 use libfuzzer_sys::fuzz_target;
 
 use edits::edited;
@@ -66,7 +67,7 @@ fn lost(_: &Batch) -> dupsift::Result<State> {
 fn read(dir: &Path) {
     let Ok(Some(index)) = Index::look(dir, lost) else { return };
     let Some(manifest) = index.manifest.clone() else { return };
-    let _ = (manifest.forgotten(), manifest.is_forgotten(3), manifest.identity(u64::MAX));
+    let _ = (manifest.forgotten(), manifest.identity(u64::MAX));
     let _ = (index.verify(&|| Ok(())), index.check_statistics());
     for batch in &manifest.batches {
         for part in &batch.parts {
@@ -108,7 +109,7 @@ fuzz_target!(|data: &[u8]| {
     let text = if which == files.len() { edited(manifest, edits) } else { edits.to_vec() };
     let Ok(mut other) = serde_json::from_slice::<Manifest>(&text) else { return };
     other.generation = 99;
-    Index::look(dir, lost).expect("whole").expect("there").intend(&other).expect("written");
+    Index::look(dir, lost).expect("whole").expect("there").intend(&other, &Readers::default()).expect("written");
     std::fs::rename(dir.join("intent-00000099.json"), dir.join("manifest-00000099.json")).expect("named");
     read(dir);
     std::fs::remove_file(dir.join("manifest-00000099.json")).expect("removed");

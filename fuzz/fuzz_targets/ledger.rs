@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use dupsift::io::{Ledger, LedgerEntry, LedgerFile};
-use dupsift::shuffle::product::{Product, PutDown, put_down};
 use dupsift::shuffle::run::{Run, RunWriter};
+use dupsift::shuffle::saved_file::{LoadedFile, SavedFile, save_file};
 use dupsift::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks};
 use libfuzzer_sys::fuzz_target;
 
@@ -21,7 +21,7 @@ const KEY: &str = "0123456789abcdef0123456789abcdef";
 /// Holds a folder of temporary files, its checkpoint files with their bytes, and its ledger.
 struct Made {
     dir: PathBuf,
-    files: Vec<(PutDown, Vec<u8>)>,
+    files: Vec<(SavedFile, Vec<u8>)>,
     ledger: Ledger,
 }
 
@@ -38,16 +38,16 @@ fn made() -> &'static Made {
         let ranks = Ranks::new(&dir, "ranks", &bits).expect("ranks");
         let run = RunWriter::create(&dir, &name(4, ".run"), 16, 8, &[], false).expect("a run");
         let files = vec![
-            put_down(&dir, &name(0, ".product"), &numbers).expect("written"),
-            put_down(&dir, &name(1, ".product"), b"").expect("written"),
-            bits.put_down(&dir, &name(2, ".product")).expect("written"),
-            ranks.put_down(&dir, &name(3, ".product")).expect("written"),
+            save_file(&dir, &name(0, ".saved"), &numbers).expect("written"),
+            save_file(&dir, &name(1, ".saved"), b"").expect("written"),
+            bits.save_file(&dir, &name(2, ".saved")).expect("written"),
+            ranks.save_file(&dir, &name(3, ".saved")).expect("written"),
             run.finish().expect("written"),
         ];
-        let listed = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let listed = |file: &SavedFile| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let entry =
             LedgerEntry { name: "rows".into(), files: files.iter().map(listed).collect(), ..LedgerEntry::default() };
-        let ledger = Ledger { build: "x".into(), products: [(KEY.to_owned(), entry)].into(), ..Ledger::default() };
+        let ledger = Ledger { build: "x".into(), checkpoints: [(KEY.to_owned(), entry)].into(), ..Ledger::default() };
         let files = files.into_iter().map(|file| {
             let bytes = std::fs::read(dir.join(&file.name)).expect("there");
             (file, bytes)
@@ -57,19 +57,19 @@ fn made() -> &'static Made {
 }
 
 /// Opens and reads a file as every kind of checkpoint file.
-fn take_up(dir: &Path, file: &PutDown) {
-    if let Ok(product) = Product::take_up(dir, file) {
+fn load(dir: &Path, file: &SavedFile) {
+    if let Ok(product) = LoadedFile::load_file(dir, file) {
         let _ = product.iter().fold(0u8, |all, byte| all ^ byte);
     }
-    let _ = Mapped::<u64>::take_up(dir, file);
-    let _ = AtomicCells::<u32>::take_up(dir, file);
-    let _ = FrozenHeap::take_up(dir, file);
+    let _ = Mapped::<u64>::load_file(dir, file);
+    let _ = AtomicCells::<u32>::load_file(dir, file);
+    let _ = FrozenHeap::load_file(dir, file);
     for bits in [0, 1, 1000, usize::MAX] {
-        let _ = AtomicBits::take_up(dir, file, bits);
+        let _ = AtomicBits::load_file(dir, file, bits);
         // Only bits that exist have a rank.
-        let _ = Ranks::take_up(dir, file, bits).map(|ranks| bits.checked_sub(1).map(|last| ranks.rank(last)));
+        let _ = Ranks::load_file(dir, file, bits).map(|ranks| bits.checked_sub(1).map(|last| ranks.rank(last)));
     }
-    if let Ok(run) = Run::take_up(dir, file) {
+    if let Ok(run) = Run::load_file(dir, file) {
         let _ = run.load(0..usize::MAX, 1 << 20);
     }
 }
@@ -87,13 +87,13 @@ fuzz_target!(|data: &[u8]| {
         let other = edited(bytes, edits);
         let path = dir.join(&file.name);
         std::fs::write(&path, &other).expect("written");
-        take_up(dir, file);
+        load(dir, file);
         // The file is read again with the length and the checksum of the changed file.
         let says =
             other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
         let end = says.and_then(|says| other.get(usize::try_from(says).ok()?..));
         let crc = end.map_or(file.crc, crc32fast::hash);
-        take_up(dir, &PutDown { bytes: other.len() as u64, crc, ..file.clone() });
+        load(dir, &SavedFile { bytes: other.len() as u64, crc, ..file.clone() });
         std::fs::write(&path, bytes).expect("written");
         return;
     }
@@ -104,9 +104,9 @@ fuzz_target!(|data: &[u8]| {
     };
     std::fs::write(dir.join("ledger.json"), text).expect("written");
     let Ok(Some(found)) = Ledger::read(dir) else { return };
-    for file in found.products.values().flat_map(|product| &product.files) {
+    for file in found.checkpoints.values().flat_map(|checkpoint| &checkpoint.files) {
         assert!(found.lists(&file.name) && file.name.starts_with(|letter: char| letter.is_ascii_hexdigit()));
         assert!(!file.name.contains(['/', '\0']) && file.name.len() < 64, "{:?}", file.name);
-        take_up(dir, &PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc });
+        load(dir, &SavedFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc });
     }
 });

@@ -54,7 +54,10 @@ fuzz_target!(|data: &[u8]| {
     }
     let encoding = Encoding::parse(ENCODINGS[usize::from(first) % ENCODINGS.len()]).expect("a name");
     let coding = Coding { encoding, window_bytes: 8 << 20, ..Coding::default() };
-    let found = find_all(&[folder.to_string_lossy().into_owned()], Taking { text_files: TextFiles::Whole, coding });
+    let found = find_all(
+        &[folder.to_string_lossy().into_owned()],
+        Taking { text_files: TextFiles::Whole, coding, follow_links: false },
+    );
     let columns = Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() };
     let (source, _) = open(found.expect("found"), &columns, 1, None).expect("opened");
     let want = Want { id: true, others: vec!["title".into()], ..Want::default() };

@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use dupsift::encoding::Encoding;
 use dupsift::error::Error;
-use dupsift::io::{Coding, Columns, Source, Taking, Want, find_all, open};
+use dupsift::io::{Coding, Columns, Source, Taking, TextFiles, Want, find_all, open};
 use libfuzzer_sys::fuzz_target;
 
 const ENCODINGS: [&str; 6] = ["utf-8", "auto", "gbk", "utf-16le", "iso-2022-jp", "windows-1251"];
@@ -51,7 +51,10 @@ fuzz_target!(|data: &[u8]| {
     }
     let encoding = Encoding::parse(ENCODINGS[usize::from(first) % ENCODINGS.len()]).expect("a name");
     let coding = Coding { encoding, window_bytes: 8 << 20, ..Coding::default() };
-    let found = find_all(&[folder.to_string_lossy().into_owned()], Taking { whole_files: false, coding });
+    let found = find_all(
+        &[folder.to_string_lossy().into_owned()],
+        Taking { text_files: TextFiles::default(), coding, follow_links: false },
+    );
     let columns = Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() };
     let source = match open(found.expect("found"), &columns, 1, None) {
         Ok((source, _)) => source,
