@@ -24,7 +24,7 @@ pub enum Plain<'de, 't> {
 
 /// Converts a JSON value.
 pub trait Walk<'de>: Sized {
-    /// What the value is converted to.
+    /// The result of the conversion.
     type Value;
 
     /// Handles a value that is neither a list nor an object.

@@ -154,7 +154,7 @@ const ATTACHED: [&str; 15] = [
 /// The beginnings of words that stand for a picture, a video or a sound in a text. Case does not matter.
 const PLACEHOLDERS: [&str; 7] = ["<image", "<img>", "<video", "<audio", "<|image", "<|vision_start", "[img]"];
 
-/// What a field of a message, or of a part of a message, contains.
+/// The kinds of content in a field of a message or of a part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// Text, with its slot.
@@ -538,11 +538,7 @@ impl<'de> Walk<'de> for Json<'_> {
                 separator = ",";
             }
         }
-        if out.len() == begin + 1 {
-            out.truncate(begin)
-        } else {
-            out.push(']')
-        }
+        close(out, begin, ']');
         Ok(())
     }
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
@@ -563,13 +559,14 @@ impl<'de> Walk<'de> for Json<'_> {
                 separator = ",";
             }
         }
-        if out.len() == begin + 1 {
-            out.truncate(begin)
-        } else {
-            out.push('}')
-        }
+        close(out, begin, '}');
         Ok(())
     }
+}
+
+/// Ends a list or an object that begins at `begin`, or removes its opening bracket if it is empty.
+fn close(out: &mut String, begin: usize, bracket: char) {
+    if out.len() == begin + 1 { out.truncate(begin) } else { out.push(bracket) }
 }
 
 /// The name of the only field of an object that stands for a string with the hash in the field.

@@ -11,13 +11,17 @@
 mod docs;
 mod link;
 mod pair;
+mod pairs;
 mod related;
+mod sketched;
 mod sketches;
 
 pub use docs::{Docs, Slots};
 pub use link::LinkLayout;
-pub use pair::{FIRST, NEAREST_CANDIDATES, Nearness, Pair, PairLayout, Pairs, Score, WHOLE, firsts, reach};
+pub use pair::{Pair, PairLayout, Score};
+pub use pairs::{FIRST, Pairs, WHOLE, firsts, reach};
 pub use related::{Related, RelationKind, Why};
+pub use sketched::{NEAREST_CANDIDATES, Nearness};
 pub use sketches::Sketches;
 
 /// The value of the `matched_by` column for exact copies.

@@ -27,7 +27,7 @@ pub struct Segment {
     pub longest: u64,
     /// The column that accounts for most of the bytes.
     pub column: String,
-    /// What is in memory at a time.
+    /// The unit that is loaded into memory as a whole.
     pub unit: Unit,
 }
 

@@ -319,7 +319,7 @@ pub struct Stretch {
     pub longest: u64,
     /// The column that takes up the most bytes.
     pub column: String,
-    /// What is in memory at a time.
+    /// The unit that is loaded into memory as a whole.
     pub unit: Unit,
 }
 

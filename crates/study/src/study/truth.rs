@@ -38,7 +38,7 @@ pub struct Truth {
     listed: Option<FrozenHeap>,
     /// The sorted pairs that are labeled as unsure or not labeled, except true pairs.
     undecided: Option<FrozenHeap>,
-    /// The same pairs after [`Truth::count_texts`].
+    /// The pairs after [`Truth::count_texts`].
     undecided_texts: Option<FrozenHeap>,
     /// The documents in true pairs.
     pub pages: AtomicBits,
