@@ -12,14 +12,14 @@ use anyhow::{Context, Result, ensure};
 use dupsift::algorithm::Corpus;
 use dupsift::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift::hash::splitmix64;
+use dupsift::recipe::Recipe;
 use dupsift::report::table_of_numbers;
 use dupsift::row::Signatures;
 use dupsift::row::Slots;
 use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
-use dupsift::stage::bound::Bound;
-use dupsift::stage::connect::Forest;
-use dupsift::stage::count::Tally;
-use dupsift::stage::recipe::Recipe;
+use dupsift::steps::bound::Bound;
+use dupsift::steps::connect::Forest;
+use dupsift::steps::count::Tally;
 use dupsift::text::{Analysis, Pipeline, TextOptions, TokenizerKind};
 use kit::{median, thread_cpu_seconds};
 
@@ -81,7 +81,6 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
         count_copies: true,
         within: None,
         across: None,
-        purify: dupsift::pages::PurifyOptions::default(),
     };
     let folder = tempfile::tempdir()?;
     let stats = statistics(&recipe, &pipeline, texts.iter().flatten(), folder.path())?;

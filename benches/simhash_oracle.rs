@@ -14,8 +14,8 @@ use arrow::datatypes::DataType;
 use arrow::datatypes::Int64Type;
 use dupsift::algorithm::Corpus;
 use dupsift::corpus::CorpusStats;
+use dupsift::recipe::Recipe;
 use dupsift::row::Signatures;
-use dupsift::stage::recipe::Recipe;
 use dupsift::text::{Pipeline, TextOptions};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -56,7 +56,6 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         count_copies: true,
         within: None,
         across: None,
-        purify: dupsift::pages::PurifyOptions::default(),
     };
     ensure!(!recipe.needs_stats().any(), "weights of the whole corpus are not known here; leave weight=tf_idf out");
     let stats = CorpusStats::none();

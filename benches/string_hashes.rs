@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use dupsift::algorithm::Corpus;
 use dupsift::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift::recipe::Recipe;
 use dupsift::row::Signatures;
-use dupsift::stage::recipe::Recipe;
 use dupsift::text::{Pipeline, TextOptions};
 
 /// The parameters for each row of the table.
@@ -49,7 +49,6 @@ fn main() -> Result<()> {
         count_copies: true,
         within: None,
         across: None,
-        purify: dupsift::pages::PurifyOptions::default(),
     };
     let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats), &[])?;
     let mut keys = vec![HashSet::new(); LINES.len()];

@@ -39,7 +39,7 @@
 
 pub use dupsift_algorithms::algorithm;
 #[doc(hidden)]
-pub use dupsift_algorithms::{corpus, measure, stage};
+pub use dupsift_algorithms::{corpus, measure, recipe, steps};
 #[doc(hidden)]
 pub use dupsift_cluster as cluster;
 pub use dupsift_core::error;
@@ -71,10 +71,10 @@ pub use dupsift_text as text;
 pub use builder::Job;
 pub use error::{Error, Result};
 pub use job::RunReport;
-pub use stage::alone::{Signature, SignatureRow, sign, similarity};
-pub use stage::recipe::Recipe;
+pub use recipe::Recipe;
 #[doc(hidden)]
 pub use start::{estimate, start, start_sample, start_with};
+pub use steps::alone::{Signature, SignatureRow, sign, similarity};
 
 mod builder;
 #[cfg(feature = "cli")]

@@ -7,8 +7,7 @@ use arrow::datatypes::DataType;
 use arrow::error::ArrowError;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, Value};
-use dupsift::pages::PurifyOptions;
-use dupsift::stage::recipe::Recipe;
+use dupsift::recipe::Recipe;
 use dupsift::tables::{lists, read_as, utf8};
 use dupsift::text::{TextOptions, TokenizerKind};
 use pyo3::prelude::*;
@@ -54,7 +53,6 @@ fn made(
         count_copies: true,
         within: None,
         across: None,
-        purify: PurifyOptions::default(),
     };
     dupsift::stream::Seen::new(&recipe, keys, rate, most)
 }

@@ -8,8 +8,8 @@ use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Spelling, Verb, re
 use dupsift::purify::PagesOptions;
 use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
+use dupsift::recipe::remove_if::RemoveIf;
 use dupsift::report::{self, DryRun, Screen};
-use dupsift::stage::remove_if::RemoveIf;
 use dupsift::study::{self, ApplyOptions, CompareOptions, Entries, Finished, Judge, Survivors};
 use dupsift::{job, start, start_sample};
 use pyo3::prelude::*;

@@ -10,7 +10,7 @@ use super::args::AlgorithmsArguments;
 use super::{Exit, handbook, say};
 use crate::report::table;
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
-use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, PRESETS};
+use dupsift_algorithms::recipe::{DEFAULT_PRESET, PRESETS};
 
 /// The width of tables whose last column contains prose.
 const WIDTH: u16 = 120;

@@ -6,7 +6,7 @@ use super::args::ApplyArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result};
 use crate::report::applied;
-use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result as Checked};
 use dupsift_engine::options::{AddedColumns, CorpusFiles};
 use dupsift_study::study::{self, ApplyOptions, Finished};

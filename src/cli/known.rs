@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
 use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
-use dupsift_algorithms::stage::recipe::PRESETS;
+use dupsift_algorithms::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
 /// The known values of each option: complete values, and the beginnings of values that continue with a number or a name.

@@ -9,7 +9,7 @@ use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
 use crate::report::{Detail, estimated, plan, summary};
 use crate::{estimate, start_sample, start_with};
-use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
+use dupsift_algorithms::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
 use dupsift_engine::engine::Leg;
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};

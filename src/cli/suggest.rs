@@ -11,7 +11,7 @@ use clap::{Command, CommandFactory};
 
 use super::args::Arguments;
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
-use dupsift_algorithms::stage::recipe::PRESETS;
+use dupsift_algorithms::recipe::PRESETS;
 use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_engine::options::ours;
 

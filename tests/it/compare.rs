@@ -398,7 +398,7 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     write_docs(&input, &numbered(texts), 10);
     let told = compare(&input, &out, &[]).ends_with(0);
     let study = study(&out);
-    assert_eq!(study["algorithms"].as_array().unwrap().len(), members() + dupsift::stage::preset::PRESETS.len());
+    assert_eq!(study["algorithms"].as_array().unwrap().len(), members() + dupsift::recipe::PRESETS.len());
     assert_eq!(study["judge"]["name"], "versions:0.8");
     assert!(
         told.stdout.contains("31 algorithms and 4 presets") && told.stdout.contains("recall is relative to the pool"),

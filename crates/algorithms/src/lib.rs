@@ -8,4 +8,5 @@
 pub mod algorithm;
 pub mod corpus;
 pub mod measure;
-pub mod stage;
+pub mod recipe;
+pub mod steps;

@@ -17,7 +17,7 @@ use super::sum::SUMMED;
 
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::plan::Plan;
+use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::RunReport;

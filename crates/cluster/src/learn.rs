@@ -9,7 +9,7 @@ use super::known::Known;
 use super::opened::{Machine, Opened};
 use super::spool::{Blocks, Spool};
 use dupsift_algorithms::algorithm::{Corpus, Learner};
-use dupsift_algorithms::stage::learn::ROW;
+use dupsift_algorithms::steps::learn::ROW;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::read::learn::{each_note, learn_from};
 use dupsift_engine::reading::document::View;

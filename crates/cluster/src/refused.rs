@@ -5,7 +5,7 @@ use bytesize::ByteSize;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::algorithm::Growth;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_algorithms::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_engine::options::RunOptions;

@@ -67,7 +67,7 @@ impl<'s> Session<'s> {
             options,
             source,
             pipeline,
-            purifier: Purifier::new(options.recipe.purify),
+            purifier: Purifier::new(options.purify),
             pages: Pages::default(),
             kept_texts: KeptTexts::new(options.report),
             scopes: Scopes::default(),

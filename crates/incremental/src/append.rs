@@ -12,7 +12,7 @@ use arrow::datatypes::SchemaRef;
 use super::job::{COPIES, Job};
 use super::known_by::{KnownBy, Noted};
 use super::rows::{write_rows, write_run, write_sketches};
-use dupsift_algorithms::stage::copies;
+use dupsift_algorithms::steps::copies;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, thousands};

@@ -11,7 +11,7 @@
 //! expected: 0.2 x 2,000 / 500 = 0.8                                                     reported from 3.2 on
 //! ```
 
-use dupsift_algorithms::stage::guard::{Fired, candidates};
+use dupsift_algorithms::steps::guard::{Fired, candidates};
 use dupsift_core::number::{counted, thousands};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Batch, Manifest};

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use super::known_by::Noted;
-use dupsift_algorithms::stage::headings;
+use dupsift_algorithms::steps::headings;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
-use dupsift_algorithms::stage::recipe::Chosen;
+use dupsift_algorithms::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;

@@ -11,7 +11,7 @@ use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label
 use super::text::{percent, plain, share};
 use crate::report::counted;
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
-use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_algorithms::recipe::Recipe;
 use dupsift_core::error::Result;
 use dupsift_engine::job::{AlgorithmReport, RunReport};
 use dupsift_study::study::{BINS, Review, bin_range};

@@ -8,7 +8,7 @@ use crate::engine::StageReport;
 use crate::job::Guarded;
 use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
 use crate::reading::RejectionsReport;
-use dupsift_algorithms::stage::guard::holds;
+use dupsift_algorithms::steps::guard::holds;
 
 /// The name of the guard that fires if documents with public items are kept.
 pub const PUBLIC_ITEMS: &str = "public-documents";

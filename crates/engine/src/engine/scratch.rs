@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use dupsift_algorithms::stage::groups::Scratch;
+use dupsift_algorithms::steps::groups::Scratch;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Mapped;
 

@@ -12,9 +12,9 @@ use crate::job::pair::pair_list::PairList;
 use crate::job::read::sign::{SignTally, SignedRows};
 use crate::job::saved::{Pairs, Rows, SavedState};
 use crate::session::Session;
-use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::prefilter::Prefilter;
-use dupsift_algorithms::stage::recipe::Chosen;
+use dupsift_algorithms::recipe::Chosen;
+use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::steps::prefilter::Prefilter;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;
 

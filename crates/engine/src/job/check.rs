@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use super::{folders, guards};
 use crate::engine::budget::Budget;
 use crate::options::{RunOptions, check_cut, memory_allowed};
-use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result};
 use dupsift_publish::{Stage, may_write};
 

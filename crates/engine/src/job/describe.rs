@@ -17,9 +17,9 @@ use crate::reading::losses::Losses;
 use crate::reading::purified;
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::guard::template_note;
-use dupsift_algorithms::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
-use dupsift_algorithms::stage::remove_if::MOST_LOOKED_AT;
+use dupsift_algorithms::recipe::remove_if::MOST_LOOKED_AT;
+use dupsift_algorithms::steps::guard::template_note;
+use dupsift_algorithms::steps::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_input::{absolute, likely_id};
 use dupsift_publish::DASH;
@@ -145,7 +145,7 @@ fn recipe(session: &Session<'_>) -> RecipeReport {
         algorithms: recipe.algorithms.iter().map(ToString::to_string).collect(),
         text: session.pipeline.identity(),
         count_copies: recipe.count_copies,
-        identity: format!("{:016x}", recipe.identity(session.pipeline, session.has_pages())),
+        identity: session.options.identity(session.pipeline, session.has_pages()),
     }
 }
 

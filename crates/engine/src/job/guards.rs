@@ -1,4 +1,4 @@
-//! Applies the guards of a job. Guards check the values that [`dupsift_algorithms::stage::guard`] measures, and may prevent the publication
+//! Applies the guards of a job. Guards check the values that [`dupsift_algorithms::steps::guard`] measures, and may prevent the publication
 //! of the result.
 //!
 //! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
@@ -12,7 +12,7 @@ use crate::reading::losses::{Losses, read_counts};
 use crate::reading::source_values::SourceReport;
 use crate::reading::{OtherInputReport, RejectionsReport};
 use crate::session::Session;
-use dupsift_algorithms::stage::guard::{
+use dupsift_algorithms::steps::guard::{
     Fired, PairCounts, TextCounts, cut, holds, pairs, reading, removal, shrunk, templates,
 };
 use dupsift_core::error::{Error, Result};

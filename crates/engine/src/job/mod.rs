@@ -30,9 +30,9 @@ pub use run::{Finish, run};
 pub use run_report::*;
 
 /// The document counts by script and length.
-pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
+pub use dupsift_algorithms::steps::parts::{Amount, PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
-pub use dupsift_algorithms::stage::passes::Pass;
+pub use dupsift_algorithms::steps::passes::Pass;
 /// Functions that end a process after a request to stop.
 pub use dupsift_publish::unfinished::{end, ends_by_itself, left};
 /// The function that removes temporary files left by unfinished runs.

@@ -11,7 +11,7 @@ use crate::engine::threads::Engine;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Stats};
 use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
-use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
+use dupsift_algorithms::recipe::{Chosen, Recipe};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash64;
 use dupsift_core::safe_fs::listing::{is_absent, is_file};

@@ -28,7 +28,7 @@ use crate::reading::sample::Sample;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::plan::Plan;
+use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_input::Source;
 use dupsift_publish::Stage;

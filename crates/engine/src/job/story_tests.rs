@@ -19,7 +19,7 @@ use crate::job::pair::group::Relation;
 use crate::options::{RunOptions, Settings, Verb, resolve};
 use crate::reading::look;
 use crate::session::Session;
-use dupsift_algorithms::stage::plan::Plan;
+use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::TableReader;
 use dupsift_publish::TableWriter;

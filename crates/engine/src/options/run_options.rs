@@ -6,14 +6,16 @@ use std::time::Duration;
 use super::corpus::{AddedColumns, CorpusFiles};
 use super::cut::CutOptions;
 use super::machine;
+use super::purifier::purify_name;
 use super::value::{Given, Value};
 use crate::reading::sample::SampleSize;
-use dupsift_algorithms::stage::recipe::Recipe;
-use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::{Coding, Quoting, Separator, Taking, TextFiles};
-use dupsift_text::Field;
+use dupsift_pages::PurifyOptions;
+use dupsift_text::{Field, Pipeline};
 
 /// Holds all options for a run.
 #[derive(Clone)]
@@ -88,6 +90,8 @@ pub struct RunOptions {
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
+    /// How the text is extracted from pages, if the corpus contains pages.
+    pub purify: PurifyOptions,
     /// The output of an earlier run whose statistics, models and document count replace the values that would be computed from the corpus.
     pub stats: Option<PathBuf>,
     /// The index against which the corpus is matched and to which it is then added.
@@ -174,6 +178,13 @@ impl RunOptions {
         Taking { text_files, coding, follow_links: self.follow_links }
     }
 
+    /// Returns a hash of everything that signatures depend on, in hexadecimal. If the corpus contains pages, the hash also covers how
+    /// their text is extracted.
+    pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> String {
+        let purify = pages.then(|| purify_name(&self.purify));
+        format!("{:016x}", self.recipe.identity(pipeline, purify.as_deref()))
+    }
+
     /// Returns whether every document may appear in a table, not only the documents in pairs.
     pub fn names_all(&self) -> bool {
         self.corpus.annotate || self.cut.what.is_some()
@@ -216,6 +227,7 @@ impl RunOptions {
             other_columns: Vec::new(),
             list_columns: Vec::new(),
             recipe: Recipe::new(Vec::new()),
+            purify: PurifyOptions::default(),
             stats: None,
             index: None,
             reference: None,

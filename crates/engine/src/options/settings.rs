@@ -9,10 +9,10 @@ use std::path::Path;
 use super::spec::{OptionSpec, Verb};
 use super::value::{Given, Value};
 use super::{Keep, OPTIONS, RunOptions, options_of};
-use dupsift_algorithms::stage::entries::names_preset;
-use dupsift_algorithms::stage::recipe::{Chosen, Preset, Recipe, preset};
-use dupsift_algorithms::stage::remove_if::RemoveIf;
-use dupsift_algorithms::stage::threshold::with_threshold;
+use dupsift_algorithms::recipe::entries::names_preset;
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::threshold::with_threshold;
+use dupsift_algorithms::recipe::{Chosen, Preset, Recipe, preset};
 use dupsift_core::error::{Error, Result, did_you_mean};
 
 /// The pairs of mutually exclusive options, each with a description of what both options do.
@@ -316,7 +316,7 @@ mod tests {
             (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
         };
         // `all` holds all algorithms, including algorithms that presets use with different parameters.
-        let all = dupsift_algorithms::stage::entries::Entries::parse("all,balanced,strict,broad,fineweb")
+        let all = dupsift_algorithms::recipe::entries::Entries::parse("all,balanced,strict,broad,fineweb")
             .unwrap()
             .algorithms
             .len();

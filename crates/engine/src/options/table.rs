@@ -5,15 +5,16 @@
 //! algorithms. The help shows options in groups; see [`in_groups`].
 
 use super::help_groups::*;
+use super::purifier::{parse_purify, purify_name};
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
 use super::value::{Kind, Value};
 use super::words::{self, CHAIN, FORMATS, prefix};
 use super::{AddedColumns, CorpusFiles, Decide, Keep};
 use crate::reading::sample::SampleSize;
-use dupsift_algorithms::stage::entries::{EVERYTHING, Entries};
-use dupsift_algorithms::stage::judge::Judge;
-use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
-use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::entries::{EVERYTHING, Entries};
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::{DEFAULT_PRESET, Recipe, preset};
+use dupsift_algorithms::steps::judge::Judge;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::Result;
 use dupsift_input::{Quoting, Separator};
@@ -380,8 +381,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Method that extracts the text from pages: docview, readability or visible, with optional parameters :name=value,..., as in docview:other=skip")
         .default(is("readability"))
         .field(
-            |run, given| Ok(run.recipe.purify = parse_purify(given.text())?),
-            |run| Some(purify_name(&run.recipe.purify).into()),
+            |run, given| Ok(run.purify = parse_purify(given.text())?),
+            |run| Some(purify_name(&run.purify).into()),
         ),
     OptionSpec::new(OUTPUT, PURIFY, "columns", "LIST", Kind::Text(any),
         "Input columns to copy: all, none, or a comma-separated list")

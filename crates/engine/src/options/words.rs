@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::RunOptions;
 use super::value::Given;
-use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_algorithms::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 

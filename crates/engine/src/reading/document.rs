@@ -4,7 +4,7 @@ use super::cuts::Cuts;
 use crate::job::pair::classes::Classes;
 use crate::session::Session;
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::view;
+use dupsift_algorithms::steps::view;
 use dupsift_core::error::Result;
 use dupsift_input::Want;
 use dupsift_tables::{Cell, Documents, TextColumn};

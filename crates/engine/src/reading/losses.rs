@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rejected::RejectionsReport;
 use crate::session::Session;
-use dupsift_algorithms::stage::guard::{Fired, ReadCounts};
+use dupsift_algorithms::steps::guard::{Fired, ReadCounts};
 use dupsift_input::BadInput;
 
 /// The name of the corpus in the `input` column of `rejected/`.

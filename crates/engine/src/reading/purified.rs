@@ -12,8 +12,8 @@ use arrow::array::builder::StringViewBuilder;
 
 use super::purified_store::{Filling, Kept, Stored};
 use super::purify_report::{PurifyReport, add};
+use crate::options::purify_name;
 use crate::session::Session;
-use dupsift_algorithms::stage::recipe::purify_name;
 use dupsift_core::error::Result;
 use dupsift_core::guard::guarded;
 use dupsift_input::{InputFile, Want};
@@ -63,7 +63,7 @@ pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
 
 /// Adds the name of the purifier and the statistics on web archives to a report.
 pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
-    report.recipe = purify_name(&session.options.recipe.purify);
+    report.recipe = purify_name(&session.options.purify);
     for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
         archived.others.iter().for_each(|(name, &count)| add(&mut report.other_records, name, count));
         report.truncated += archived.truncated;
@@ -156,7 +156,7 @@ fn again(session: &Session<'_>, batch: Documents, stored: &Stored) -> Result<Doc
 
 /// Returns the reason for rejecting a page without a body.
 fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
-    let skips = session.options.recipe.purify.fallback == Fallback::Skip;
+    let skips = session.options.purify.fallback == Fallback::Skip;
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
 }
 

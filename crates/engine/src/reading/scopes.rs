@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::engine::checkpoints::Recorder;
 use crate::engine::threads::Engine;
-use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_algorithms::recipe::Recipe;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicCells;
 use dupsift_tables::Documents;

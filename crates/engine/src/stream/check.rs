@@ -11,8 +11,8 @@ use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use dupsift_algorithms::algorithm::{Corpus, SharedKey};
 use dupsift_algorithms::corpus::CorpusStats;
-use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::recipe::Recipe;
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_algorithms::steps::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_input::find_all;
 use dupsift_text::Pipeline;
@@ -49,7 +49,7 @@ pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
 pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
-    (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
+    (algorithms, options.run.identity(pipeline, pages))
 }
 
 /// Runs the checks that do not require open inputs, in addition to [`crate::job::check()`]. Checks the algorithm, the size of a new filter

@@ -204,7 +204,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
         batch_bytes: session.engine.budget.batch,
         ..Want::default()
     };
-    let purifier = Purifier::new(session.options.recipe.purify);
+    let purifier = Purifier::new(session.options.purify);
     let splits = session.source.splits(PIECE_BYTES);
     let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();
     let bar = session.engine.progress.stage("train", session.documents(), Unit::Documents);

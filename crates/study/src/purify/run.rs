@@ -215,7 +215,7 @@ fn write_tables(
     long_rows: &[u64],
     rejecter: &Rejecter,
 ) -> Result<Sums> {
-    let purifier = Purifier::new(options.run.recipe.purify);
+    let purifier = Purifier::new(options.run.purify);
     let schema = schema(own, &options.prefix);
     let splits = session.source.splits(PART_BYTES);
     let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::finished::Finished;
 use super::written_pairs::check_all_written;
-use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::job::write::decide::Deciding;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The pool is read sequentially and never held in memory; the pairs to judge are stored in a temporary file. The figures, and how they are
-//! estimated from a sample, are explained in [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
+//! estimated from a sample, are explained in [`dupsift_algorithms::steps::compare`] and [`dupsift_algorithms::steps::estimate`].
 
 use dupsift_engine::job::{GuardReport, Guarded};
 use std::sync::Arc;
@@ -23,9 +23,9 @@ use super::judged::{Texts, Verdicts, judge};
 use super::oracle::{self, Within};
 use super::page::{self, Page};
 use super::pool::{MOST_POOLED, Pooled};
-use dupsift_algorithms::stage::compare::{Sampling, Tally};
-use dupsift_algorithms::stage::entries::{Entry, finders, related};
-use dupsift_algorithms::stage::judge::Judge;
+use dupsift_algorithms::recipe::entries::{Entry, finders, related};
+use dupsift_algorithms::steps::compare::{Sampling, Tally};
+use dupsift_algorithms::steps::judge::Judge;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;

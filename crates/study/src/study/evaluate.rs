@@ -26,7 +26,7 @@ use super::truth::{Truth, is_next};
 use super::truth_files::TruthFiles;
 use super::truth_ids::resolve;
 use dupsift_algorithms::measure::Retrieval;
-use dupsift_algorithms::stage::guard::{ReadCounts, reading};
+use dupsift_algorithms::steps::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::doc_width;

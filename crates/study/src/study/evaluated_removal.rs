@@ -9,7 +9,7 @@ use super::finished::Finished;
 use super::texts::Texts;
 use super::truth::Truth;
 use dupsift_algorithms::measure::Retrieval;
-use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::steps::connect::Forest;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::job::pair::classes::Link;

@@ -16,11 +16,11 @@ use super::verdicts::{Groups, Said, algorithm};
 use super::windows;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::measure::{contained, write_contents};
-use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::explain::{Ended, Look, look};
-use dupsift_algorithms::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
-use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
-use dupsift_algorithms::stage::remove_if::{RemoveIf, Stays};
+use dupsift_algorithms::recipe::remove_if::{RemoveIf, Stays};
+use dupsift_algorithms::recipe::{Chosen, Recipe};
+use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::steps::explain::{Ended, Look, look};
+use dupsift_algorithms::steps::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
@@ -352,10 +352,7 @@ fn read_tables(
 fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     let mut notes = Vec::new();
     // The stored text of an HTML page is plain text.
-    let is_same = |pages: bool| {
-        let identity = session.options.recipe.identity(session.pipeline, pages);
-        finished.report.recipe.identity == format!("{identity:016x}")
-    };
+    let is_same = |pages: bool| finished.report.recipe.identity == session.options.identity(session.pipeline, pages);
     let is_known = is_same(session.has_pages()) || finished.report.stored_texts.is_some() && is_same(true);
     if !is_known {
         notes.push(format!(
@@ -388,7 +385,7 @@ fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [
     })
 }
 
-fn measures(likeness: dupsift_algorithms::stage::likeness::Likeness) -> ExplainedMeasures {
+fn measures(likeness: dupsift_algorithms::steps::likeness::Likeness) -> ExplainedMeasures {
     let overlap = |Overlap { jaccard, a_in_b, b_in_a }| ExplainedOverlap { jaccard, a_in_b, b_in_a };
     ExplainedMeasures {
         five_characters: overlap(likeness.five_characters),

@@ -1,7 +1,7 @@
 //! Shows the signature rows of two documents side by side.
 
 use super::explanation::{ExplainedKey, ExplainedRow};
-use dupsift_algorithms::stage::explain::Emitted;
+use dupsift_algorithms::steps::explain::Emitted;
 
 /// Aligns the rows of both documents. At each position, equal rows come first, side by side, and all other rows follow in order.
 pub fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {

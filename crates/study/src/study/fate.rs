@@ -1,7 +1,7 @@
 //! Determines whether one document in a pair may be removed in favor of the other document, considering only that pair.
 
 use super::explanation::{ExplainedAlgorithm, Verdict};
-use dupsift_algorithms::stage::remove_if::RemoveIf;
+use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_engine::options::Decide;
 
 /// Returns the reason why neither of two documents is removed in favor of the other, however much they have in common; `None` if removal is

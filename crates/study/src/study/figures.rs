@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::comparison_report::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use dupsift_algorithms::measure::Retrieval;
-use dupsift_algorithms::stage::compare::Tally;
-use dupsift_algorithms::stage::entries::Entry;
-use dupsift_algorithms::stage::estimate::{Number, Part};
+use dupsift_algorithms::recipe::entries::Entry;
+use dupsift_algorithms::steps::compare::Tally;
+use dupsift_algorithms::steps::estimate::{Number, Part};
 use dupsift_engine::job::run_report::AlgorithmReport;
 
 /// The maximum number of reported combinations of one size.

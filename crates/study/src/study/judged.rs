@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::found::FoundList;
 use dupsift_algorithms::measure::Undecided;
-use dupsift_algorithms::stage::judge::Judge;
+use dupsift_algorithms::steps::judge::Judge;
 use dupsift_core::error::Result;
 use dupsift_core::hash::{combine, hash64};
 use dupsift_engine::engine::evidence::{Evidence, Taking};

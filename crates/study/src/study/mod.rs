@@ -58,5 +58,5 @@ pub use review::{
 pub use truth_files::{LABELS, Label, TruthFiles};
 
 /// The judge of `compare`, for callers that parse its name.
-pub use dupsift_algorithms::stage::entries::{Entries, Entry};
-pub use dupsift_algorithms::stage::judge::Judge;
+pub use dupsift_algorithms::recipe::entries::{Entries, Entry};
+pub use dupsift_algorithms::steps::judge::Judge;

@@ -3,7 +3,7 @@
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
-use dupsift_algorithms::stage::explain::Classification;
+use dupsift_algorithms::steps::explain::Classification;
 use dupsift_core::number::counted;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
@@ -186,7 +186,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
 mod tests {
     use super::*;
     use dupsift_algorithms::measure::{Surplus, TitleWords};
-    use dupsift_algorithms::stage::explain::{MissingWord, SurplusWord};
+    use dupsift_algorithms::steps::explain::{MissingWord, SurplusWord};
 
     #[test]
     fn every_reason_has_a_sentence_with_its_figures() {

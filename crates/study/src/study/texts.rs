@@ -11,7 +11,7 @@
 //! ```
 
 use super::finished::Finished;
-use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::steps::connect::Forest;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::session::Session;

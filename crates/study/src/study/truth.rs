@@ -13,7 +13,7 @@ use std::iter::Peekable;
 use super::evaluation_report::TruthReport;
 use super::texts::Texts;
 use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved, UNDECIDED};
-use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::steps::connect::Forest;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_core::row::doc_width;

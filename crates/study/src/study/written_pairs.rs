@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use super::finished::Finished;
 use dupsift_algorithms::measure::{Contained, Part};
-use dupsift_algorithms::stage::connect::Forest;
-use dupsift_algorithms::stage::survive::Relation;
+use dupsift_algorithms::steps::connect::Forest;
+use dupsift_algorithms::steps::survive::Relation;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted_as;
 use dupsift_core::row::Slots;

@@ -33,7 +33,7 @@ pub struct SignatureScheme {
     /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
     /// Whether the distance of a candidate ranks it. If so, the check verifies only the nearest candidates of each document
-    /// ([`nearest`](crate::stage::nearest)).
+    /// ([`nearest`](crate::steps::nearest)).
     pub ranked: bool,
     /// The number of signature bits that determine the probability of a chance collision. This number is written to run.json. `None` if
     /// pairs are compared.

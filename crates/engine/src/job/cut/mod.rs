@@ -32,7 +32,7 @@ use crate::job::saved::SavedState;
 use crate::options::RunOptions;
 use crate::reading::ids::Ids;
 use crate::session::Session;
-use dupsift_algorithms::stage::passes::{Pass, Size};
+use dupsift_algorithms::steps::passes::{Pass, Size};
 use dupsift_core::error::Result;
 use dupsift_core::number::counted_as;
 use dupsift_passages::{Cut, Rule};

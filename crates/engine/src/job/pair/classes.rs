@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter};
 use crate::engine::numbers::Numbers;
 use crate::session::Session;
-use dupsift_algorithms::stage::copies::{Copies, class};
+use dupsift_algorithms::steps::copies::{Copies, class};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout};
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};

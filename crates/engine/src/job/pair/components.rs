@@ -1,7 +1,7 @@
 //! Computes clusters from the pairs on which removal is based. Each document is in exactly one cluster, possibly alone.
 
 use crate::engine::numbers::Numbers;
-use dupsift_algorithms::stage::connect::Forest;
+use dupsift_algorithms::steps::connect::Forest;
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 use std::path::Path;

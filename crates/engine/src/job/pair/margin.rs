@@ -6,7 +6,7 @@ use super::pair_list::PairList;
 use crate::engine::numbers::Numbers;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Margin;
-use dupsift_algorithms::stage::margin::{Whole, best, comes_within};
+use dupsift_algorithms::steps::margin::{Whole, best, comes_within};
 use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};

@@ -2,7 +2,7 @@
 
 use super::pair_list::PairList;
 use crate::engine::threads::Engine;
-use dupsift_algorithms::stage::nearest::{farthest, is_verified, nearness};
+use dupsift_algorithms::steps::nearest::{farthest, is_verified, nearness};
 use dupsift_core::error::Result;
 use dupsift_core::row::NEAREST_CANDIDATES;
 use dupsift_spill::shuffle::AtomicCells;

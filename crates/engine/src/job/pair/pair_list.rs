@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter};
 use crate::engine::threads::Engine;
-use dupsift_algorithms::stage::merge::merge;
+use dupsift_algorithms::steps::merge::merge;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, PairLayout};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Sorted};

@@ -4,7 +4,7 @@
 use crate::job::pair::classes::{Classes, Link};
 use crate::reading::document::View;
 use crate::session::Session;
-use dupsift_algorithms::stage::copies;
+use dupsift_algorithms::steps::copies;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_tables::Cell;

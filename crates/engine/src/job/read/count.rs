@@ -12,7 +12,7 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::{FeatureKind, Stats};
 use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
 use dupsift_algorithms::corpus::{encode_count, snapshot};
-use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
+use dupsift_algorithms::steps::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
 use dupsift_core::error::Result;
 use dupsift_core::hash::hash64;
 use dupsift_spill::shuffle::{Order, Shuffle, Sorted, Spec, Writer};

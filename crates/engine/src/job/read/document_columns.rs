@@ -35,7 +35,7 @@ pub struct DocumentColumns {
     pub keep: KeepOrder,
     /// The scopes (see `--scope`).
     pub scopes: Option<Noted>,
-    /// The [`shape`](dupsift_algorithms::stage::parts::shape) of each document.
+    /// The [`shape`](dupsift_algorithms::steps::parts::shape) of each document.
     pub shapes: AtomicCells<u64>,
     /// The first lines of all documents, if an algorithm needs them.
     pub headings: Option<Headings>,

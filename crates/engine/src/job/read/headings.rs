@@ -5,7 +5,7 @@ use crate::job::pair::classes::Classes;
 use crate::job::pair::links::Earlier;
 use crate::session::Session;
 use dupsift_algorithms::measure::FirstLine;
-use dupsift_algorithms::stage::{headings, note};
+use dupsift_algorithms::steps::{headings, note};
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
 use dupsift_spill::shuffle::run::Run;

@@ -12,7 +12,7 @@ use crate::job::saved::SavedState;
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::{Corpus, Learner, Notes};
-use dupsift_algorithms::stage::learn;
+use dupsift_algorithms::steps::learn;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 use dupsift_tables::Cell;

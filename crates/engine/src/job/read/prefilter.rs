@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::job::pair::classes::Classes;
 use crate::reading::document::View;
 use crate::session::Session;
-use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::prefilter::Prefilter;
-use dupsift_algorithms::stage::sign::sign;
+use dupsift_algorithms::steps::bound::Bound;
+use dupsift_algorithms::steps::prefilter::Prefilter;
+use dupsift_algorithms::steps::sign::sign;
 use dupsift_core::error::Result;
 use dupsift_tables::Cell;
 

@@ -26,11 +26,12 @@ use std::path::PathBuf;
 use crate::engine::checkpoints::Key;
 use crate::job::read_back::Frozen;
 use crate::options::RunOptions;
+use crate::options::purify_name;
 use crate::options::record;
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::algorithm::kit::verify::VERIFY;
-use dupsift_algorithms::stage::plan::{Plan, Signs};
-use dupsift_algorithms::stage::recipe::{Chosen, purify_name};
+use dupsift_algorithms::recipe::Chosen;
+use dupsift_algorithms::steps::plan::{Plan, Signs};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_input::InputFile;
@@ -163,7 +164,7 @@ impl Keys {
             corpus.push_str(&format!("{name} {value}\n"));
         }
         if source.has_pages() {
-            corpus.push_str(&purify_name(&recipe.purify));
+            corpus.push_str(&purify_name(&options.purify));
         }
         if let Some(matched) = matched {
             corpus.push_str(&format!("{matched} {} {}\n", options.max_candidates, options.remove_chains));

@@ -13,7 +13,7 @@ use crate::job::read::saved_inputs;
 use crate::job::read_back::Frozen;
 use crate::options::RunOptions;
 use crate::session::Session;
-use dupsift_algorithms::stage::plan::Plan;
+use dupsift_algorithms::steps::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_input::Source;

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::engine::threads::Engine;
 use dupsift_algorithms::measure::Contained;
-use dupsift_algorithms::stage::choose::nearest;
-use dupsift_algorithms::stage::survive::{Finder, Lists, MOST_LISTED, Relation, Settled};
+use dupsift_algorithms::steps::choose::nearest;
+use dupsift_algorithms::steps::survive::{Finder, Lists, MOST_LISTED, Relation, Settled};
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 

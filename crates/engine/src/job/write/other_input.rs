@@ -7,7 +7,7 @@ use crate::reading::inputs::Inputs;
 use crate::reading::losses::{BadInputReport, OtherInput, OtherInputReport, read_counts};
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
-use dupsift_algorithms::stage::guard;
+use dupsift_algorithms::steps::guard;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_there;
 use dupsift_publish::REJECTED;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::shown::{ComparedText, Shown, read_numbers};
 use dupsift_algorithms::measure::{Contained, contained, has_number};
-use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
+use dupsift_algorithms::recipe::remove_if::{Bounds, Stays};
 use dupsift_core::error::Result;
 
 /// The maximum number of numbers to list for each document in a pair.

@@ -32,7 +32,7 @@ use super::comparison_report::ComparisonReport;
 use super::finished::Finished;
 use super::pool::{Agreement, MOST_POOLED, Pool};
 use crossing::{Files, Group};
-use dupsift_algorithms::stage::remove_if::{Bounds, RemoveIf};
+use dupsift_algorithms::recipe::remove_if::{Bounds, RemoveIf};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::guards::previous_run;

@@ -1,8 +1,8 @@
 //! Finds the preset of a run, and the option for a different threshold.
 
-use dupsift_algorithms::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
-use dupsift_algorithms::stage::recipe::Recipe;
-use dupsift_algorithms::stage::threshold::with_threshold;
+use dupsift_algorithms::recipe::Recipe;
+use dupsift_algorithms::recipe::threshold::with_threshold;
+use dupsift_algorithms::recipe::{DEFAULT_PRESET, PRESETS, Preset};
 use dupsift_engine::job::run_report::RunReport;
 
 /// An example of a threshold that is above the thresholds of all presets.

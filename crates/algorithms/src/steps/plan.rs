@@ -9,9 +9,9 @@
 //! second pass    if words are not enough, they sign from the texts
 //! ```
 
-use super::recipe::Recipe;
 use crate::algorithm::{Corpus, Stats};
 use crate::corpus::CorpusStats;
+use crate::recipe::Recipe;
 use dupsift_core::error::Result;
 
 /// Defines when an algorithm signs.

@@ -1,4 +1,4 @@
-//! The stages of a run, in order: pure functions over rows that open no files and start no threads.
+//! The steps of a run: pure functions over rows that open no files and start no threads.
 
 pub mod alone;
 pub mod bound;
@@ -9,7 +9,6 @@ pub mod compare;
 pub mod connect;
 pub mod copies;
 pub mod count;
-pub mod entries;
 pub mod estimate;
 pub mod expand;
 pub mod explain;
@@ -29,14 +28,9 @@ pub mod parts;
 pub mod passes;
 pub mod plan;
 pub mod prefilter;
-pub mod preset;
-pub mod purifier;
-pub mod recipe;
-pub mod remove_if;
 pub mod shared_windows;
 pub mod sign;
 pub mod survive;
-pub mod threshold;
 pub mod verify;
 pub mod versions;
 pub mod view;

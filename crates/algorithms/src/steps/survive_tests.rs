@@ -1,7 +1,7 @@
 //! Compares the survivor rule with its definition, and tests its limits.
 
 use super::*;
-use crate::stage::choose::best;
+use crate::steps::choose::best;
 use std::collections::BTreeSet;
 
 /// Holds a relation as its definition describes it: class labels (documents with the same label are equal) and linked classes.

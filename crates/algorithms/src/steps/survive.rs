@@ -13,8 +13,8 @@
 //! are therefore searched, and the remaining algorithms only check the documents that were found. With `--decide all`, a class of a hundred
 //! thousand documents that are all kept costs nothing if another algorithm distinguishes them.
 
-use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use crate::measure::Contained;
+use crate::recipe::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use dupsift_core::row::{Docs, Slots};
 
 /// The maximum number of documents found for one document; further documents are skipped and counted.

@@ -4,7 +4,7 @@
 //! minhash, 0.8 -> minhash:threshold=0.8;  exact,shingles:unit=char, 0.9 -> exact,shingles:unit=char,threshold=0.9
 //! ```
 
-use super::recipe::{Named, split_list};
+use super::{Named, split_list};
 use crate::algorithm::params::THRESHOLDS;
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
@@ -99,7 +99,7 @@ fn typed(named: &[Named]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::recipe::Recipe;
+    use crate::recipe::Recipe;
 
     fn fail(list: Option<&str>) -> String {
         with_threshold(list, 0.8).unwrap_err().to_string()

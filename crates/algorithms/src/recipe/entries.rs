@@ -10,7 +10,7 @@
 //! ```
 
 use super::preset::{PRESETS, Preset, preset};
-use super::recipe::{Chosen, Named, Recipe, split_list};
+use super::{Chosen, Named, Recipe, split_list};
 use dupsift_core::error::{Error, Result};
 
 /// Describes an algorithm or a preset that is compared.

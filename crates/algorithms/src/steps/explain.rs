@@ -353,7 +353,7 @@ mod tests {
     use super::*;
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
-    use crate::stage::recipe::{Chosen, Recipe};
+    use crate::recipe::{Chosen, Recipe};
     use dupsift_text::{Pipeline, TextOptions};
 
     fn look_at(algorithm: &str, a: &str, b: &str) -> Look {

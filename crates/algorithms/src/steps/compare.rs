@@ -202,7 +202,7 @@ fn choose(n: usize, of: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::estimate::Number;
+    use crate::steps::estimate::Number;
     use dupsift_core::hash::splitmix64;
     use std::collections::BTreeSet;
 

@@ -3,16 +3,20 @@
 //! A recipe is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed,
 //! so that a run can record its recipe.
 
+pub mod entries;
+mod preset;
+pub mod remove_if;
+pub mod threshold;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::bound::Bound;
 use crate::algorithm::{
     ALGORITHMS, Algorithm, Corpus, FeatureKind, Learner, Params, RELATE, Reads, Stats, by_name, specs,
 };
+use crate::steps::bound::Bound;
 use dupsift_core::error::{Error, Result, did_you_mean, nearest};
 use dupsift_core::hash::hash64;
-use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, Pipeline, TextOptions};
 
 /// The maximum length of a label. With a prefix and a suffix, a label forms the name of a folder or file, and such a name can have at most
@@ -66,21 +70,12 @@ pub struct Recipe {
     /// The column of `scope=across:COLUMN`: only documents with different values are compared. If this is `None`, all documents are
     /// compared. Signatures do not depend on this column.
     pub across: Option<String>,
-    /// The options for extracting text from pages, if the corpus contains pages.
-    pub purify: PurifyOptions,
 }
 
 impl Recipe {
     /// Returns the recipe that runs these algorithms with default options.
     pub fn new(algorithms: Vec<Chosen>) -> Recipe {
-        Recipe {
-            algorithms,
-            text: TextOptions::default(),
-            count_copies: false,
-            within: None,
-            across: None,
-            purify: PurifyOptions::default(),
-        }
+        Recipe { algorithms, text: TextOptions::default(), count_copies: false, within: None, across: None }
     }
 
     /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all algorithms that are not
@@ -211,10 +206,10 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus contains pages, the hash also covers the
-    /// options for extracting text from pages.
-    pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
-        let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
+    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus contains pages, the hash also covers
+    /// `purify`, the name of the options for extracting text from pages.
+    pub fn identity(&self, pipeline: &Pipeline, purify: Option<&str>) -> u64 {
+        let purify = purify.map_or(String::new(), |name| format!("\n{name}"));
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())
     }
 }
@@ -237,8 +232,7 @@ impl fmt::Display for Chosen {
     }
 }
 
-pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
-pub use super::purifier::{parse_purify, purify_name};
+pub use self::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 
 /// Holds one name from a list, with its values.
 pub(super) type Named = (String, Vec<(String, String)>);

@@ -5,42 +5,16 @@
 //! docview:max_depth=100  ->  docview:max_bytes=8388608,max_depth=100,max_elements=500000,max_links=10000,other=visible
 //! ```
 
-use crate::algorithm::{Kind, ParamSpec, Params};
+use dupsift_algorithms::algorithm::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_pages::{Fallback, Method, PurifyOptions};
 
-/// Describes a named method for finding the main text of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct PurifyMethod {
-    /// The name of the method.
-    pub name: &'static str,
-    /// The method.
-    pub method: Method,
-    /// A phrase that describes the extracted content.
-    pub summary: &'static str,
-}
-
-/// Every method.
-pub const PURIFY_METHODS: &[PurifyMethod] = &[
-    PurifyMethod {
-        name: "docview",
-        method: Method::Docview,
-        summary: "blocks of running text, with few links and some sentences",
-    },
-    PurifyMethod {
-        name: "readability",
-        method: Method::Readability,
-        summary: "the part of the page that Mozilla's Readability scores highest",
-    },
-    PurifyMethod {
-        name: "visible",
-        method: Method::Visible,
-        summary: "all visible text, including the template, for comparisons",
-    },
-];
+/// Every method for finding the main text of a page, with its name.
+const METHODS: [(&str, Method); 3] =
+    [("docview", Method::Docview), ("readability", Method::Readability), ("visible", Method::Visible)];
 
 /// The parameters of every method, in the order in which the help lists them.
-pub const PURIFY_PARAMS: &[ParamSpec] = &[
+const PURIFY_PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "other",
         kind: Kind::Choice(&["visible", "skip"]),
@@ -77,11 +51,11 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
 ///
 /// # Errors
 /// Returns an error for unknown methods and parameters, values out of range, or a parameter given twice.
-pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
+pub(super) fn parse_purify(typed: &str) -> Result<PurifyOptions> {
     let (name, values) = typed.trim().split_once(':').unwrap_or((typed.trim(), ""));
     let name = name.trim();
-    let Some(known) = PURIFY_METHODS.iter().find(|known| known.name == name) else {
-        let names = PURIFY_METHODS.iter().map(|known| known.name);
+    let Some(&(_, method)) = METHODS.iter().find(|(known, _)| *known == name) else {
+        let names = METHODS.iter().map(|(known, _)| *known);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
         return Err(Error::wrong("purify", format_args!("there is no method {name:?}{hint}; available: {names}")));
@@ -98,7 +72,7 @@ pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
     }
     let params = Params::check(&format!("`purify={name}`"), PURIFY_PARAMS, &pairs)?;
     Ok(PurifyOptions {
-        method: known.method,
+        method: method,
         fallback: if params.word("other") == "skip" { Fallback::Skip } else { Fallback::Visible },
         max_bytes: params.count("max_bytes"),
         max_elements: params.count("max_elements"),
@@ -110,7 +84,7 @@ pub fn parse_purify(typed: &str) -> Result<PurifyOptions> {
 /// Returns the options as you would type them, with the name of every parameter; [`parse_purify`] parses the result.
 pub fn purify_name(options: &PurifyOptions) -> String {
     let PurifyOptions { method, fallback, max_bytes, max_elements, max_depth, max_links } = options;
-    let name = PURIFY_METHODS.iter().find(|known| known.method == *method).map_or("", |known| known.name);
+    let name = METHODS.iter().find(|(_, known)| known == method).map_or("", |(name, _)| name);
     let other = match fallback {
         Fallback::Visible => "visible",
         Fallback::Skip => "skip",
@@ -130,8 +104,8 @@ mod tests {
             parse_purify("docview").unwrap(),
             PurifyOptions { method: Method::Docview, ..PurifyOptions::default() }
         );
-        for known in PURIFY_METHODS {
-            assert_eq!(parse_purify(known.name).unwrap().method, known.method);
+        for (name, method) in METHODS {
+            assert_eq!(parse_purify(name).unwrap().method, method);
         }
         let options = parse_purify(" readability: other=skip , max_links=5 ").unwrap();
         let expected = PurifyOptions {

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
-    use crate::stage::recipe::Recipe;
+    use crate::recipe::Recipe;
 
     #[test]
     fn rows_that_meet_pass_and_single_ones_do_not() {

@@ -67,7 +67,7 @@ pub fn preset(name: &str) -> Result<&'static Preset> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::recipe::Recipe;
+    use crate::recipe::Recipe;
 
     #[test]
     fn every_preset_is_a_recipe() {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
 use super::survive::{Partner, Removal};
 use crate::measure::Contained;
+use crate::recipe::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
 
 /// Chooses the best partner for a document whose removal requires only a pair. `better(a, b)` returns whether a precedes b in the order of
 /// preference.

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use super::judge::Judge;
-use super::recipe::Recipe;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
+use crate::recipe::Recipe;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::{Pipeline, TextOptions};

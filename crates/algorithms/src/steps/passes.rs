@@ -4,7 +4,7 @@
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
-use super::recipe::Recipe;
+use crate::recipe::Recipe;
 use dupsift_core::row::RowLayout;
 
 /// The number of bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.

@@ -74,7 +74,7 @@ pub fn sum(rows: &[u8], least: u64) -> Option<(u64, u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage::recipe::Recipe;
+    use crate::recipe::Recipe;
     use dupsift_core::hash::hash64;
     use dupsift_text::{Pipeline, TextOptions};
     use std::collections::BTreeMap;
