@@ -126,7 +126,8 @@ class Rule:
             relation = "contained" if contained and smaller < MOST_OF_BOTH else "version"
             gap = cosine - next_best + HAIR
             alone = gap >= self.bound["gap"]
-            if contained and not tells[0 if shares[0] >= shares[1] else 1]:
+            # Of two texts that are equally well contained, both count.
+            if contained and not any(tells[side] for side in (0, 1) if shares[side] == larger):
                 answers.add((relation, "contained"))
             elif alone and not any(tells):
                 answers.add((relation, "unique"))
@@ -136,8 +137,8 @@ class Rule:
                 answers.add(("template", "one word differs"))
             else:
                 answers.add(("template", "not near enough" if next_best <= single(self.bound["threshold"]) + HAIR else "others as near"))
-        inner, outer = (a, b) if shares[0] >= shares[1] else (b, a)
-        if larger < self.bound["crowd"] and self.is_crowded(inner, outer, cosine):
+        sides = [side for side, share in zip([(a, b), (b, a)], shares) if share == larger]
+        if larger < self.bound["crowd"] and any(self.is_crowded(*side, cosine) for side in sides):
             return {answer if answer[0] == "template" else ("template", "many as near") for answer in answers}
         return answers
 

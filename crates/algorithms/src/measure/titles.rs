@@ -76,7 +76,7 @@ impl Versions {
         let (inner, nearest) = (both.inner(), nearer >= 0.0);
         let differs = |side: usize| {
             let title = titles[side];
-            let is_name = side == inner && title.words <= NAME;
+            let is_name = inner[side] && title.words <= NAME;
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
@@ -86,7 +86,7 @@ impl Versions {
         }
         match related.relation {
             RelationKind::Template => false,
-            RelationKind::Contained => differs(inner),
+            RelationKind::Contained => (0..2).any(|side| inner[side] && differs(side)),
             RelationKind::Version => differs(0) || differs(1),
         }
     }

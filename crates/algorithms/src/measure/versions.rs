@@ -11,7 +11,7 @@
 //!    lines are equal.
 //! 3. The texts of a pair that passes conditions 1 and 2 are versions of each other if one text is contained in the other: at least the
 //!    fraction `contained` of its 3-grams is in the other text. In this case, condition 2 applies only to the better contained text,
-//!    because the other text may add anything.
+//!    because the other text may add anything. If both are equally well contained, it applies to both.
 //! 4. The texts are also versions if the pair is isolated: its cosine exceeds the next best cosine of either document outside the near
 //!    group by `gap`. The near group consists of the two documents and all documents with a cosine of at least `near` to either of them.
 //! 5. The texts are also versions if they have the same title and no document outside the near group is more similar. In all other pairs,
@@ -114,10 +114,11 @@ impl Both {
         self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
     }
 
-    /// Returns which text is better contained in the other text: 0 for the first, 1 for the second, or 0 if both are equally contained.
-    pub fn inner(&self) -> usize {
+    /// Returns whether each text is at least as well contained in the other text as the other text is in it. Both are if the shares are
+    /// equal, so the result does not depend on which document comes first.
+    pub fn inner(&self) -> [bool; 2] {
         let [a, b] = self.shares();
-        usize::from(a < b)
+        [a >= b, b >= a]
     }
 }
 
@@ -147,8 +148,9 @@ impl Versions {
     /// Applies all six conditions.
     pub fn relate(&self, both: &Both) -> Related {
         let related = self.relate_two(both);
-        let inner = both.inner();
-        if related.relation != RelationKind::Template && both.crowded[inner] && both.shares()[inner] < self.crowd {
+        let (inner, shares) = (both.inner(), both.shares());
+        let is_too_little = |side: usize| inner[side] && both.crowded[side] && shares[side] < self.crowd;
+        if related.relation != RelationKind::Template && (is_too_little(0) || is_too_little(1)) {
             return Related { relation: RelationKind::Template, why: Why::Crowd, ..related };
         }
         related
@@ -164,10 +166,11 @@ impl Versions {
         }
         let tells = both.surplus.map(|surplus| !both.lines.same && self.tells_apart(surplus));
         let inner = both.inner();
+        let inner_told_apart = (0..2).any(|side| inner[side] && tells[side]);
         let contained = larger >= self.contained;
         let relation =
             if contained && smaller < MOST_OF_BOTH { RelationKind::Contained } else { RelationKind::Version };
-        if contained && !tells[inner] {
+        if contained && !inner_told_apart {
             return outcome(relation, Why::Contained);
         }
         let gap = both.cosine - both.next_best + HAIR;
@@ -269,6 +272,20 @@ mod tests {
         assert_eq!(of(880, 1000, 1100, [light, light]), (RelationKind::Version, Why::Contained));
         assert_eq!(of(880, 1000, 2000, [heavy, light]), (RelationKind::Template, Why::Word));
         assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Template, Why::Near));
+    }
+
+    /// One word of two versions was replaced, so both have the same share in common. Which of them comes first does not matter.
+    #[test]
+    fn swapping_two_documents_changes_nothing() {
+        let heavy = Surplus { share: 0.3, word: 7, words: 1000 };
+        let light = Surplus { share: 0.001, word: 7, words: 1000 };
+        let equal = Both { contained: [contained((900, 1000), (0, 0)); 2], ..both() };
+        for surplus in [[light, heavy], [heavy, light]] {
+            assert_eq!(outcome(Both { surplus, ..equal }), (RelationKind::Template, Why::Word));
+        }
+        for crowded in [[true, false], [false, true]] {
+            assert_eq!(outcome(Both { crowded, ..equal }), (RelationKind::Template, Why::Crowd));
+        }
     }
 
     /// Documents with different answers after the same long prompt share nine tenths of their text.

@@ -156,9 +156,11 @@ fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
 }
 
 fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
-    // If one text is contained in the other, the rule considers only the contained text.
+    // If one text is contained in the other, the rule considers only the contained text, unless both are equally well contained.
     let (inner, _, larger) = better_contained(contained);
-    word(words, (larger >= rule.contained).then_some(inner))
+    let [a, b] = contained;
+    let is_tie = a.common_grams * b.grams == b.common_grams * a.grams;
+    word(words, (larger >= rule.contained && !is_tie).then_some(inner))
 }
 
 /// Returns the clause about the word that distinguishes the two texts: the word of the text `only` if it is given,
