@@ -18,8 +18,8 @@ const FORMATS: &[&dyn Format] = &[
     &crate::lines::format_separated::TABS,
     &crate::arrow::format::Arrow,
     &crate::archive::format::WebArchive,
-    &crate::lines::format_whole::TextFile,
-    &crate::lines::format_whole::PageFile,
+    &crate::lines::format_whole::TEXTS,
+    &crate::lines::format_whole::PAGES,
 ];
 
 /// Selects how text files and HTML files are read.
@@ -38,11 +38,11 @@ pub enum TextFiles {
 pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
-    let ends = |format: &&dyn Format| format.endings().iter().any(|ending| stem.ends_with(ending));
+    let ends = |format: &&dyn Format| format.facts().endings.iter().any(|ending| stem.ends_with(ending));
     let lines = (text_files == TextFiles::Lines).then_some(TEXT_LINES);
     let format = lines.into_iter().chain(FORMATS.iter().copied()).find(ends)?;
-    let is_asked = text_files == TextFiles::Whole || !format.is_whole();
-    let taken = (packing == Packing::Plain || format.is_packed()) && is_asked;
+    let is_asked = text_files == TextFiles::Whole || !format.facts().is_whole;
+    let taken = (packing == Packing::Plain || format.facts().is_packed) && is_asked;
     taken.then_some((format, packing))
 }
 
@@ -50,24 +50,24 @@ pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Pa
 /// file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    format.shared_endings().iter().any(|ending| name.ends_with(ending))
+    format.facts().shared_endings.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Returns the supported file extensions for messages, such as `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
 pub fn endings() -> String {
     let said = |format: &dyn Format| {
-        let (usual, others) = format.endings().split_first()?;
-        let packed = Packing::endings().filter(|_| format.is_packed()).map(|packing| format!("{usual}{packing}"));
+        let (usual, others) = format.facts().endings.split_first()?;
+        let packed = Packing::endings().filter(|_| format.facts().is_packed).map(|packing| format!("{usual}{packing}"));
         let all = std::iter::once((*usual).to_owned()).chain(packed).collect::<Vec<_>>().join(", ");
         Some(if others.is_empty() { all } else { format!("{all} (or {} for {usual})", others.join(", ")) })
     };
-    FORMATS.iter().copied().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
+    FORMATS.iter().copied().filter(|format| !format.facts().is_whole).filter_map(said).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns whether at least one of these file extensions belongs to a format with one document per file.
 pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
     endings.any(|ending| {
-        of(Path::new(&format!("a{ending}")), TextFiles::Whole).is_some_and(|(format, _)| format.is_whole())
+        of(Path::new(&format!("a{ending}")), TextFiles::Whole).is_some_and(|(format, _)| format.facts().is_whole)
     })
 }
 
@@ -78,7 +78,8 @@ mod tests {
     #[test]
     fn endings_tell_formats_and_no_two_formats_share_one() {
         let named = |name: &str| {
-            of(Path::new(name), TextFiles::Whole).map(|(format, packing)| format.name().to_owned() + &packing.said())
+            of(Path::new(name), TextFiles::Whole)
+                .map(|(format, packing)| format.facts().name.to_owned() + &packing.said())
         };
         for (name, expected) in [
             ("a.Parquet", Some("Parquet")),
@@ -101,7 +102,7 @@ mod tests {
         ] {
             assert_eq!(named(name).as_deref(), expected, "{name}");
         }
-        let mut all: Vec<&str> = FORMATS.iter().flat_map(|format| format.endings()).copied().collect();
+        let mut all: Vec<&str> = FORMATS.iter().flat_map(|format| format.facts().endings).copied().collect();
         all.sort_unstable();
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
         assert!(all.iter().all(|ending| ending.starts_with('.') && *ending == ending.to_lowercase()));
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn files_that_are_one_document_are_read_where_that_is_asked_for() {
-        let named = |name: &str, files| of(Path::new(name), files).map(|(format, _)| format.name());
+        let named = |name: &str, files| of(Path::new(name), files).map(|(format, _)| format.facts().name);
         assert!(["a.txt", "a.html.gz"].iter().all(|name| named(name, TextFiles::Skipped).is_none()));
         assert_eq!(named("a.TXT.gz", TextFiles::Lines), Some("lines of text"));
         assert!(["a.md", "a.html"].iter().all(|name| named(name, TextFiles::Lines).is_none()));

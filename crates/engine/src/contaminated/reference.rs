@@ -92,7 +92,7 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let inputs = interruptible(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
         // If none of the file formats has named columns, each document is an item, and no column is required.
-        let names_columns = found.files.iter().any(|file| file.format.names_columns());
+        let names_columns = found.files.iter().any(|file| file.format.facts().names_columns);
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })
     })?;
     Ok(Against { options: run, inputs })

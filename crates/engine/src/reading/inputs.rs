@@ -161,9 +161,9 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Usage`] with the available columns if a column does not exist.
 pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
-    let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
+    let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.facts().names_columns));
     // In columnar files, these columns and their types are checked when the footers are read.
-    let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
+    let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.facts().is_columnar));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
     match check_asked(found, &asked, options.threads) {
         // No file has a column with this name, so the name is interpreted as a list of columns, each of which has to exist.

@@ -183,7 +183,7 @@ pub fn each_page(
     // A web archive may have responses without a body, which are skipped because of their kind.
     let may_be_empty = !batch.is_empty() && {
         let format = session.source.locate(batch.doc(0)).0.format;
-        !format.names_columns() && !format.is_whole()
+        !format.facts().names_columns && !format.facts().is_whole
     };
     let empty = Rejection::from(RejectReason::EmptyText);
     for row in 0..batch.len() {

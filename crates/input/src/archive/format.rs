@@ -3,10 +3,12 @@
 use crate::archive::warc;
 use crate::archive::warc::COLUMNS;
 use crate::compressed::coding::Coding;
-use crate::compressed::repacking::Repacking;
-use crate::format::schema::{Columns, KnownColumns, Shown};
-use crate::format::{Format, Opened, Reading, Unusable};
-use arrow::datatypes::DataType;
+use crate::format::Format;
+use crate::format::copies::Copies;
+use crate::format::facts::Facts;
+use crate::format::open::{Opened, Opening, Unusable};
+use crate::format::read::Reading;
+use crate::format::schema::{KnownColumns, Look};
 use dupsift_core::error::Result;
 use dupsift_tables::Documents;
 use dupsift_tables::IdKind;
@@ -15,33 +17,21 @@ use std::fs::File;
 #[derive(Debug)]
 pub(crate) struct WebArchive;
 
+static FACTS: Facts =
+    Facts { is_packed: true, has_pages: true, names_columns: false, ..Facts::new("a web archive", &[".warc", ".wet"]) };
+
 impl Format for WebArchive {
-    fn name(&self) -> &'static str {
-        "a web archive"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        &[".warc", ".wet"]
+    fn columns(&self, _: File, _: Coding, _: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(KnownColumns::untyped(COLUMNS)))
     }
 
-    fn is_packed(&self) -> bool {
-        true
-    }
-
-    fn has_pages(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        columns: &Columns,
-        _: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
-        let scan = warc::scan(file, coding).map_err(|error| {
-            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
-        })?;
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
+        let Opening { coding, columns, .. } = opening;
+        let scan = warc::scan(file, coding).map_err(|error| Unusable::unreadable(&FACTS, coding, error))?;
         let others = columns.others.iter().filter(|name| COLUMNS.contains(&name.as_str())).cloned().collect();
         let (pieces, longest, notes, archived) = (scan.pieces, scan.longest, scan.notes, Some(scan.archived));
         Ok(Opened { id: Some(IdKind::Text), others, pieces, longest, notes, archived, ..Opened::default() })
@@ -51,16 +41,9 @@ impl Format for WebArchive {
         warc::read(file, reading, each)
     }
 
-    fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("records cannot be removed from web archives; convert the pages to Parquet first (dupsift purify), or use the removed/ table"
-            .to_owned())
-    }
-
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        Ok(Some(COLUMNS.map(Shown::named).to_vec().into()))
-    }
-
-    fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
-        COLUMNS.map(|name| (name.to_owned(), Some(DataType::Utf8View))).to_vec()
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Err(
+            "records cannot be removed from web archives; convert the pages to Parquet first (dupsift purify), or use the removed/ table",
+        )
     }
 }

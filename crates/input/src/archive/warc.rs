@@ -8,9 +8,10 @@
 use crate::archive::warc_page::{broken, payload};
 use crate::archive::warc_records::{Found, Head, Records};
 use crate::compressed::coding::Coding;
+use crate::format::open::{Archived, Piece};
+use crate::format::read::Reading;
 use crate::format::schema::Columns;
 use crate::format::want::{MAX_BATCH_ROWS, Want};
-use crate::format::{Archived, Piece, Reading};
 use arrow::array::ArrayRef;
 use arrow::array::builder::{BinaryViewBuilder, StringViewBuilder};
 use dupsift_core::error::Result;

@@ -4,21 +4,24 @@
 use crate::arrow::ipc;
 use crate::arrow::ipc::{Layout, batches};
 use crate::compressed::coding::Coding;
-use crate::compressed::repacking::Repacking;
-use crate::format::ids::{broken_ids, label_of, labels_of};
+use crate::format::Format;
+use crate::format::copies::Copies;
+use crate::format::facts::Facts;
+use crate::format::ids::{EachIds, Failed, IdBatches, IdColumns, Ids, IdsRead};
 use crate::format::nested;
+use crate::format::open::{Opened, Opening, Unusable};
+use crate::format::read::Reading;
 use crate::format::schema;
-use crate::format::schema::{Columns, KnownColumns};
+use crate::format::schema::{KnownColumns, Look};
+use crate::format::stretch::{Stretch, Unit};
 use crate::format::want::MAX_BATCH_ROWS;
-use crate::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Stretch, Unit, Unusable};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, FieldRef};
 use dupsift_core::error::{Error, Result};
 use dupsift_tables::lists::is_texts;
 use dupsift_tables::messages;
-use dupsift_tables::{Documents, IdRef, read_as};
+use dupsift_tables::{Documents, read_as};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,64 +52,28 @@ impl Kept {
     }
 }
 
+static FACTS: Facts = Facts { is_columnar: true, ..Facts::new("Arrow IPC", &[".arrow", ".feather"]) };
+
 impl Format for Arrow {
-    fn name(&self) -> &'static str {
-        "Arrow IPC"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        &[".arrow", ".feather"]
+    fn columns(&self, file: File, _: Coding, _: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(Layout::of(&file)?.shown().into()))
     }
 
-    fn is_columnar(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        _: Coding,
-        columns: &Columns,
-        _: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
         let layout = Layout::of(&file).map_err(Unusable::Bad)?;
-        let has = schema::check(columns, &layout.shown()).map_err(Unusable::Lacks)?;
-        Ok(Opened {
-            id: has.id,
-            id_note: has.id_note,
-            others: has.others,
-            is_joined: has.is_joined,
-            pieces: layout.pieces,
-            lost: layout.lost,
-            ..Opened::default()
-        })
-    }
-
-    fn stretches(&self, file: File, reading: &Reading<'_>, _: u64) -> Result<Vec<Stretch>> {
-        let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
-        let part = layout.pieces.iter().filter(|piece| (reading.part.from..reading.part.to).contains(&piece.start));
-        let bytes = part.map(|piece| piece.held).max().unwrap_or(0);
-        Ok(vec![Stretch {
-            rows: reading.rows,
-            bytes,
-            longest: 0,
-            column: reading.columns.text.clone(),
-            unit: Unit::Batch,
-        }])
+        let has = schema::check(opening.columns, &layout.shown()).map_err(Unusable::Lacks)?;
+        Ok(Opened { pieces: layout.pieces, lost: layout.lost, ..has.into() })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
-        let (columns, want) = (reading.columns, reading.want);
-        let asked = |name: &str| {
-            (want.text && name == columns.text)
-                || (want.id && name == columns.id)
-                || want.others.iter().any(|other| other == name)
-        };
-        let names = columns.names().into_iter().filter(|name| asked(name));
-        let places = places(&layout, names);
-        let text = want.text.then_some(columns.text.as_str());
-        let id = (want.id && reading.has_id).then_some(columns.id.as_str());
+        let columns = reading.columns;
+        let places = places(&layout, reading.names().into_iter());
+        let (text, id) = reading.text_and_id();
         let (mut row, mut chosen) = (0u64, reading.chosen.unwrap_or_default());
         let part = (reading.part.from, reading.part.to);
         let strings = strings(&layout);
@@ -148,60 +115,39 @@ impl Format for Arrow {
         Ok(())
     }
 
-    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        Ok(Some(Layout::of(&file)?.shown().into()))
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Err("rows cannot be removed from Arrow files; convert them to Parquet, or use the removed/ table")
     }
 
-    fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
-        let shown = Layout::of(&file).map(|layout| layout.shown()).unwrap_or_default();
-        shown.into_iter().map(|shown| (shown.name, shown.data_type)).collect()
+    fn ids(&self) -> Option<&dyn Ids> {
+        Some(self)
     }
 
-    fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("rows cannot be removed from Arrow files; convert them to Parquet, or use the removed/ table".to_owned())
+    fn stretches(&self, file: File, reading: &Reading<'_>, _: u64) -> Result<Vec<Stretch>> {
+        let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
+        let part = layout.pieces.iter().filter(|piece| (reading.part.from..reading.part.to).contains(&piece.start));
+        let bytes = part.map(|piece| piece.held).max().unwrap_or(0);
+        Ok(vec![Stretch {
+            rows: reading.rows,
+            bytes,
+            longest: 0,
+            column: reading.columns.text.clone(),
+            unit: Unit::Batch,
+        }])
     }
+}
 
-    fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
-        Ok(Some(Layout::of(&file)?.shown().into_iter().map(|shown| shown.name).collect()))
-    }
-
-    fn read_ids(
-        &self,
-        file: File,
-        _: Coding,
-        names: IdColumns<'_>,
-        each: &mut EachIds<'_>,
-    ) -> std::result::Result<(), Failed> {
+impl Ids for Arrow {
+    fn read_ids(&self, file: File, _: Coding, names: IdColumns<'_>, each: &mut EachIds<'_>) -> IdsRead {
         let layout = Layout::of(&file)?;
         let IdColumns { ids: names, labels } = names;
         let shown = layout.shown();
         let label = labels.iter().copied().find(|name| shown.iter().any(|column| column.name == *name));
         let places = places(&layout, names.into_iter().chain(label));
-        let (mut goes_on, strings) = (true, strings(&layout));
-        let mut texts = [String::new(), String::new()];
+        let strings = strings(&layout);
+        let (mut goes_on, mut rows) = (true, IdBatches::new(names, label, &strings));
         batches(file, &layout, (0, u64::MAX), places, &Failed::Damaged, &mut |batch| {
-            let of = |name: &str| {
-                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &strings, false)
-                    .map_err(|error: Error| error.to_string())
-            };
-            let columns = [of(names[0])?, of(names[1])?];
-            let labels = labels_of(&columns[0], label)?;
-            let broken = broken_ids(&columns, names);
-            for row in 0..batch.num_rows() {
-                if !goes_on {
-                    break;
-                }
-                if let Some(why) = broken.get(&row) {
-                    goes_on = each(Err(why.clone())).map_err(Failed::Passed)?;
-                    continue;
-                }
-                let mut values = [None, None];
-                for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
-                    *value = column.id(row).map(|id| spelled(id, text));
-                }
-                let row = IdRow { ids: values, label: label_of(labels.as_ref(), row), offset: None };
-                goes_on = each(Ok(row)).map_err(Failed::Passed)?;
-            }
+            goes_on = goes_on && rows.pass_on(&batch, each)?;
             Ok(())
         })?;
         match &layout.lost {
@@ -209,13 +155,6 @@ impl Format for Arrow {
             _ => Ok(()),
         }
     }
-}
-
-fn spelled<'t>(id: IdRef<'_>, text: &'t mut String) -> &'t str {
-    text.clear();
-    // Writing into a String cannot fail.
-    let _ = write!(text, "{id}");
-    text
 }
 
 /// Returns the positions of the columns that have these names. If a name occurs twice, the first column is used.

@@ -3,13 +3,13 @@
 use crate::compressed::packing::Packing;
 use crate::compressed::repacking::Again;
 use crate::corpus::source::{InputFile, Source};
-use crate::format::Piece;
+use crate::format::open::Piece;
 use std::sync::Arc;
 
 impl InputFile {
     /// Makes later reads use the repacked copy of the text if it exists. If the copy is incomplete, the file is treated as a single piece.
     pub(crate) fn take_again(&mut self, again: Again) {
-        if self.format.names_columns() && self.coding.packing != Packing::Plain {
+        if self.format.facts().names_columns && self.coding.packing != Packing::Plain {
             self.unpacked.add(self.text_bytes);
         }
         match again {
@@ -32,7 +32,7 @@ impl Source {
     pub fn repacked_bytes(&self) -> u64 {
         let there: u64 =
             self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();
-        let is_taken = |file: &&InputFile| file.format.names_columns() && !file.coding.can_be_cut();
+        let is_taken = |file: &&InputFile| file.format.facts().names_columns && !file.coding.can_be_cut();
         let about = || self.files.iter().filter(is_taken).map(|file| file.text_bytes / 10 * 6).sum();
         if there > 0 { there } else { about() }
     }

@@ -8,7 +8,7 @@ use crate::damaged::damaged;
 use crate::find::foreign;
 use crate::find::walk::FoundFile;
 use crate::format::schema;
-use crate::format::schema::{KnownColumns, Shown};
+use crate::format::schema::{KnownColumns, Look, Shown};
 use crate::parallel;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use std::collections::BTreeSet;
@@ -104,7 +104,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
 pub(crate) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     foreign::pointer(&opened).map_or(Ok(()), Err)?;
-    file.format.columns(opened, file.coding, asked)
+    file.format.columns(opened, file.coding, Look::Named(asked))
 }
 
 /// The number of files that are searched for an id column.
@@ -114,7 +114,7 @@ const MOST_FILES: usize = 8;
 /// if there is no such column.
 pub fn likely_id(files: &[InputFile], others: &[&str]) -> Option<String> {
     let of_file = |file: &InputFile| {
-        let known = file.format.columns(File::open(&file.path).ok()?, file.coding, &[]).ok()??;
+        let known = file.format.columns(File::open(&file.path).ok()?, file.coding, Look::Named(&[])).ok()??;
         schema::likely_id(&known.columns, others).map(str::to_owned)
     };
     files.iter().take(MOST_FILES).find_map(of_file)

@@ -5,7 +5,9 @@ use crate::corpus::segments::LargePage;
 use crate::corpus::source::{InputFile, Source};
 use crate::find::standard_input::is_standard_input;
 use crate::find::walk::absolute;
-use crate::format::Stretch;
+use crate::format::copies::{Change, Copies};
+use crate::format::schema::Look;
+use crate::format::stretch::Stretch;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 use dupsift_publish::DASH;
@@ -28,7 +30,28 @@ impl InputFile {
 
     /// Returns whether the format supports copying a subset of rows.
     pub fn can_be_copied(&self) -> bool {
-        self.format.copies(self.coding).is_ok()
+        self.copies().is_ok()
+    }
+
+    /// Returns how a subset of the file's rows is copied.
+    fn copies(&self) -> Result<&'static dyn Copies> {
+        let copies = self.format.copies().map_err(str::to_owned);
+        let checked = copies.and_then(|copies| copies.check(self.coding).map(|()| copies));
+        checked.map_err(|why| Error::wrong("corpus", format!("{}: {why}", self.path.display())))
+    }
+
+    /// Checks that copied rows can have this change. Returns the reason if they cannot.
+    fn changes(&self, change: Change) -> std::result::Result<(), String> {
+        let name = self.format.facts().name;
+        match self.format.copies() {
+            Ok(copies) if copies.changes().contains(&change) => copies.check_changes(self.coding),
+            _ => Err(match change {
+                Change::Text => format!("text in {name} cannot be changed; convert the file to Parquet or JSON lines"),
+                Change::Columns => {
+                    format!("columns cannot be added to {name}; convert the file to Parquet or JSON lines")
+                }
+            }),
+        }
     }
 
     /// Checks that the format supports copying a subset of rows.
@@ -36,7 +59,7 @@ impl InputFile {
     /// # Errors
     /// Returns [`Error::Usage`] if the format does not support this.
     pub fn check_format(&self) -> Result<()> {
-        self.format.copies(self.coding).map_err(|why| Error::wrong("corpus", format!("{}: {why}", self.path.display())))
+        self.copies().map(|_| ())
     }
 
     /// Checks that a subset of the file's rows can be copied. Returns the first page that does not fit into memory, if any.
@@ -45,8 +68,7 @@ impl InputFile {
     /// Returns [`Error::Usage`] if the format does not support partial copies, or [`Error::BadFile`] if the file has become unreadable or
     /// has an unsupported column.
     pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
-        self.check_format()?;
-        let large = self.format.check_copying(self.reopen()?, fits).map_err(|why| self.bad(why))?;
+        let large = self.copies()?.check_memory(self.reopen()?, fits).map_err(|why| self.bad(why))?;
         Ok(large.map(|Stretch { column, bytes, longest, unit, .. }| LargePage {
             path: self.path.clone(),
             column,
@@ -62,7 +84,7 @@ impl InputFile {
     /// Returns [`Error::Usage`] if the format or the encoding does not support editing.
     pub fn check_editing(&self, option: &'static str) -> Result<()> {
         let why = |why: String| Error::wrong(option, format!("{}: {why}", self.path.display()));
-        self.format.edits(self.coding).map_err(why)
+        self.changes(Change::Text).map_err(why)
     }
 
     /// Checks that columns with these names can be added to the file.
@@ -72,9 +94,10 @@ impl InputFile {
     /// an error if the file cannot be read.
     pub fn check_adding(&self, names: &[&str]) -> Result<()> {
         let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
-        self.format.adds(self.coding).map_err(wrong)?;
-        let known = self.format.column_names(self.reopen()?, self.coding).map_err(|why| self.bad(why))?;
-        match names.iter().find(|name| known.iter().flatten().any(|known| known == *name)) {
+        self.changes(Change::Columns).map_err(wrong)?;
+        let known = self.format.columns(self.reopen()?, self.coding, Look::FirstRows).map_err(|why| self.bad(why))?;
+        let known = known.unwrap_or_default().columns;
+        match names.iter().find(|name| known.iter().any(|known| known.name == **name)) {
             None => Ok(()),
             Some(name) => Err(wrong(format!("it already has a column {name:?}; rename it, or do not add this column"))),
         }
@@ -86,7 +109,7 @@ impl InputFile {
     /// Returns [`Error::BadFile`] if this file is damaged, [`Error::Io`] if writing fails, or an error from `go_on`.
     pub fn copy_rows(&self, copying: &Copying<'_>) -> Result<u64> {
         let file = self.reopen()?;
-        self.format.copy_rows(file.try_clone().map_err(Error::reading("open", &self.path))?, copying)?;
+        self.copies()?.copy_rows(file.try_clone().map_err(Error::reading("open", &self.path))?, copying)?;
         self.check_unchanged(&file)?;
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
@@ -94,7 +117,7 @@ impl InputFile {
     /// Returns whether the file can be copied byte for byte if all rows are chosen. This is possible if the file is undamaged or its format
     /// has no named columns.
     pub fn is_all_rows(&self) -> bool {
-        self.lost.is_none() || !self.format.names_columns()
+        self.lost.is_none() || !self.format.facts().names_columns
     }
 
     /// Copies the file byte for byte. Returns the number of bytes written.
@@ -120,7 +143,7 @@ impl Source {
         let files = &self.files[from..];
         let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
         let labels = files.iter().map(|file| match file.is_standard_input() {
-            true => format!("{STANDARD_INPUT}{}{}", file.format.endings()[0], file.coding.packing.ending()),
+            true => format!("{STANDARD_INPUT}{}{}", file.format.facts().endings[0], file.coding.packing.ending()),
             false => file.label.clone(),
         });
         let places: Vec<String> =

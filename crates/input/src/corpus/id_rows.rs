@@ -5,7 +5,8 @@
 
 use crate::damaged::damaged;
 use crate::find::walk as find;
-use crate::format::{EachIds, Failed, IdColumns};
+use crate::format::ids::{EachIds, Failed, IdColumns, Ids};
+use crate::format::schema::Look;
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::io::Read as _;
@@ -17,8 +18,9 @@ use std::io::Read as _;
 /// Returns [`Error::Io`] if the file cannot be opened, or [`Error::BadFile`] if its format does not match its file extension.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
-    let names = file.format.column_names(opened, file.coding);
-    names.map_err(|why| damaged(&file.path, why))
+    let columns = ids_of(file).and_then(|_| file.format.columns(opened, file.coding, Look::FirstRows));
+    let known = columns.map_err(|why| damaged(&file.path, why))?;
+    Ok(known.map(|known| known.columns.into_iter().map(|column| column.name).collect()))
 }
 
 /// Calls `each` for every row in order until `each` returns `false`. The argument is the values of the row, or the reason why the row is
@@ -29,12 +31,22 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 /// labels, and any error from `each`.
 pub fn read_ids(file: &find::FoundFile, names: IdColumns<'_>, each: &mut EachIds<'_>) -> Result<Option<String>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
-    match file.format.read_ids(opened, file.coding, names, each) {
+    let read = |ids: &dyn Ids| ids.read_ids(opened, file.coding, names, each);
+    match ids_of(file).map_err(Failed::Bad).and_then(read) {
         Ok(()) => Ok(None),
         Err(Failed::Damaged(why)) => Ok(Some(why)),
         Err(Failed::Bad(why)) => Err(damaged(&file.path, why)),
         Err(Failed::Passed(error)) => Err(error),
     }
+}
+
+/// Returns how ids are read from a file, or the reason why its format has none.
+fn ids_of(file: &find::FoundFile) -> std::result::Result<&'static dyn Ids, String> {
+    let without = || {
+        let name = file.format.facts().name;
+        format!("{name} has no id columns; expected Parquet, JSON lines or separated values")
+    };
+    file.format.ids().ok_or_else(without)
 }
 
 /// Returns the number of the line, counted from 1, that begins at an offset in the unpacked file.

@@ -1,7 +1,7 @@
 //! Joins two corpora: the documents of the second corpus are numbered after the documents of the first.
 
 use crate::corpus::source::{InputFile, Source};
-use crate::format::Shared;
+use crate::format::read::Shared;
 
 impl Source {
     /// Returns the same documents with their numbers increased by `by`, so that other documents can use the smaller numbers.

@@ -4,6 +4,7 @@ use crate::corpus::asked::columns_of;
 use crate::damaged::damaged;
 use crate::find::hive;
 use crate::find::walk::FoundFile;
+use crate::format::schema::{KnownColumns, Look};
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_tables::document::is_spelled;
@@ -43,10 +44,12 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     for file in files {
         let opened = File::open(&file.path).map_err(|error| damaged(&file.path, error.to_string()));
         let columns = match opened {
-            Ok(opened) => file.format.own_columns(opened, file.coding),
-            Err(Error::BadFile { .. }) => Vec::new(),
+            Ok(opened) => file.format.columns(opened, file.coding, Look::AllRows).ok().flatten().unwrap_or_default(),
+            Err(Error::BadFile { .. }) => KnownColumns::default(),
             Err(error) => return Err(error),
         };
+        let columns = columns.columns.into_iter().map(|column| (column.as_read(), column.name));
+        let columns: Vec<_> = columns.map(|(data_type, name)| (name, data_type)).collect();
         // A file whose format is only a guess is included only if it has the page column.
         if file.is_guess && columns.iter().all(|(name, _)| name != page) {
             continue;

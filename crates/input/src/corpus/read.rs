@@ -4,7 +4,7 @@ use crate::corpus::several_texts;
 use crate::corpus::source::{Columns, InputFile, Partition, Source};
 use crate::corpus::split::Split;
 use crate::find::hive;
-use crate::format::Reading;
+use crate::format::read::Reading;
 use crate::format::want::Want;
 use dupsift_core::error::Result;
 use dupsift_tables::Documents;

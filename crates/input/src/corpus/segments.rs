@@ -7,8 +7,9 @@
 use crate::corpus::several_texts;
 use crate::corpus::source::Source;
 use crate::corpus::split::Split;
+use crate::format::read::Part;
+use crate::format::stretch::{Stretch, Unit};
 use crate::format::want::Want;
-use crate::format::{Part, Stretch, Unit};
 use dupsift_core::error::Result;
 use std::ops::Range;
 use std::path::PathBuf;

@@ -15,7 +15,7 @@
 
 use crate::corpus::asked::columns_of;
 use crate::find::walk::FoundFile;
-use crate::format::Unusable;
+use crate::format::open::Unusable;
 use crate::format::schema::Columns;
 use crate::format::want::Want;
 use arrow::array::builder::StringViewBuilder;
@@ -48,7 +48,7 @@ impl Columns {
 /// # Errors
 /// Returns the reason why the file cannot be read.
 pub(crate) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
-    if columns.several.is_empty() || !found.format.names_columns() {
+    if columns.several.is_empty() || !found.format.facts().names_columns {
         return Ok(false);
     }
     let known = columns_of(found, &[&columns.text]).map_err(Unusable::Bad)?.unwrap_or_default();

@@ -18,7 +18,10 @@ use crate::find::foreign;
 use crate::find::hive;
 use crate::find::unread::Unread;
 use crate::find::walk::{Found, FoundFile};
-use crate::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
+use crate::format::Format;
+use crate::format::open::{Archived, Opened, Opening, Piece, Unusable};
+use crate::format::read::Shared;
+use crate::format::starts::{Starts, Within};
 use arrow::datatypes::DataType;
 use dupsift_core::error::{Error, Result, too_many_open};
 use dupsift_core::number::counted;
@@ -114,7 +117,7 @@ pub fn open(
 ) -> Result<(Source, Vec<BadInput>)> {
     let Found { files: found, mut unread, bad: links } = found.into();
     let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
-    let work = work.filter(|_| found.iter().any(|file| file.format.is_packed() && !file.coding.is_plain()));
+    let work = work.filter(|_| found.iter().any(|file| file.format.facts().is_packed && !file.coding.is_plain()));
     let opened =
         repacking::look_at_all(&found, threads, work, |file, repacking| look(file, columns, &of_folders, repacking));
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
@@ -209,7 +212,7 @@ fn look_as_named(
     let asked = if several { columns.apart() } else { columns.clone() };
     let asked = Columns { id_required: required, ..asked };
     let Opened { id, id_note, mut others, is_joined, pieces, longest, coding, notes, lost, archived, written } =
-        found.format.open(file, found.coding, &asked, repacking)?;
+        found.format.open(file, Opening { coding: found.coding, columns: &asked, repacking })?;
     for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
         if !others.contains(&partition.name) {
             others.push(partition.name.clone());
@@ -222,7 +225,7 @@ fn look_as_named(
         label: found.label.clone(),
         format: found.format,
         coding: coding.unwrap_or(found.coding),
-        html: columns.html || found.format.has_pages(),
+        html: columns.html || found.format.facts().has_pages,
         first_doc: 0,
         rows: sum(|piece| piece.rows),
         bytes: stamp.bytes,
@@ -318,7 +321,7 @@ impl InputFile {
 impl InputFile {
     /// Returns the size in bytes of the longest line if rows are lines, otherwise 0.
     pub fn longest_line(&self) -> u64 {
-        if self.format.names_columns() { self.longest } else { 0 }
+        if self.format.facts().names_columns { self.longest } else { 0 }
     }
 
     /// Returns the total size of the values of these columns in the largest row; see [`Format::longest_of`].

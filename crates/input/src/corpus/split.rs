@@ -4,8 +4,10 @@
 //! split into ranges of rows (the reader skips whole pages after reading their headers), and small adjacent row groups are read together.
 
 use crate::corpus::source::{InputFile, Source};
-use crate::format::nearest;
-use crate::format::{Part, Piece, Starts};
+use crate::format::open::Piece;
+use crate::format::read::Part;
+use crate::format::starts::Starts;
+use crate::format::starts::nearest;
 
 /// A piece of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +69,7 @@ fn cut(
     let mut left = file.text_bytes;
     for (first, count, sum) in together(&file.pieces, left, target) {
         let to = file.pieces.get(first + count).map_or(u64::MAX, |next| next.start);
-        let divided = count == 1 && file.format.divides_pieces();
+        let divided = count == 1 && file.format.facts().divides_pieces;
         let ends = if divided { ends(sum, left, target) } else { vec![sum.bytes] };
         let starts = if ends.len() > 1 { page_starts((first, target(left))) } else { Starts::default() };
         let (mut row, mut byte) = (0, 0);

@@ -1,7 +1,7 @@
 //! Describes files whose name or content shows that they hold data in a format that is not read, so that they are not overlooked.
 
 use crate::find::walk::FoundFile;
-use crate::format::Unusable;
+use crate::format::open::Unusable;
 use crate::format::signs::of_text;
 use crate::formats;
 use crate::formats::TextFiles;
@@ -118,11 +118,11 @@ pub(crate) fn pointer(file: &File) -> Option<String> {
 pub(crate) fn named(found: &FoundFile, why: Unusable) -> Unusable {
     let begin = File::open(&found.path).map(|file| begin(&file)).unwrap_or_default();
     let sign = SIGNS.iter().find(|(sign, ..)| begin.starts_with(sign));
-    match sign.filter(|(.., ending)| !found.format.endings().contains(ending)) {
+    match sign.filter(|(.., ending)| !found.format.facts().endings.contains(ending)) {
         None => why,
-        Some((_, what, "")) => Unusable::Bad(format!("it is {what}, not {}", found.format.name())),
+        Some((_, what, "")) => Unusable::Bad(format!("it is {what}, not {}", found.format.facts().name)),
         Some((_, what, ending)) => {
-            Unusable::Bad(format!("it is {what}, not {}; rename it to {ending}", found.format.name()))
+            Unusable::Bad(format!("it is {what}, not {}; rename it to {ending}", found.format.facts().name))
         }
     }
 }

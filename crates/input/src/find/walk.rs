@@ -156,7 +156,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
                 label = as_typed(folder, input, &path);
             }
             let partitions = hive::partitions(&label);
-            let packing = if format.is_packed() { packing.of_file(&path) } else { packing };
+            let packing = if format.facts().is_packed { packing.of_file(&path) } else { packing };
             let coding = Coding { packing, ..taking.coding };
             let is_guess = !is_file && formats::is_guess(&path, format);
             let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
@@ -693,7 +693,7 @@ mod tests {
         let formats: Vec<String> = find(&[input])
             .expect("found")
             .iter()
-            .map(|file| file.format.name().to_owned() + &file.coding.packing.said())
+            .map(|file| file.format.facts().name.to_owned() + &file.coding.packing.said())
             .collect();
         assert_eq!(formats, ["JSON lines in gzip", "JSON lines", "Parquet", "JSON lines in Zstandard"]);
     }

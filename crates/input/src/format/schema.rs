@@ -62,6 +62,18 @@ pub struct Shown {
     pub(crate) is_texts: bool,
 }
 
+/// Specifies which columns of a file are listed, and how far the file is read to find them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look<'a> {
+    /// The columns and struct fields that an option can name, without reading all rows. Struct fields are identified by their paths. The
+    /// result always includes those of the given columns that exist.
+    Named(&'a [&'a str]),
+    /// The columns on the top level; in a format without fixed columns, those of the first rows.
+    FirstRows,
+    /// The columns on the top level; in a format without fixed columns, those of all rows. Rows that cannot be read are ignored.
+    AllRows,
+}
+
 /// Describes the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
@@ -79,6 +91,13 @@ impl From<Vec<Shown>> for KnownColumns {
     /// Creates a complete list of columns.
     fn from(columns: Vec<Shown>) -> KnownColumns {
         KnownColumns { columns, ..KnownColumns::default() }
+    }
+}
+
+impl KnownColumns {
+    /// Creates a complete list of columns without types.
+    pub(crate) fn untyped(names: impl IntoIterator<Item: AsRef<str>>) -> KnownColumns {
+        names.into_iter().map(|name| Shown::named(name.as_ref())).collect::<Vec<_>>().into()
     }
 }
 
@@ -190,6 +209,16 @@ impl Shown {
     /// Creates a column with an unknown type.
     pub(crate) fn named(name: &str) -> Shown {
         Shown { name: name.to_owned(), data_type: None, says: String::new(), is_texts: false }
+    }
+
+    /// Creates a column that cannot be read because its values have several parts or an unknown type.
+    pub(crate) fn nested(name: &str, says: &str) -> Shown {
+        Shown { says: says.to_owned(), ..Shown::named(name) }
+    }
+
+    /// Returns the type that a read returns for the column: text if the format has no types, and `None` if the column is nested.
+    pub(crate) fn as_read(&self) -> Option<DataType> {
+        self.data_type.clone().or_else(|| self.says.is_empty().then_some(DataType::Utf8View))
     }
 
     /// Returns whether the column has one value per row.

@@ -1,18 +1,19 @@
 //! Implements the JSON lines format, which has one object per line. A file may also be one array of objects.
 
 use crate::compressed::coding::{Coding, Text};
-use crate::compressed::repacking::Repacking;
-use crate::compressed::rest::Behind;
 use crate::copy::copying::Copying;
-use crate::copy::edits;
-use crate::format::schema::{Columns, KnownColumns, Shown};
-use crate::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Unusable};
+use crate::format::Format;
+use crate::format::copies::{Change, Copies};
+use crate::format::facts::Facts;
+use crate::format::ids::{EachIds, Failed, IdColumns, IdRow, Ids, IdsRead};
+use crate::format::open::{Opened, Opening, Unusable};
+use crate::format::read::Reading;
+use crate::format::schema::{KnownColumns, Look, Shown};
 use crate::lines::before_damage::scan_trusted;
 use crate::lines::json_paths::Kind;
 use crate::lines::line::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::lines::mended;
 use crate::lines::{copy_lines, json_paths, jsonl};
-use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use dupsift_tables::{Documents, RejectReason, Rejection};
 use serde::de::IgnoredAny;
@@ -29,34 +30,29 @@ const LOOKED_AT: u64 = 1000;
 #[derive(Debug)]
 pub(crate) struct JsonLines;
 
+/// Files that contain settings or describe a corpus often have the extension `.json`, but are not JSON lines.
+static FACTS: Facts = Facts {
+    shared_endings: &[".json"],
+    is_packed: true,
+    ..Facts::new("JSON lines", &[".jsonl", ".ndjson", ".json", ".jsonlines", ".jl"])
+};
+
 impl Format for JsonLines {
-    fn name(&self) -> &'static str {
-        "JSON lines"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        &[".jsonl", ".ndjson", ".json", ".jsonlines", ".jl"]
+    fn columns(&self, file: File, coding: Coding, look: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        match look {
+            Look::Named(asked) => paths(file, coding, asked),
+            Look::FirstRows => first_fields(file, coding),
+            Look::AllRows => Ok(Some(KnownColumns::untyped(all_fields(file, coding)))),
+        }
     }
 
-    /// Files that contain settings or describe a corpus often have this extension, but are not JSON lines.
-    fn shared_endings(&self) -> &'static [&'static str] {
-        &[".json"]
-    }
-
-    fn is_packed(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        columns: &Columns,
-        repacking: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
-        let failed = |error: std::io::Error| {
-            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
-        };
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
+        let Opening { coding, columns, repacking } = opening;
+        let failed = |error: std::io::Error| Unusable::unreadable(&FACTS, coding, error);
         let scan = |coding| jsonl::scan(file.try_clone()?, coding, columns, repacking);
         let lines = |coding: Coding, text| {
             let lines = Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines());
@@ -66,76 +62,19 @@ impl Format for JsonLines {
         let resolved = coding.resolved(&file).and_then(|coding| coding.of_json(&file)).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), Err)?;
-        let (notes, lost) = Behind::notes(scan.behind);
-        Ok(Opened {
-            id: scan.id,
-            is_joined: scan.is_joined,
-            others: columns.others.clone(),
-            pieces: scan.pieces,
-            longest: scan.longest,
-            coding: Some(coding),
-            notes,
-            lost: damaged.or(lost),
-            written: scan.written,
-            ..Opened::default()
-        })
+        Ok(Opened { others: columns.others.clone(), ..scan.opened(coding, damaged) })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         jsonl::read(file, reading, each)
     }
 
-    /// Returns the fields of the first lines; nested fields are identified by their paths.
-    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        let failed = |error: std::io::Error| format!("cannot be read: {error}");
-        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        let (mut told, mut known, mut any) = (KnownColumns::default(), BTreeSet::new(), false);
-        let (mut lists, mut plain) = (BTreeSet::new(), BTreeSet::new());
-        for _ in 0..LOOKED_AT {
-            let Some((_, line)) = lines.next().map_err(failed)? else { break };
-            let line = match line {
-                Line::Bytes(line) => line,
-                // A line that is too long to parse may contain any field, unless it is too long to be a row.
-                Line::TooLong(bytes) => {
-                    told.may_have_more |= bytes <= MAX_LINE_BYTES;
-                    any |= bytes <= MAX_LINE_BYTES;
-                    continue;
-                }
-            };
-            let Some(paths) = json_paths::paths(line, asked) else { continue };
-            any = true;
-            for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
-                let is_asked = asked.contains(&path.name.as_str());
-                // The line is in another encoding if a name is not UTF-8.
-                if path.name.contains('\u{FFFD}') && !is_asked {
-                    continue;
-                }
-                if is_asked && path.kind != Kind::Null {
-                    (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
-                }
-                if (is_asked || told.columns.len() < MOST_FIELDS) && known.insert(path.name.clone()) {
-                    told.columns.push(Shown::named(&path.name));
-                }
-            }
-        }
-        told.lists = lists.difference(&plain).cloned().collect();
-        Ok(any.then_some(told))
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Ok(self)
     }
 
-    /// Returns the fields of all lines, in order of first appearance. All lines are read because null fields may be omitted. Lines that are
-    /// not valid JSON are ignored.
-    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
-        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
-        let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
-        while let Ok(Some((_, line))) = lines.next() {
-            let Line::Bytes(line) = line else { continue };
-            for name in json_paths::field_names(line).unwrap_or_default() {
-                if names.len() < MOST_FIELDS && known.insert(name.clone()) {
-                    names.push((name, Some(DataType::Utf8View)));
-                }
-            }
-        }
-        names
+    fn ids(&self) -> Option<&dyn Ids> {
+        Some(self)
     }
 
     fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
@@ -150,17 +89,11 @@ impl Format for JsonLines {
         }
         Ok(longest)
     }
+}
 
-    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+impl Copies for JsonLines {
+    fn check(&self, coding: Coding) -> std::result::Result<(), String> {
         copy_lines::check(coding)
-    }
-
-    fn adds(&self, coding: Coding) -> std::result::Result<(), String> {
-        edits::check(coding)
-    }
-
-    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
-        edits::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
@@ -171,39 +104,13 @@ impl Format for JsonLines {
         }
     }
 
-    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
-        let failed = |error: std::io::Error| format!("cannot be read: {error}");
-        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
-        let (mut any, mut broken) = (false, None);
-        for row in 1..=LOOKED_AT {
-            let fields = match lines.next().map_err(failed)? {
-                None => break,
-                Some((_, Line::TooLong(_))) => None,
-                Some((_, Line::Bytes(line))) => json_paths::field_names(line),
-            };
-            match fields {
-                Some(fields) => {
-                    any = true;
-                    names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
-                }
-                // These rows are reported when the file is read.
-                None => broken = broken.or(Some(row)),
-            }
-        }
-        match broken {
-            Some(row) if !any => Err(format!("row {row} is not a JSON object; expected one per line")),
-            _ => Ok(any.then_some(names)),
-        }
+    fn changes(&self) -> &'static [Change] {
+        &[Change::Text, Change::Columns]
     }
+}
 
-    fn read_ids(
-        &self,
-        file: File,
-        coding: Coding,
-        names: IdColumns<'_>,
-        each: &mut EachIds<'_>,
-    ) -> std::result::Result<(), Failed> {
+impl Ids for JsonLines {
+    fn read_ids(&self, file: File, coding: Coding, names: IdColumns<'_>, each: &mut EachIds<'_>) -> IdsRead {
         let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
         let bytes = file.metadata().map_err(failed)?.len();
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
@@ -220,6 +127,86 @@ impl Format for JsonLines {
         let damage = lines.reader().damage().cloned().or_else(|| lines.unclosed(bytes));
         damage.map_or(Ok(()), |damage| Err(Failed::Damaged(damage.why)))
     }
+}
+
+/// Returns the fields of the first lines; nested fields are identified by their paths.
+fn paths(file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+    let failed = |error: std::io::Error| format!("cannot be read: {error}");
+    let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+    let (mut told, mut known, mut any) = (KnownColumns::default(), BTreeSet::new(), false);
+    let (mut lists, mut plain) = (BTreeSet::new(), BTreeSet::new());
+    for _ in 0..LOOKED_AT {
+        let Some((_, line)) = lines.next().map_err(failed)? else { break };
+        let line = match line {
+            Line::Bytes(line) => line,
+            // A line that is too long to parse may contain any field, unless it is too long to be a row.
+            Line::TooLong(bytes) => {
+                told.may_have_more |= bytes <= MAX_LINE_BYTES;
+                any |= bytes <= MAX_LINE_BYTES;
+                continue;
+            }
+        };
+        let Some(paths) = json_paths::paths(line, asked) else { continue };
+        any = true;
+        for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
+            let is_asked = asked.contains(&path.name.as_str());
+            // The line is in another encoding if a name is not UTF-8.
+            if path.name.contains('\u{FFFD}') && !is_asked {
+                continue;
+            }
+            if is_asked && path.kind != Kind::Null {
+                (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
+            }
+            if (is_asked || told.columns.len() < MOST_FIELDS) && known.insert(path.name.clone()) {
+                told.columns.push(Shown::named(&path.name));
+            }
+        }
+    }
+    told.lists = lists.difference(&plain).cloned().collect();
+    Ok(any.then_some(told))
+}
+
+/// Returns the distinct fields of the first lines, in order of first appearance.
+fn first_fields(file: File, coding: Coding) -> std::result::Result<Option<KnownColumns>, String> {
+    let failed = |error: std::io::Error| format!("cannot be read: {error}");
+    let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
+    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+    let (mut any, mut broken) = (false, None);
+    for row in 1..=LOOKED_AT {
+        let fields = match lines.next().map_err(failed)? {
+            None => break,
+            Some((_, Line::TooLong(_))) => None,
+            Some((_, Line::Bytes(line))) => json_paths::field_names(line),
+        };
+        match fields {
+            Some(fields) => {
+                any = true;
+                names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
+            }
+            // These rows are reported when the file is read.
+            None => broken = broken.or(Some(row)),
+        }
+    }
+    match broken {
+        Some(row) if !any => Err(format!("row {row} is not a JSON object; expected one per line")),
+        _ => Ok(any.then(|| KnownColumns::untyped(names))),
+    }
+}
+
+/// Returns the distinct fields of all lines, in order of first appearance. All lines are read because null fields may be omitted. Lines
+/// that are not valid JSON are ignored.
+fn all_fields(file: File, coding: Coding) -> Vec<String> {
+    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+    let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
+    while let Ok(Some((_, line))) = lines.next() {
+        let Line::Bytes(line) = line else { continue };
+        for name in json_paths::field_names(line).unwrap_or_default() {
+            if names.len() < MOST_FIELDS && known.insert(name.clone()) {
+                names.push(name);
+            }
+        }
+    }
+    names
 }
 
 /// The two ids and the label of a row; see [`IdRow`].

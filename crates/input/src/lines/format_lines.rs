@@ -2,18 +2,20 @@
 
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Repacking, Tee};
-use crate::compressed::rest::Behind;
 use crate::copy::copying::Copying;
-use crate::format::schema::{Columns, KnownColumns};
+use crate::format::Format;
+use crate::format::copies::Copies;
+use crate::format::facts::Facts;
+use crate::format::open::{Opened, Opening, Unusable};
+use crate::format::read::Reading;
+use crate::format::schema::{KnownColumns, Look};
 use crate::format::signs;
-use crate::format::{Format, Opened, Reading, Unusable};
 use crate::lines::before_damage::scan_trusted;
 use crate::lines::json_row::Row;
 use crate::lines::jsonl;
 use crate::lines::jsonl::{Marks, Scan};
 use crate::lines::line::{LOOKED_AT_BYTES, Lines, MAX_LINE_BYTES};
 use crate::lines::{copy_lines, json_value};
-use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use dupsift_tables::{Documents, RejectReason, Rejection};
 use std::fs::File;
@@ -22,34 +24,21 @@ use std::io::{self, Read as _, Seek as _};
 #[derive(Debug)]
 pub(crate) struct TextLines;
 
+/// Each line is the text of a document, regardless of the name of the text column.
+static FACTS: Facts = Facts { is_packed: true, names_columns: false, ..Facts::new("lines of text", &[".txt"]) };
+
 impl Format for TextLines {
-    fn name(&self) -> &'static str {
-        "lines of text"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        &[".txt"]
+    fn columns(&self, _: File, _: Coding, _: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(KnownColumns::default()))
     }
 
-    fn is_packed(&self) -> bool {
-        true
-    }
-
-    /// Each line is the text of a document, regardless of the name of the text column.
-    fn names_columns(&self) -> bool {
-        false
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        columns: &Columns,
-        repacking: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
-        let failed = |error: io::Error| {
-            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
-        };
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
+        let Opening { coding, columns, repacking } = opening;
+        let failed = |error: io::Error| Unusable::unreadable(&FACTS, coding, error);
         if columns.id_required {
             let why =
                 format!("lines of text have no column {:?}; remove `id-column`, because ids are FILE#ROW", columns.id);
@@ -61,29 +50,21 @@ impl Format for TextLines {
         let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
         let resolved = coding.resolved(&file).map_err(failed)?;
         let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
-        let marked = scan.marked();
-        let (mut notes, lost) = Behind::notes(scan.behind);
-        notes.extend(marked);
+        let (rows, marked) = (scan.rows, scan.marked());
+        let mut opened = scan.opened(coding, damaged);
+        opened.notes.extend(marked);
         let (returns, feeds) = line_ends(&file, coding).map_err(failed)?;
         // A few carriage returns in a text are no line ends.
-        if returns > 0 && (scan.rows == 1 || returns >= feeds) {
+        if returns > 0 && (rows == 1 || returns >= feeds) {
             let (what, way_out) = signs::RETURNS;
-            let (some, are) = if scan.rows == 1 {
+            let (some, are) = if rows == 1 {
                 ("", "so the file is one document")
             } else {
                 ("some of ", "so each of them is one document with the next line")
             };
-            notes.push(format!("{some}{what}, {are}{way_out}"));
+            opened.notes.push(format!("{some}{what}, {are}{way_out}"));
         }
-        Ok(Opened {
-            pieces: scan.pieces,
-            longest: scan.longest,
-            coding: Some(coding),
-            notes,
-            lost: damaged.or(lost),
-            written: scan.written,
-            ..Opened::default()
-        })
+        Ok(opened)
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
@@ -93,15 +74,13 @@ impl Format for TextLines {
         jsonl::rows(lines, reading, &|line, _| row(line, others), each)
     }
 
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        Ok(Some(KnownColumns::default()))
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Ok(self)
     }
+}
 
-    fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
-        Vec::new()
-    }
-
-    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+impl Copies for TextLines {
+    fn check(&self, coding: Coding) -> std::result::Result<(), String> {
         copy_lines::check(coding)
     }
 

@@ -2,12 +2,14 @@
 
 use crate::compressed::coding::Coding;
 use crate::compressed::dialect::Separator;
-use crate::compressed::repacking::Repacking;
-use crate::compressed::rest::Behind;
 use crate::copy::copying::Copying;
-use crate::copy::edits;
-use crate::format::schema::{Columns, KnownColumns};
-use crate::format::{EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Unusable};
+use crate::format::Format;
+use crate::format::copies::{Change, Copies};
+use crate::format::facts::Facts;
+use crate::format::ids::{EachIds, Failed, IdColumns, IdRow, Ids, IdsRead};
+use crate::format::open::{Opened, Opening, Unusable};
+use crate::format::read::Reading;
+use crate::format::schema::{KnownColumns, Look};
 use crate::lines::before_damage::before_damage;
 use crate::lines::copy_lines;
 use crate::lines::copy_lines::Records;
@@ -15,7 +17,6 @@ use crate::lines::line::{Line, MAX_LINE_BYTES};
 use crate::lines::quotes::{Dialect, fields};
 use crate::lines::separated;
 use crate::lines::separated::Names;
-use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use dupsift_tables::{Documents, RejectReason, Rejection};
 use std::fs::File;
@@ -23,8 +24,7 @@ use std::fs::File;
 /// A format in which a single byte separates the values.
 #[derive(Debug)]
 pub(crate) struct Separated {
-    name: &'static str,
-    endings: &'static [&'static str],
+    facts: &'static Facts,
     delimiter: u8,
 }
 
@@ -32,9 +32,11 @@ pub(crate) struct Separated {
 type EachRecord<'e> = dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
 /// Values separated by commas.
-pub(crate) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
+pub(crate) const COMMAS: Separated =
+    Separated { facts: &Facts { is_packed: true, ..Facts::new("CSV", &[".csv"]) }, delimiter: b',' };
 /// Values separated by tabs.
-pub(crate) const TABS: Separated = Separated { name: "TSV", endings: &[".tsv"], delimiter: b'\t' };
+pub(crate) const TABS: Separated =
+    Separated { facts: &Facts { is_packed: true, ..Facts::new("TSV", &[".tsv"]) }, delimiter: b'\t' };
 
 impl Separated {
     fn dialect(&self, coding: Coding) -> Dialect {
@@ -47,13 +49,7 @@ impl Separated {
     }
 
     /// Calls `each` with each record after the header until `each` returns `false`.
-    fn each_record(
-        &self,
-        file: File,
-        coding: Coding,
-        names: &Names,
-        each: &mut EachRecord<'_>,
-    ) -> std::result::Result<(), Failed> {
+    fn each_record(&self, file: File, coding: Coding, names: &Names, each: &mut EachRecord<'_>) -> IdsRead {
         rewound(&file)?;
         let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
         let coding = coding.resolved(&file).map_err(failed)?;
@@ -74,29 +70,23 @@ impl Separated {
 }
 
 impl Format for Separated {
-    fn name(&self) -> &'static str {
-        self.name
+    fn facts(&self) -> &'static Facts {
+        self.facts
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        self.endings
+    fn columns(&self, file: File, coding: Coding, look: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        let names = self.names(&file, coding)?;
+        match look {
+            _ if names.all.is_empty() => Ok(None),
+            Look::Named(asked) => names.known(asked).map(Some),
+            Look::FirstRows | Look::AllRows => Ok(Some(KnownColumns::untyped(names.all))),
+        }
     }
 
-    fn is_packed(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        columns: &Columns,
-        repacking: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
-        let failed = |error: std::io::Error| {
-            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name, coding.packing.said()))
-        };
-        let mut coding = coding.resolved(&file).map_err(failed)?;
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
+        let Opening { coding: given, columns, repacking } = opening;
+        let failed = |error: std::io::Error| Unusable::unreadable(self.facts, given, error);
+        let mut coding = given.resolved(&file).map_err(failed)?;
         let dialect = self.dialect(coding);
         let look = |coding| {
             let file = file.try_clone().map_err(failed)?;
@@ -116,33 +106,21 @@ impl Format for Separated {
             }
         }
         let marked = scan.marked();
-        let (mut notes, lost) = Behind::notes(scan.behind);
-        notes.extend(marked);
-        Ok(Opened {
-            id: scan.id,
-            others: has.others,
-            pieces: scan.pieces,
-            longest: scan.longest,
-            coding: Some(coding),
-            notes,
-            lost: damaged.or(lost),
-            written: scan.written,
-            ..Opened::default()
-        })
+        let mut opened = Opened { others: has.others, ..scan.opened(coding, damaged) };
+        opened.notes.extend(marked);
+        Ok(opened)
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         separated::read(file, reading, self.dialect(reading.coding), each)
     }
 
-    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        let names = self.names(&file, coding)?;
-        if names.all.is_empty() { Ok(None) } else { names.known(asked).map(Some) }
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Ok(self)
     }
 
-    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
-        let names = self.names(&file, coding).unwrap_or_default().all;
-        names.into_iter().map(|name| (name, Some(DataType::Utf8View))).collect()
+    fn ids(&self) -> Option<&dyn Ids> {
+        Some(self)
     }
 
     fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
@@ -164,17 +142,11 @@ impl Format for Separated {
         read.map_err(said)?;
         Ok(longest)
     }
+}
 
-    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+impl Copies for Separated {
+    fn check(&self, coding: Coding) -> std::result::Result<(), String> {
         copy_lines::check(coding)
-    }
-
-    fn adds(&self, coding: Coding) -> std::result::Result<(), String> {
-        edits::check(coding)
-    }
-
-    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
-        edits::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
@@ -185,18 +157,13 @@ impl Format for Separated {
         copy_lines::copy(file, copying, Some(records))
     }
 
-    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
-        let names = self.names(&file, coding)?.all;
-        Ok((!names.is_empty()).then_some(names))
+    fn changes(&self) -> &'static [Change] {
+        &[Change::Text, Change::Columns]
     }
+}
 
-    fn read_ids(
-        &self,
-        file: File,
-        coding: Coding,
-        names: IdColumns<'_>,
-        each: &mut EachIds<'_>,
-    ) -> std::result::Result<(), Failed> {
+impl Ids for Separated {
+    fn read_ids(&self, file: File, coding: Coding, names: IdColumns<'_>, each: &mut EachIds<'_>) -> IdsRead {
         let all = self.names(&file, coding)?;
         let count = all.all.len();
         let place = |name: &str| all.all.iter().position(|known| known == name);

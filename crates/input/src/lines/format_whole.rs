@@ -1,17 +1,18 @@
 //! Implements the formats in which each file holds one document: text files and HTML pages. The id of a document is the label of its file.
 
 use crate::compressed::coding::{Coding, decode};
-use crate::compressed::repacking::Repacking;
 use crate::compressed::rest::Behind;
 use crate::copy::copying::{Copying, Output, Stop};
-use crate::copy::edits;
 use crate::copy::edits::CHANGED;
-use crate::format::schema::{Columns, KnownColumns};
-use crate::format::{Format, Opened, Piece, Reading, Unusable};
+use crate::format::Format;
+use crate::format::copies::{Change, Copies};
+use crate::format::facts::Facts;
+use crate::format::open::{Opened, Opening, Piece, Unusable};
+use crate::format::read::Reading;
+use crate::format::schema::{KnownColumns, Look};
 use crate::lines::copy_lines::{BUFFER_BYTES, Packed};
 use arrow::array::builder::BinaryViewBuilder;
 use arrow::array::{ArrayRef, StringViewArray};
-use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
 use dupsift_tables::document::{MAX_TEXT_BYTES, too_long};
 use dupsift_tables::{Documents, RejectReason, Rejection};
@@ -21,58 +22,60 @@ use std::fs::File;
 use std::io::{BufWriter, Read as _};
 use std::sync::Arc;
 
-/// A format with one plain-text document per file.
+/// A format with one document per file.
 #[derive(Debug)]
-pub(crate) struct TextFile;
+pub(crate) struct WholeFiles(&'static Facts);
 
-/// A format with one HTML page per file.
-#[derive(Debug)]
-pub(crate) struct PageFile;
+/// Files with one plain-text document each.
+pub(crate) const TEXTS: WholeFiles = WholeFiles(&Facts {
+    is_packed: true,
+    is_whole: true,
+    names_columns: false,
+    ..Facts::new("a text file", &[".txt", ".md"])
+});
 
-impl Format for TextFile {
-    fn name(&self) -> &'static str {
-        "a text file"
+/// Files with one HTML page each.
+pub(crate) const PAGES: WholeFiles = WholeFiles(&Facts {
+    is_packed: true,
+    is_whole: true,
+    has_pages: true,
+    names_columns: false,
+    ..Facts::new("a page file", &[".html", ".htm"])
+});
+
+impl Format for WholeFiles {
+    fn facts(&self) -> &'static Facts {
+        self.0
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        &[".txt", ".md"]
+    fn columns(&self, _: File, _: Coding, _: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(KnownColumns::default()))
     }
 
-    fn is_packed(&self) -> bool {
-        true
-    }
-
-    fn is_whole(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        _: &Columns,
-        _: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
-        let failed =
-            |error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()));
-        let coding = coding.resolved(&file).map_err(failed)?;
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
+        let failed = |error| Unusable::unreadable(self.0, opening.coding, error);
+        // Pages state their encoding themselves.
+        let coding = if self.0.has_pages { opening.coding } else { opening.coding.resolved(&file).map_err(failed)? };
         open(file, coding).map_err(failed)
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
-        read(file, reading, false, each)
+        read(file, reading, self.0.has_pages, each)
     }
 
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        Ok(Some(KnownColumns::default()))
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Ok(self)
+    }
+}
+
+impl Copies for WholeFiles {
+    /// A file with a single document is copied completely or not at all.
+    fn check(&self, _: Coding) -> std::result::Result<(), String> {
+        Ok(())
     }
 
-    fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
-        Vec::new()
-    }
-
-    fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
-        edits::check(coding)
+    fn changes(&self) -> &'static [Change] {
+        if self.0.has_pages { &[] } else { &[Change::Text] }
     }
 
     /// Copies the only row with its edited text.
@@ -96,52 +99,6 @@ impl Format for TextFile {
         });
         stop.check()?;
         written.map_err(|error| copying.bad(format!("cannot be written: {error}")))
-    }
-}
-
-impl Format for PageFile {
-    fn name(&self) -> &'static str {
-        "a page file"
-    }
-
-    fn endings(&self) -> &'static [&'static str] {
-        &[".html", ".htm"]
-    }
-
-    fn is_packed(&self) -> bool {
-        true
-    }
-
-    fn is_whole(&self) -> bool {
-        true
-    }
-
-    fn has_pages(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        _: &Columns,
-        _: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
-        let failed =
-            |error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()));
-        open(file, coding).map_err(failed)
-    }
-
-    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
-        read(file, reading, true, each)
-    }
-
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        Ok(Some(KnownColumns::default()))
-    }
-
-    fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
-        Vec::new()
     }
 }
 

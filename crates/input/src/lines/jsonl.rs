@@ -7,13 +7,14 @@
 
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Repacking, Tee, Written};
-use crate::compressed::rest::Behind;
+use crate::compressed::rest::{Behind, Lost};
 use crate::compressed::unpack::Damage;
+use crate::format::open::{Opened, Piece, Unusable};
+use crate::format::read::Reading;
 use crate::format::schema;
 use crate::format::schema::{Columns, Shown};
 use crate::format::signs;
 use crate::format::want::{MAX_BATCH_ROWS, Want};
-use crate::format::{Piece, Reading, Unusable};
 use crate::lines::json_paths;
 use crate::lines::json_paths::Kind;
 use crate::lines::json_row;
@@ -76,6 +77,22 @@ impl Scan {
         let (what, way_out) = signs::MARKS;
         (self.marks > 0)
             .then(|| format!("{}{way_out}", what.replace("{}", &counted_as(self.marks, "line begins|lines begin"))))
+    }
+
+    /// Describes the file. `damage` is the part that was lost because the text ends early, if any.
+    pub fn opened(self, coding: Coding, damage: Option<Lost>) -> Opened {
+        let (notes, lost) = Behind::notes(self.behind);
+        Opened {
+            id: self.id,
+            is_joined: self.is_joined,
+            pieces: self.pieces,
+            longest: self.longest,
+            coding: Some(coding),
+            notes,
+            lost: damage.or(lost),
+            written: self.written,
+            ..Opened::default()
+        }
     }
 
     /// Returns the reason why the file is unusable if it has rows but no row has the requested fields.

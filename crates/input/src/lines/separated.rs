@@ -5,10 +5,11 @@
 
 use crate::compressed::coding::Coding;
 use crate::compressed::repacking::{Repacking, Tee};
+use crate::format::open::Unusable;
+use crate::format::read::Reading;
 use crate::format::schema;
 use crate::format::schema::{Columns, Has, KnownColumns, Shown};
 use crate::format::signs;
-use crate::format::{Reading, Unusable};
 use crate::lines::json_row::{JsonId, Row};
 use crate::lines::json_value::{JsonValue, Take};
 use crate::lines::jsonl;

@@ -2,7 +2,7 @@
 //! the file is split.
 
 use crate::copy::copying::Copying;
-use crate::format::Shared;
+use crate::format::read::Shared;
 use crate::format::want::Want;
 use crate::lines::separated::*;
 use crate::testkit::{Read, gz, open, read, whole};
@@ -250,7 +250,7 @@ fn values_are_numbers_where_they_are_written_so() {
     let shared = Shared::default();
     let value = |text: &str, spelled: bool| {
         let want = Want { spelled, ..Want::default() };
-        let part = crate::format::Part { from: 0, to: u64::MAX, skip: 0 };
+        let part = crate::format::read::Part { from: 0, to: u64::MAX, skip: 0 };
         let (path, coding) = (Path::new("a.csv"), Coding::default());
         let reading = Reading {
             path,

@@ -5,7 +5,7 @@
 use crate::copy::added::Added;
 use crate::copy::copying::{Copying, Fits, Output, Stop};
 use crate::copy::edits::Edits;
-use crate::format::Stretch;
+use crate::format::stretch::Stretch;
 use crate::parquet::bounded::{Bounded, check_chunk};
 use crate::parquet::copy_leaf;
 use crate::parquet::copy_leaf::Rows;

@@ -4,7 +4,7 @@
 //! make a file unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: sizes and counts are
 //! checked before they are used, and panics in the decoder are caught.
 
-use crate::format::Piece;
+use crate::format::open::Piece;
 use crate::format::schema::{Columns, Shown};
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
@@ -144,37 +144,44 @@ fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
         && (NONCE_AND_TAG + 1..LONGEST).contains(&u32::from_le_bytes(length))
 }
 
-/// A column of the file, or a field of a struct column.
-pub(crate) struct Described {
-    /// The names from the outermost field to the column itself.
-    pub path: Vec<String>,
-    pub shown: Shown,
-}
-
 /// Returns the columns of the file for messages and checks; struct fields are identified by their paths. Top-level columns come first, so a
 /// top-level column takes precedence over a nested column of the same name.
-pub(crate) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
+pub(crate) fn describe(metadata: &ParquetMetaData) -> Vec<Shown> {
     let mut described = Vec::new();
     for field in metadata.file_metadata().schema().get_fields() {
         describe_below(&[], field, &mut described);
     }
-    described.sort_by_key(|described| described.path.len());
-    described
+    described.sort_by_key(|(path, _)| path.len());
+    described.into_iter().map(|(_, shown)| shown).collect()
 }
 
-fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Described>) {
+fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<(Vec<String>, Shown)>) {
     let path: Vec<String> = above.iter().cloned().chain([field.name().to_owned()]).collect();
     if is_struct(field) {
         field.get_fields().iter().for_each(|child| describe_below(&path, child, described));
         return;
     }
+    described.push((path.clone(), shown(path.join("."), field)));
+}
+
+/// Returns the columns on the top level of the file.
+pub(crate) fn describe_top(metadata: &ParquetMetaData) -> Vec<Shown> {
+    let shown = |field: &TypePtr| match is_struct(field) {
+        true => Shown::nested(field.name(), "a struct"),
+        false => shown(field.name().to_owned(), field),
+    };
+    metadata.file_metadata().schema().get_fields().iter().map(shown).collect()
+}
+
+/// Describes a column that is no struct.
+fn shown(name: String, field: &TypePtr) -> Shown {
     let is_texts = !texts_below(field).is_empty();
     let (data_type, says) = match data_type(field) {
         Some(Ok(data_type)) => (Some(data_type.clone()), data_type.to_string()),
         Some(Err(_)) => (None, "of an unknown type".to_owned()),
         None => (None, "a list".to_owned()),
     };
-    described.push(Described { shown: Shown { name: path.join("."), data_type, says, is_texts }, path });
+    Shown { name, data_type, says, is_texts }
 }
 
 /// Returns whether the field is a struct: a group of columns with one value per row, but not a list or a map.
@@ -522,14 +529,14 @@ mod tests {
         let labels = std::thread::spawn(move || {
             let path = std::path::Path::new("a.parquet");
             let (format, _) = crate::formats::of(path, crate::formats::TextFiles::Skipped).expect("a format");
-            format
-                .read_ids(
-                    again,
-                    crate::compressed::coding::Coding::default(),
-                    crate::format::IdColumns { ids: ["a", "b"], labels: &[] },
-                    &mut |_| Ok(true),
-                )
-                .is_err()
+            let ids = format.ids().expect("Parquet has ids");
+            ids.read_ids(
+                again,
+                crate::compressed::coding::Coding::default(),
+                crate::format::ids::IdColumns { ids: ["a", "b"], labels: &[] },
+                &mut |_| Ok(true),
+            )
+            .is_err()
         });
         std::thread::sleep(std::time::Duration::from_millis(200));
         assert!(!labels.is_finished(), "labels took no turn");

@@ -1,20 +1,23 @@
 //! Implements the Parquet format, which stores columns in row groups.
 
 use crate::compressed::coding::Coding;
-use crate::compressed::repacking::Repacking;
 use crate::copy::copying::{Copying, Fits};
-use crate::format::ids::{broken_ids, label_of, labels_of};
+use crate::format::Format;
+use crate::format::copies::{Change, Copies};
+use crate::format::facts::Facts;
+use crate::format::ids::{EachIds, Failed, IdBatches, IdColumns, Ids, IdsRead};
 use crate::format::nested;
+use crate::format::open::{Opened, Opening, Unusable};
+use crate::format::read::{Reading, Shared};
 use crate::format::schema;
-use crate::format::schema::{Columns, KnownColumns, Shown};
+use crate::format::schema::{Columns, KnownColumns, Look, Shown};
+use crate::format::starts::{Starts, Within};
+use crate::format::stretch::Stretch;
 use crate::format::want::MAX_BATCH_ROWS;
-use crate::format::{
-    EachIds, Failed, Format, IdColumns, IdRow, Opened, Reading, Shared, Starts, Stretch, Unusable, Within,
-};
 use crate::parquet::bounded::{Bounded, check_pages};
 use crate::parquet::copy_parquet;
-use crate::parquet::footer as parquet;
-use crate::parquet::footer::{Described, Footer, describe, guarded, load, turn};
+use crate::parquet::footer;
+use crate::parquet::footer::{Footer, describe, describe_top, guarded, load, turn};
 use crate::parquet::page_headers;
 use crate::parquet::page_headers::Page;
 use crate::parquet::page_memory::{Column, stretches};
@@ -23,12 +26,10 @@ use crate::parquet::parquet_read;
 use crate::parquet::parquet_read::Plan;
 use crate::parquet::parquet_rows;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use ::parquet::file::metadata::ParquetMetaData;
 use arrow::datatypes::DataType;
-use dupsift_core::error::{Error, Result};
+use dupsift_core::error::Result;
 use dupsift_tables::Documents;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,84 +68,43 @@ type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 /// Identifies a chunk by file, row group and leaf column.
 type Chunk = (PathBuf, usize, usize);
 
+static FACTS: Facts = Facts { is_columnar: true, divides_pieces: true, ..Facts::new("Parquet", &[".parquet"]) };
+
 impl Format for Parquet {
-    fn name(&self) -> &'static str {
-        "Parquet"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn endings(&self) -> &'static [&'static str] {
-        &[".parquet"]
+    fn columns(&self, file: File, _: Coding, look: Look<'_>) -> std::result::Result<Option<KnownColumns>, String> {
+        let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
+        let _turn = turn(&file, u64::MAX)?;
+        let metadata = load(&file)?;
+        let shown = match look {
+            Look::Named(_) => describe(&metadata),
+            Look::FirstRows | Look::AllRows => describe_top(&metadata),
+        };
+        Ok(Some(shown.into_iter().map(as_read).collect::<Vec<_>>().into()))
     }
 
-    fn is_columnar(&self) -> bool {
-        true
-    }
-
-    fn divides_pieces(&self) -> bool {
-        true
-    }
-
-    fn open(
-        &self,
-        file: File,
-        coding: Coding,
-        columns: &Columns,
-        _: Option<&Repacking>,
-    ) -> std::result::Result<Opened, Unusable> {
+    fn open(&self, file: File, opening: Opening<'_>) -> std::result::Result<Opened, Unusable> {
+        let Opening { coding, columns, .. } = opening;
         let _turn = turn(&file, coding.footer_bytes).map_err(Unusable::Bad)?;
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
-        let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
-        let mut pieces = parquet::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
+        let has = schema::check(columns, &describe(&metadata)).map_err(Unusable::Lacks)?;
+        let mut pieces = footer::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
         let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
-        parquet::check_plain(&file, footer.metadata.metadata()).map_err(Unusable::Bad)?;
+        footer::check_plain(&file, footer.metadata.metadata()).map_err(Unusable::Bad)?;
         for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
             piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
         }
-        Ok(Opened {
-            id: has.id,
-            id_note: has.id_note,
-            others: has.others,
-            is_joined: has.is_joined,
-            pieces,
-            ..Opened::default()
-        })
-    }
-
-    fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
-        let Ok(footer) = footer(&file, piece.path, piece.columns, piece.shared) else { return Starts::default() };
-        let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
-        let leaf = footer.places(&piece.columns.text).next();
-        leaf.map_or_else(Starts::default, |leaf| {
-            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared).unwrap_or_default()).into()
-        })
-    }
-
-    fn stretches(&self, file: File, reading: &Reading<'_>, small: u64) -> Result<Vec<Stretch>> {
-        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
-        let (names, group) = (names(reading), |at: u64| usize::try_from(at).unwrap_or(usize::MAX));
-        let groups = footer.metadata.metadata().row_groups().iter().enumerate();
-        let groups = groups.skip(group(reading.part.from)).take(group(reading.part.to - reading.part.from));
-        let columns = groups.map(|(at, group)| {
-            let places = names.iter().flat_map(|name| footer.places(name));
-            let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
-            let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
-            let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
-            let text = footer.places(&reading.columns.text).next();
-            let column = |(leaf, chunk)| {
-                let pages = if all <= small { Arc::default() } else { pages_of(leaf)? };
-                Ok(Column::new(chunk, pages, text == Some(leaf)))
-            };
-            asked.into_iter().map(column).collect()
-        });
-        let columns = columns.collect::<std::result::Result<Vec<_>, Arc<str>>>();
-        let columns = columns.map_err(|why| reading.bad(&*why))?;
-        Ok(stretches(columns, reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
+        Ok(Opened { pieces, ..has.into() })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
-        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
-        let names = names(reading);
+        let footer =
+            kept_footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let names = reading.names();
         let group =
             |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(footer.metadata.metadata().num_row_groups());
         let plan = Plan {
@@ -161,8 +121,7 @@ impl Format for Parquet {
                 check(&file, &footer, (group, leaf), reading).map_err(|why| reading.bad(&*why))?;
             }
         }
-        let text = reading.want.text.then_some(reading.columns.text.as_str());
-        let id = (reading.want.id && reading.has_id).then_some(reading.columns.id.as_str());
+        let (text, id) = reading.text_and_id();
         // Pictures are not read. A text that is combined from several columns gets its mark later.
         let with_pictures = text.filter(|_| footer.has_pictures);
         let attached = footer.has_pictures && !reading.columns.parts.is_empty();
@@ -183,36 +142,53 @@ impl Format for Parquet {
         })
     }
 
-    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
-        let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
-        let _turn = turn(&file, u64::MAX)?;
-        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect::<Vec<_>>().into()))
+    fn copies(&self) -> std::result::Result<&dyn Copies, &'static str> {
+        Ok(self)
     }
 
-    fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
-        let Ok(_turn) = turn(&file, u64::MAX) else { return Vec::new() };
-        let Ok(metadata) = load(&file) else { return Vec::new() };
-        let own = describe(&metadata).into_iter().filter_map(|Described { path, shown }| match path.as_slice() {
-            [_] => Some((shown.name, shown.data_type.map(as_read))),
-            [root, ..] => Some((root.clone(), None)),
-            [] => None,
+    fn ids(&self) -> Option<&dyn Ids> {
+        Some(self)
+    }
+
+    fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
+        let Ok(footer) = kept_footer(&file, piece.path, piece.columns, piece.shared) else { return Starts::default() };
+        let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
+        let leaf = footer.places(&piece.columns.text).next();
+        leaf.map_or_else(Starts::default, |leaf| {
+            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared).unwrap_or_default()).into()
+        })
+    }
+
+    fn stretches(&self, file: File, reading: &Reading<'_>, small: u64) -> Result<Vec<Stretch>> {
+        let footer =
+            kept_footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let (names, group) = (reading.names(), |at: u64| usize::try_from(at).unwrap_or(usize::MAX));
+        let groups = footer.metadata.metadata().row_groups().iter().enumerate();
+        let groups = groups.skip(group(reading.part.from)).take(group(reading.part.to - reading.part.from));
+        let columns = groups.map(|(at, group)| {
+            let places = names.iter().flat_map(|name| footer.places(name));
+            let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
+            let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
+            let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
+            let text = footer.places(&reading.columns.text).next();
+            let column = |(leaf, chunk)| {
+                let pages = if all <= small { Arc::default() } else { pages_of(leaf)? };
+                Ok(Column::new(chunk, pages, text == Some(leaf)))
+            };
+            asked.into_iter().map(column).collect()
         });
-        own.collect()
+        let columns = columns.collect::<std::result::Result<Vec<_>, Arc<str>>>();
+        let columns = columns.map_err(|why| reading.bad(&*why))?;
+        Ok(stretches(columns, reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
     }
 
     fn longest_of(&self, file: File, _: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
         parquet_rows::longest(&file, names, small)
     }
+}
 
-    fn check_copying(&self, file: File, fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
-        copy_parquet::check(&file, fits)
-    }
-
-    fn adds(&self, _: Coding) -> std::result::Result<(), String> {
-        Ok(())
-    }
-
-    fn edits(&self, _: Coding) -> std::result::Result<(), String> {
+impl Copies for Parquet {
+    fn check(&self, _: Coding) -> std::result::Result<(), String> {
         Ok(())
     }
 
@@ -220,20 +196,22 @@ impl Format for Parquet {
         copy_parquet::copy(file, copying)
     }
 
-    fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
-        let _turn = turn(&file, u64::MAX)?;
-        let metadata = load(&file)?;
-        let fields = metadata.file_metadata().schema().get_fields().iter();
-        Ok(Some(fields.map(|field| field.name().to_owned()).collect()))
+    fn changes(&self) -> &'static [Change] {
+        &[Change::Text, Change::Columns]
     }
 
-    fn read_ids(
-        &self,
-        file: File,
-        _: Coding,
-        names: IdColumns<'_>,
-        each: &mut EachIds<'_>,
-    ) -> std::result::Result<(), Failed> {
+    /// Strings in Parquet files are UTF-8, whatever the encoding of other files is.
+    fn check_changes(&self, _: Coding) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
+    fn check_memory(&self, file: File, fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
+        copy_parquet::check(&file, fits)
+    }
+}
+
+impl Ids for Parquet {
+    fn read_ids(&self, file: File, _: Coding, names: IdColumns<'_>, each: &mut EachIds<'_>) -> IdsRead {
         let turn = turn(&file, u64::MAX)?;
         let metadata = load(&file)?;
         let has = |name: &str| metadata.file_metadata().schema().get_fields().iter().any(|field| field.name() == name);
@@ -253,49 +231,25 @@ impl Format for Parquet {
                 .with_batch_size(BATCH_ROWS)
                 .build()
         })?;
-        let mut texts = [String::new(), String::new()];
+        let mut rows = IdBatches::new(names, label, &footer.strings);
         let mut next = || guarded(|| reader.next().transpose().map_err(Into::into)).map_err(Failed::Damaged);
         while let Some(batch) = next()? {
             let batch = nested::flat(batch, &footer.columns).map_err(|error| error.to_string())?;
-            let of = |name: &str| {
-                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &footer.strings, false)
-                    .map_err(|error: Error| error.to_string())
-            };
-            let columns = [of(names[0])?, of(names[1])?];
-            let labels = labels_of(&columns[0], label)?;
-            let broken = broken_ids(&columns, names);
-            for row in 0..batch.num_rows() {
-                if let Some(why) = broken.get(&row) {
-                    if !each(Err(why.clone())).map_err(Failed::Passed)? {
-                        return Ok(());
-                    }
-                    continue;
-                }
-                let mut values = [None, None];
-                for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
-                    if let Some(id) = column.id(row) {
-                        text.clear();
-                        // Writing into a String cannot fail.
-                        let _ = write!(text, "{id}");
-                        *value = Some(text.as_str());
-                    }
-                }
-                let row = IdRow { ids: values, label: label_of(labels.as_ref(), row), offset: None };
-                if !each(Ok(row)).map_err(Failed::Passed)? {
-                    return Ok(());
-                }
+            if !rows.pass_on(&batch, each)? {
+                break;
             }
         }
         Ok(())
     }
 }
 
-fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
-    describe(metadata).into_iter().map(|described| described.shown).collect()
-}
-
 /// Returns the footer of a file. The footer is read again if it is no longer kept.
-fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
+fn kept_footer(
+    file: &File,
+    path: &Path,
+    columns: &Columns,
+    shared: &Shared,
+) -> std::result::Result<Arc<Footer>, String> {
     let kept = shared.of::<Kept>();
     let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, footer)) = lock().iter().find(|(file, _)| file == path) {
@@ -361,17 +315,6 @@ fn check(
     let Ok(file) = file.try_clone() else { return Ok(()) };
     let looked = page_headers::look(file, chunk).map(|_| ());
     looked.map_err(|why| format!("column {:?}: {why}", footer.leaves[leaf]).into())
-}
-
-/// Returns the names of the columns to read, in batch order.
-fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
-    let (columns, want) = (reading.columns, reading.want);
-    let asked = |name: &str| {
-        (want.text && name == columns.text)
-            || (want.id && name == columns.id)
-            || want.others.iter().any(|other| other == name)
-    };
-    columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
 /// Returns the type to which a column is converted when it is read.

@@ -1,7 +1,7 @@
 //! Computes how much memory it takes to read a Parquet column: one page (two at a page boundary), and the dictionary if the column uses
 //! one.
 
-use crate::format::{Stretch, Unit};
+use crate::format::stretch::{Stretch, Unit};
 use crate::parquet::page_headers::Page;
 use crate::parquet::page_starts::starts;
 use crate::parquet::parquet_read::STEP_ROWS;

@@ -18,7 +18,7 @@ pub(crate) fn starts(pages: &[Page]) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::format::nearest;
+    use crate::format::starts::nearest;
     use crate::testkit::{batch, open, write_parquet};
     use ::parquet::file::properties::WriterProperties;
     use arrow::array::{ArrayRef, StringArray};

@@ -261,7 +261,7 @@ fn write_tables(
 
 /// Groups pieces into tables: one piece per table, except that files with a single page are combined until a table is full.
 fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
-    let is_page = |split: &Split| session.source.files[split.file].format.is_whole();
+    let is_page = |split: &Split| session.source.files[split.file].format.facts().is_whole;
     let mut bytes = 0;
     let together = |before: &Split, next: &Split| {
         bytes += before.text_bytes;

@@ -74,7 +74,7 @@ struct Values {
 pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
     let mut notes = Vec::new();
     for column in SOURCE_COLUMNS {
-        let parquet = session.source.files.iter().filter(|file| file.format.is_columnar());
+        let parquet = session.source.files.iter().filter(|file| file.format.facts().is_columnar);
         if !parquet.clone().any(|file| file.others.iter().any(|other| other == column)) {
             continue;
         }
@@ -128,11 +128,11 @@ type Counted = BTreeMap<String, (u32, u64)>;
 /// Returns a filter for documents in Parquet files; `None` if all files are Parquet.
 fn in_parquet(session: &Session<'_>) -> Option<dupsift_input::RowFilter> {
     let is_parquet: Vec<(u64, bool)> =
-        session.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
+        session.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.facts().is_columnar)).collect();
     let in_parquet = move |doc: u64| {
         is_parquet.get(is_parquet.partition_point(|&(end, _)| end <= doc)).is_some_and(|&(_, parquet)| parquet)
     };
-    let all_parquet = session.source.files.iter().all(|file| file.format.is_columnar());
+    let all_parquet = session.source.files.iter().all(|file| file.format.facts().is_columnar);
     (!all_parquet).then(|| dupsift_input::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
