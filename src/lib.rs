@@ -64,17 +64,19 @@ pub use dupsift_pages as pages;
 #[doc(hidden)]
 pub use dupsift_spill::{bloom, shuffle};
 #[doc(hidden)]
-pub use dupsift_study::{purify, study};
+pub use dupsift_study as study;
+#[doc(hidden)]
+pub use dupsift_study::purify;
 #[doc(hidden)]
 pub use dupsift_text as text;
 
 pub use builder::Job;
+pub use dupsift_algorithms::alone::{Signature, SignatureRow, sign, similarity};
 pub use error::{Error, Result};
 pub use job::RunReport;
 pub use recipe::Recipe;
 #[doc(hidden)]
 pub use start::{estimate, start, start_sample, start_with};
-pub use steps::alone::{Signature, SignatureRow, sign, similarity};
 
 mod builder;
 #[cfg(feature = "cli")]

@@ -7,7 +7,7 @@ use super::log::LogFormat;
 use super::{Exit, log, print_result};
 use crate::report::accepted_page;
 use dupsift_engine::engine;
-use dupsift_study::study::{self, Accepted};
+use dupsift_study::{self as study, Accepted};
 
 /// Runs the command.
 ///

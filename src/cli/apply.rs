@@ -9,7 +9,7 @@ use crate::report::applied;
 use dupsift_algorithms::recipe::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result as Checked};
 use dupsift_engine::options::{AddedColumns, CorpusFiles};
-use dupsift_study::study::{self, ApplyOptions, Finished};
+use dupsift_study::{self as study, ApplyOptions, Finished};
 
 /// Runs the command.
 ///

@@ -14,7 +14,7 @@ use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job;
 use dupsift_engine::options::{RunOptions, resolve};
 use dupsift_engine::reading::{self, Writes};
-use dupsift_study::study::{self, CompareOptions, Entries, Judge};
+use dupsift_study::{self as study, CompareOptions, Entries, Judge};
 
 /// Runs the command.
 ///

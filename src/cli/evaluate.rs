@@ -6,7 +6,7 @@ use super::args::EvaluateArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result};
 use crate::report::evaluation;
-use dupsift_study::study::{self, Finished, truth_quotes};
+use dupsift_study::{self as study, Finished, truth_quotes};
 
 /// Runs the command.
 ///

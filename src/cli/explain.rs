@@ -9,7 +9,7 @@ use super::signals::cancel_on_signal;
 use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 use dupsift_engine::options::Spelling;
-use dupsift_study::study::{self, Finished};
+use dupsift_study::{self as study, Finished};
 
 /// The width of the output in columns if there is no terminal.
 const WIDTH: usize = 100;

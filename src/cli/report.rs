@@ -7,7 +7,7 @@ use super::signals::cancel_on_signal;
 use super::{Exit, log, print_result};
 use crate::report::page;
 use dupsift_engine::options::RunOptions;
-use dupsift_study::study::{self, Finished, PAGE};
+use dupsift_study::{self as study, Finished, PAGE};
 
 /// Runs the command.
 ///

@@ -9,7 +9,7 @@ use super::losses::{guard, held};
 use super::summary::left_out;
 use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
 use dupsift_engine::job::{RunReport, stands_in};
-use dupsift_study::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
+use dupsift_study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
 /// The maximum number of settings in the agreement table, so that the table fits in a terminal.
 const MOST_AGREEING: usize = 8;
@@ -274,7 +274,7 @@ mod tests {
 
     use super::*;
     use dupsift_engine::job::AlgorithmReport;
-    use dupsift_study::study::{AdviceReport, JudgeReport, OracleReport};
+    use dupsift_study::{AdviceReport, JudgeReport, OracleReport};
 
     /// Returns a figure whose interval extends twice as far below the value as above it.
     fn figure(value: f64, up: f64) -> Figure {

@@ -2,7 +2,7 @@
 
 use super::columns::safe;
 use super::{table, thousands};
-use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
+use dupsift_study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
 use dupsift_tables::REPRESENTATIVE;
 
 /// Returns a title and a table with one row for each direction.

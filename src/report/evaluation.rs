@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
-use dupsift_study::study::{EvaluationReport, TruthReport};
+use dupsift_study::{EvaluationReport, TruthReport};
 
 /// Returns the evaluation of the run in `dir`, with all columns if `full` is set, and with five columns otherwise. Undefined figures are
 /// shown as `-`. The text ends with a line break.
@@ -133,8 +133,8 @@ mod tests {
     use super::*;
     use dupsift_algorithms::measure::Retrieval;
     use dupsift_engine::reading::RejectionsReport;
-    use dupsift_study::study::EvaluatedReport;
-    use dupsift_study::study::FiguresReport;
+    use dupsift_study::EvaluatedReport;
+    use dupsift_study::FiguresReport;
     use dupsift_tables::RejectReason;
 
     #[test]

@@ -6,7 +6,7 @@ use super::columns::{Screen, columns, safe};
 use super::containment::{contained, verdict};
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
-use dupsift_study::study::{
+use dupsift_study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
@@ -276,7 +276,7 @@ fn cut(key: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_study::study::{
+    use dupsift_study::{
         ExplainedCheck, ExplainedCluster, ExplainedContained, ExplainedMeasures, ExplainedPair, ExplainedPassage,
         ExplainedRemoval,
     };

@@ -7,7 +7,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::listing::is_file;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_publish::HELD;
-use dupsift_study::study::{AppliedReport, Finished};
+use dupsift_study::{AppliedReport, Finished};
 use serde::de::DeserializeOwned;
 
 /// Returns the summary that the command line printed at the end of the run, the comparison or the `apply` that wrote this folder. If

@@ -14,7 +14,7 @@ use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
-use dupsift_study::study::{Applicable, AppliedReport, applicable};
+use dupsift_study::{Applicable, AppliedReport, applicable};
 use dupsift_tables::{REPRESENTATIVE, RejectReason};
 
 /// Selects how detailed a summary is.

@@ -6,7 +6,9 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod algorithm;
+pub mod alone;
 pub mod corpus;
+pub mod judge;
 pub mod measure;
 pub mod recipe;
 pub mod steps;

@@ -1,9 +1,45 @@
 //! Compares, evaluates and explains finished runs.
 //!
+//! There is a folder for each answer: what two documents have to do with each other (`explain`), which algorithm suits a corpus (`compare`),
+//! how good a run is against labels (`evaluate`), and what a run did (`review`). Each of them builds one serializable value, which the
+//! terminal, `--json`, Python and the pages render. All of them read the output of a run through `finished`. The engine does not depend on
+//! this crate; the function that writes the page ([`with_page`]) is passed to it.
+//!
 //! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+mod accept;
+mod apply;
+mod compare;
+mod confidence;
+mod evaluate;
+mod explain;
+pub(crate) mod finished;
 pub mod purify;
-pub mod study;
+mod review;
+
+pub use accept::{Accepted, AcceptedPage, accept};
+pub use apply::applicable::{Applicable, applicable, refuse_sample};
+pub use apply::{ApplyOptions, Survivors, apply, survivors};
+pub use compare::comparison::*;
+pub use compare::{CompareOptions, Compared, check as check_compare, compare};
+pub use evaluate::evaluation::*;
+pub use evaluate::truth::files::{LABELS, Label, TruthFiles};
+pub use evaluate::{evaluate, truth_quotes};
+pub use explain::explain;
+pub use explain::explanation::*;
+pub use finished::Finished;
+pub use finished::applied::AppliedReport;
+pub use finished::pool::{Agreement, MOST_POOLED, Pool, Pooled};
+pub use review::page::{NO_TEXTS, PAGE, Page, with_page, write_again};
+pub use review::{
+    AlgorithmReview, BINS, ClusterReview, Crossing, Fate, LargeCluster, Member, PairComparison, PairRelation,
+    PairSample, RemovalSample, RemovedReview, Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, bin_range,
+    sample_range,
+};
+
+/// The judge of `compare`, for callers that parse its name.
+pub use dupsift_algorithms::judge::Judge;
+pub use dupsift_algorithms::recipe::entries::{Entries, Entry};

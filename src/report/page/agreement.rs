@@ -6,7 +6,7 @@ use super::markup::{row_heading, scrolling, turned};
 use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Agreement, Review};
+use dupsift_study::{Agreement, Review};
 
 /// Returns the section, with algorithm A in the rows and algorithm B in the columns.
 pub fn section(report: &RunReport, review: &Review) -> Markup {

@@ -10,7 +10,7 @@ use super::text::plain;
 use crate::report::{counted, thousands};
 use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::Review;
+use dupsift_study::Review;
 
 /// Returns the charts of all algorithms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {

@@ -9,7 +9,7 @@ use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, entries, name_of,
 use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::options::Spelling;
-use dupsift_study::study::{Agreement, ComparisonReport, Figure};
+use dupsift_study::{Agreement, ComparisonReport, Figure};
 
 /// Returns the recommendation, which comes first.
 pub fn lead(comparison: &ComparisonReport) -> Markup {

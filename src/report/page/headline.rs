@@ -9,7 +9,7 @@ use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_engine::options::Spelling;
-use dupsift_study::study::ComparisonReport;
+use dupsift_study::ComparisonReport;
 
 /// If there are at most this many remarks, all of them are shown unfolded. If there are more, only warnings are shown
 /// unfolded.

@@ -36,7 +36,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::Review;
+use dupsift_study::Review;
 
 const STYLE: &str = include_str!("style.css");
 

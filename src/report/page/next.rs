@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::pair::{explain_line, quoted};
 use super::text::plain;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Applicable, Finished, Review, applicable};
+use dupsift_study::{Applicable, Finished, Review, applicable};
 
 /// The rule that removes a document only if a kept document contains all of it.
 const STRICTEST: &str = "contained:1:1";

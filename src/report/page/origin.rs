@@ -7,7 +7,7 @@ use super::markup::{row_heading, scrolling, turned};
 use super::text::{percent, plain};
 use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Crossing, Review};
+use dupsift_study::{Crossing, Review};
 
 /// The maximum number of values of the requested column that the page shows.
 const VALUES: usize = 100;

@@ -7,7 +7,7 @@ use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, ShownText};
+use dupsift_study::{Explanation, PairComparison, PairRelation, Review, ShownText};
 use dupsift_tables::REPRESENTATIVE;
 
 /// The number of characters of each text that are compared, starting shortly before the first difference.

@@ -6,7 +6,7 @@ use super::pair::quoted;
 use super::text::plain;
 use crate::report::counted;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::Review;
+use dupsift_study::Review;
 
 /// The maximum number of inputs that are listed.
 const NAMED: usize = 3;

@@ -6,7 +6,7 @@ use super::pair::{body, names};
 use super::text::{plain, share};
 use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{RemovalSample, Review};
+use dupsift_study::{RemovalSample, Review};
 
 /// Returns the sampled removals; `None` if no near-duplicate was removed or the texts cannot be read.
 pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {

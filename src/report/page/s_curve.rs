@@ -14,7 +14,7 @@ use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::recipe::Recipe;
 use dupsift_core::error::Result;
 use dupsift_engine::job::{AlgorithmReport, RunReport};
-use dupsift_study::study::{BINS, Review, bin_range};
+use dupsift_study::{BINS, Review, bin_range};
 
 /// Describes one use of `minhash`.
 struct Banding {

@@ -8,7 +8,7 @@ use super::text::plain;
 use crate::report::{counted, thousands};
 use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{BINS, Review, bin_range};
+use dupsift_study::{BINS, Review, bin_range};
 
 /// Returns the histograms of all algorithms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {

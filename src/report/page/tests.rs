@@ -6,7 +6,7 @@ use super::*;
 use dupsift_engine::engine::StageReport;
 use dupsift_engine::job::{AcceptedReport, AlgorithmReport, DocumentsReport, GuardReport, InputReport, RemovalReport};
 use dupsift_engine::reading::SourceReport;
-use dupsift_study::study::{
+use dupsift_study::{
     AdviceReport, Agreement, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
     Figure, JudgeReport, LargeCluster, Member, OracleReport, PairSample, ShownText, SourceReview,
 };
@@ -193,9 +193,7 @@ fn an_empty_run_has_a_page() {
 fn without_texts_the_page_says_why() {
     let review = Review { texts: BTreeMap::new(), no_texts: Some("the corpus is gone".into()), ..review() };
     let page = page(&report(), &review).unwrap();
-    assert!(
-        page.contains(&format!("{}the corpus is gone", dupsift_study::study::NO_TEXTS)) && page.contains("document 1")
-    );
+    assert!(page.contains(&format!("{}the corpus is gone", dupsift_study::NO_TEXTS)) && page.contains("document 1"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_engine::options::Spelling;
-use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
+use dupsift_study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
 /// The number of characters shown from a text that is not compared with another text.
 const ALONE: usize = 300;

@@ -9,7 +9,7 @@ use super::text::{percent, share};
 use crate::report::{counted, thousands};
 use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
-use dupsift_study::study::{BINS, Review, SHARES, bin_range};
+use dupsift_study::{BINS, Review, SHARES, bin_range};
 
 /// Returns the curve and its table; `None` if nothing is removed.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {

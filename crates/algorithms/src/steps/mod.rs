@@ -1,36 +1,37 @@
 //! The steps of a run: pure functions over rows that open no files and start no threads.
 
-pub mod alone;
+// Planning: which passes a run makes, and each algorithm bound to the corpus.
 pub mod bound;
-pub mod choose;
-pub mod classify;
-pub mod clusters;
-pub mod compare;
-pub mod connect;
+pub mod passes;
+pub mod plan;
+
+// Reading: what is recorded and counted of every document, and what is learned from all of them.
 pub mod copies;
 pub mod count;
-pub mod estimate;
+pub mod headings;
+pub mod learn;
+pub mod note;
+pub mod parts;
+pub mod view;
+
+// Signing: the rows of each document, and those among them that can match another row.
+pub mod prefilter;
+pub mod sign;
+
+// Pairing: from rows with equal keys to pairs of documents.
+pub mod classify;
 pub mod expand;
-pub mod explain;
 pub mod group;
 pub mod groups;
-pub mod guard;
-pub mod headings;
-pub mod judge;
-pub mod learn;
-pub mod likeness;
 pub mod margin;
 pub mod merge;
 pub mod nearest;
 pub mod next_best;
-pub mod note;
-pub mod parts;
-pub mod passes;
-pub mod plan;
-pub mod prefilter;
-pub mod shared_windows;
-pub mod sign;
-pub mod survive;
 pub mod verify;
-pub mod versions;
-pub mod view;
+
+// Deciding: from pairs to clusters, kept documents and guards.
+pub mod choose;
+pub mod clusters;
+pub mod connect;
+pub mod guard;
+pub mod survive;

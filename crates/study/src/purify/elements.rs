@@ -2,7 +2,7 @@
 
 use super::PagesOptions;
 use super::category::Categories;
-use crate::study::finished::Finished;
+use crate::finished::Finished;
 use dupsift_algorithms::corpus::CorpusStats;
 use dupsift_core::error::Result;
 use dupsift_engine::job::read_back;
