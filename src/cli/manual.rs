@@ -42,6 +42,7 @@ const PAGES: &[(&str, &str)] = pages![
     "outputs.md",
     "pages.md",
     "python.md",
+    "recipes.md",
     "report.md",
     "resuming.md",
     "scheduling.md",

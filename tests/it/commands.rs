@@ -82,6 +82,14 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift run crawl --out crawl/r2",
         "dupsift run crawl --out crawl/r1 --corpus keep && dupsift run crawl --out nights/a --corpus keep && cp corpus/*.jsonl nights",
     ),
+    ("docs/recipes.md", "dupsift run train", "cp -r corpus train && cp -r bench test"),
+    // A label in the file that a Python block of the page writes.
+    (
+        "docs/recipes.md",
+        "dupsift evaluate out/stricter",
+        "page=Microsoft.PowerShell.Core/About/about_Line_Editing && \
+         printf 'id_a,id_b,label\\npsdocs:5.1/%s,psdocs:7.6/%s,y\\n' $page $page >labels.csv",
+    ),
     // The documents to forget.
     (
         "docs/incremental.md",
@@ -298,7 +306,7 @@ impl Desk {
             .enumerate()
             .map(|(at, notice)| {
                 let (id, text) = (text(notice, "id"), text(notice, "text"));
-                let row = serde_json::json!({"id": id, "url": id, "text": text, "content": text, "site": "a", "date": format!("2026-11-{:02}", at + 1)});
+                let row = serde_json::json!({"id": id, "url": id, "text": text, "content": text, "site": "a", "lang": "en", "date": format!("2026-11-{:02}", at + 1)});
                 format!("{row}\n")
             })
             .collect();
