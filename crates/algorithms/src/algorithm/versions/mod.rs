@@ -1,7 +1,7 @@
 //! `versions`: finds pairs of similar texts that are not exact copies, and classifies each pair: versions of the same text, one text
 //! contained in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
-//! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: the same as `cosine` with
+//! Source: dupsift's own rule (docs/methods/versions.md), based on the vectors and the join of `cosine`. Cost: the same as `cosine` with
 //! `join=heavy`, that is, a first pass for the counts and 56 twelve-byte rows per document. Each candidate pair is then examined a second
 //! time to compare its first lines, numbers and 3-grams. Limitations: a revised text whose similarity to the original is below the
 //! threshold is not found. If many documents share a template and have little unique text, versions cannot be distinguished from other
