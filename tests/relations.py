@@ -5,8 +5,9 @@ usage: relations.py OUT [OUT ...]
 
 OUT is the output of a run over Parquet files with the columns id and text. Its algorithm has relate=true and templates=0, so that every
 compared pair is in the table. The script determines facts, first lines, words and the next best independently, and implements the six
-sentences of docs/methods/versions.md again. With --tokenizer char, it checks everything. The script has no dictionary, so with other tokenizers it
-checks everything except the words of texts with Han characters. Results for Han texts whose words are known are counted separately.
+sentences of docs/methods/versions.md again. With --tokenizer char, it checks everything. The script has no dictionary, so with other
+tokenizers it checks everything except the words of texts with Han characters. Results for Han texts whose words are known are counted
+separately.
 
 needs: pyarrow regex
 """

@@ -5,7 +5,8 @@
 # ///
 """Implements the rule that classifies similar documents in plain Python, to try other bounds and to check the program.
 
-docs/methods/versions.md describes the rule, and docs/versions.md its results and errors. In the program, the rule is part of the `versions` algorithm.
+docs/methods/versions.md describes the rule, and docs/versions.md its results and errors. In the program, the rule is part of the `versions`
+algorithm.
 
 OUT is the output of a run that reports every pair with a cosine of at least 0.6, including copies:
 

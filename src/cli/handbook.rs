@@ -113,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_choosing_says_when_to_take_each_algorithm() {
-        let page = include_str!("../../docs/choosing.md");
+    fn the_page_of_goals_says_when_to_take_each_algorithm() {
+        let page = include_str!("../../docs/methods/goals.md");
         let table = page.split("| goal | use |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
         for algorithm in ALGORITHMS {
             assert!(table.contains(&format!("`{}", algorithm.name())), "{} is not in the table", algorithm.name());

@@ -61,6 +61,7 @@ const PAGES: &[(&str, &str)] = pages![
     "methods/docview.md",
     "methods/exact.md",
     "methods/fingerprint.md",
+    "methods/goals.md",
     "methods/heavy_sent.md",
     "methods/idf_hash.md",
     "methods/imatch.md",

@@ -496,8 +496,12 @@ fn every_command_of_the_rest_of_the_manual_runs_as_printed() {
 #[test]
 fn the_table_of_edits_is_what_its_script_prints() {
     let ran = Desk::new().sh("benches/lab/edits.py data-samples").ends_with(0);
-    let page = fs::read_to_string(root().join("docs/choosing.md")).unwrap();
-    assert!(ran.stdout.lines().count() > 8 && page.contains(&ran.stdout), "docs/choosing.md has not\n{}", ran.stdout);
+    let page = fs::read_to_string(root().join("docs/methods/goals.md")).unwrap();
+    assert!(
+        ran.stdout.lines().count() > 8 && page.contains(&ran.stdout),
+        "docs/methods/goals.md has not\n{}",
+        ran.stdout
+    );
 }
 
 /// Checks that options in brackets are optional.
