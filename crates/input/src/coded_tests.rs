@@ -2,11 +2,10 @@
 //! tests check that results do not depend on the compression or the encoding, and that unusable input is reported.
 
 use crate::compressed::coding::Coding;
-use crate::copy::copying::Copying;
 use crate::corpus::source::{BadInput, Source};
 use crate::find::walk::{Taking, find_all};
 use crate::formats::TextFiles;
-use crate::testkit::{Read, columns, gz, read, whole, zst};
+use crate::testkit::{Read, columns, copy, gz, read, whole, zst};
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
 use dupsift_tables::Id;
@@ -261,23 +260,9 @@ fn a_copy_of_a_damaged_file_has_its_rows() {
     let packed = gz(lines(3000, "a").as_bytes());
     std::fs::write(&path, &packed[..packed.len() / 2]).expect("written");
     let (source, _) = open(&[&path], Taking::default()).expect("opened");
-    let (file, hold) = (&source.files[0], |_: u64, run: &mut dyn FnMut()| Ok(run()));
-    let (chosen, go_on) = (|_: u64| true, || Ok(()));
-    let (coding, rows) = (file.coding, file.rows);
-    let copying = Copying {
-        path: &path,
-        coding,
-        rows,
-        chosen: &chosen,
-        small: 0,
-        hold: &hold,
-        go_on: &go_on,
-        out: &out,
-        edits: None,
-        added: None,
-    };
+    let file = &source.files[0];
     assert!(!file.is_all_rows());
-    file.copy_rows(&copying).expect("copied");
+    copy(file, &|_| true, 0, &out).expect("copied");
     let (copy, bad) = open(&[&out], Taking::default()).expect("opened");
     assert!(bad.is_empty() && copy.files[0].is_all_rows());
     let of = |source: &Source| read(source, &whole(), usize::MAX).expect("read");

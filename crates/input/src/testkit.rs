@@ -1,6 +1,7 @@
 //! Creates input files for the tests of this module, and reads them back in full.
 
-use crate::corpus::source::{BadInput, Columns, Source};
+use crate::copy::copying::Copying;
+use crate::corpus::source::{BadInput, Columns, InputFile, Source};
 use crate::format::want::Want;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
@@ -82,4 +83,22 @@ pub(crate) fn read(source: &Source, want: &Want, target: usize) -> Result<Vec<Re
 /// Requests the text and id of every row.
 pub(crate) fn whole() -> Want {
     Want { id: true, ..Want::default() }
+}
+
+/// Copies the chosen rows of a file without changes. Chunks of up to `small` bytes are read without inspecting their pages.
+pub(crate) fn copy(file: &InputFile, chosen: &dyn Fn(u64) -> bool, small: u64, out: &Path) -> Result<u64> {
+    let (hold, go_on) = (|_: u64, run: &mut dyn FnMut()| Ok(run()), || Ok(()));
+    let (path, coding, rows) = (&*file.path, file.coding, file.rows);
+    file.copy_rows(&Copying {
+        path,
+        coding,
+        rows,
+        chosen,
+        small,
+        hold: &hold,
+        go_on: &go_on,
+        out,
+        edits: None,
+        added: None,
+    })
 }

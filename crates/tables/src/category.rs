@@ -1,10 +1,9 @@
 //! Defines the `model/` table of `purify --train`, which contains the counts for each class and each of its words.
 
+use crate::named::Named as _;
 use crate::{FULL_ROWS, table};
-use arrow::array::AsArray;
 use arrow::array::builder::{Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch};
-use arrow::datatypes::Int64Type;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
@@ -60,9 +59,9 @@ impl CategoryBuilder {
 
 /// Returns the rows of a batch of [`CATEGORY_COLUMNS`]; `None` if a column has the wrong type or a count is negative.
 pub fn categories_found(batch: &RecordBatch) -> Option<Vec<CategoryRow>> {
-    let class = batch.column_by_name("class")?.as_string_opt::<i32>()?;
-    let word = batch.column_by_name("word")?.as_string_opt::<i32>()?;
-    let count = batch.column_by_name("count")?.as_primitive_opt::<Int64Type>()?;
+    let class = batch.words("class")?;
+    let word = batch.words("word")?;
+    let count = batch.numbers("count")?;
     let row = |at: usize| {
         let word = word.is_valid(at).then(|| word.value(at).to_owned());
         Some((class.value(at).to_owned(), word, u64::try_from(count.value(at)).ok()?))

@@ -2,12 +2,11 @@
 
 use crate::id::{IdRef, IdType};
 use crate::id_column::{IdBuilder, id_field};
+use crate::named::Named as _;
 use crate::{is_full, table};
-use arrow::array::AsArray;
 use arrow::array::builder::{BooleanBuilder, Float32Builder, Int64Builder};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -132,10 +131,10 @@ pub const CLUSTER_COLUMNS: [&str; 4] = ["cluster_size", "is_representative", "si
 
 /// Returns the rows of a batch of [`CLUSTER_COLUMNS`]; `None` if a column has a different type.
 pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
-    let size = batch.column_by_name("cluster_size")?.as_primitive_opt::<Int64Type>()?;
-    let representative = batch.column_by_name("is_representative")?.as_boolean_opt()?;
-    let similarity = batch.column_by_name("similarity_to_representative")?.as_primitive_opt::<Float32Type>()?;
-    let doc = batch.column_by_name("doc")?.as_primitive_opt::<Int64Type>()?;
+    let size = batch.numbers("cluster_size")?;
+    let representative = batch.flags("is_representative")?;
+    let similarity = batch.shares("similarity_to_representative")?;
+    let doc = batch.numbers("doc")?;
     let row = |row: usize| Clustered {
         doc: doc.value(row) as u64,
         size: size.value(row) as u64,

@@ -25,6 +25,7 @@ pub mod lists;
 pub mod look_up;
 pub mod messages;
 pub mod model;
+mod named;
 pub mod page;
 pub mod pair;
 pub mod passage;

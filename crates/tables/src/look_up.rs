@@ -1,8 +1,7 @@
 //! Looks up individual rows of `pairs/` and `removed/` for queries about one or two documents.
 
-use arrow::array::AsArray;
+use crate::named::Named as _;
 use arrow::array::{Array, RecordBatch, StringArray};
-use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::row::{COPY, RelationKind};
 
 /// A row of the pair table.
@@ -53,16 +52,16 @@ pub const PAIR_LOOK_UP_COLUMNS: [&str; 10] = [
 
 /// Searches a batch of [`PAIR_LOOK_UP_COLUMNS`] for the pair (a, b), where a < b. Returns `None` if a column has a different type.
 pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
-    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
-    let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
-    let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
-    let verified = batch.column_by_name("verified")?.as_boolean_opt()?;
-    let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
-    let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
-    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
-    let why = batch.column_by_name("why")?.as_string_opt::<i32>()?;
-    let next_best = batch.column_by_name("next_best")?.as_primitive_opt::<Float32Type>()?;
-    let other_title = batch.column_by_name("other_title")?.as_boolean_opt()?;
+    let similarity = batch.shares("similarity")?;
+    let distance = batch.shares("distance")?;
+    let matched_by = batch.words("matched_by")?;
+    let verified = batch.flags("verified")?;
+    let doc_a = batch.numbers("doc_a")?;
+    let doc_b = batch.numbers("doc_b")?;
+    let relation = batch.words("relation")?;
+    let why = batch.words("why")?;
+    let next_best = batch.shares("next_best")?;
+    let other_title = batch.flags("other_title")?;
     let text = |column: &StringArray, row: usize| column.is_valid(row).then(|| column.value(row).to_string());
     let docs = |row: usize| (doc_a.value(row) as u64, doc_b.value(row) as u64);
     let (mut low, mut high) = (0, batch.num_rows());
@@ -92,10 +91,10 @@ pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relatio
 /// Finds the pairs of a document in a batch of [`PARTNER_COLUMNS`]. Returns the other document of each pair, the similarity, and whether
 /// the relation is "same template". Returns `None` if a column has a different type.
 pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
-    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
-    let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
-    let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
-    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let similarity = batch.shares("similarity")?;
+    let doc_a = batch.numbers("doc_a")?;
+    let doc_b = batch.numbers("doc_b")?;
+    let relation = batch.words("relation")?;
     let mut found = Vec::new();
     for row in 0..batch.num_rows() {
         let (a, b) = (doc_a.value(row) as u64, doc_b.value(row) as u64);
@@ -113,9 +112,9 @@ pub const COPY_LOOK_UP_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
 /// Returns the exact-copy pairs in a batch of [`COPY_LOOK_UP_COLUMNS`] that include one of the documents in `docs`. In each returned pair,
 /// the document from `docs` comes first. Returns `None` if a column has a different type.
 pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
-    let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
-    let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
-    let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
+    let matched_by = batch.words("matched_by")?;
+    let doc_a = batch.numbers("doc_a")?;
+    let doc_b = batch.numbers("doc_b")?;
     let mut found = Vec::new();
     for row in 0..batch.num_rows() {
         let (a, b) = (doc_a.value(row) as u64, doc_b.value(row) as u64);
@@ -145,11 +144,11 @@ pub const REMOVAL_LOOK_UP_COLUMNS: [&str; 5] = ["similarity", "algorithm", "reas
 
 /// Returns the rows for these documents in a batch of [`REMOVAL_LOOK_UP_COLUMNS`]; `None` if a column has a different type.
 pub fn removals_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<FoundRemoval>> {
-    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
-    let algorithm = batch.column_by_name("algorithm")?.as_string_opt::<i32>()?;
-    let reason = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
-    let doc = batch.column_by_name("doc")?.as_primitive_opt::<Int64Type>()?;
-    let kept = batch.column_by_name("kept_doc")?.as_primitive_opt::<Int64Type>()?;
+    let similarity = batch.shares("similarity")?;
+    let algorithm = batch.words("algorithm")?;
+    let reason = batch.words("reason")?;
+    let doc = batch.numbers("doc")?;
+    let kept = batch.numbers("kept_doc")?;
     let rows = (0..batch.num_rows()).filter(|&row| docs.contains(&(doc.value(row) as u64)));
     let told = rows.map(|row| FoundRemoval {
         doc: doc.value(row) as u64,

@@ -1,10 +1,9 @@
 //! Defines the `stats/models/LABEL.parquet` table: the numbers that an algorithm learned from the corpus, one per row, in the order defined
 //! by the algorithm.
 
+use crate::named::Named as _;
 use crate::{FULL_ROWS, table};
-use arrow::array::AsArray;
 use arrow::array::{Int64Array, RecordBatch};
-use arrow::datatypes::Int64Type;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
@@ -30,7 +29,7 @@ pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> 
 
 /// Returns the numbers in a batch of [`MODEL_COLUMNS`]; `None` if the column has a different type.
 pub fn model_values(batch: &RecordBatch) -> Option<Vec<u64>> {
-    let column = batch.column_by_name(MODEL_COLUMNS[0])?.as_primitive_opt::<Int64Type>()?;
+    let column = batch.numbers(MODEL_COLUMNS[0])?;
     Some(column.values().iter().map(|&value| value as u64).collect())
 }
 

@@ -2,11 +2,10 @@
 
 use crate::id::IdType;
 use crate::id_column::id_field;
+use crate::named::Named as _;
 use crate::table;
-use arrow::array::AsArray;
 use arrow::array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use dupsift_core::row::RelationKind;
 use std::sync::Arc;
@@ -115,10 +114,10 @@ pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"]
 /// Returns the duplicate pairs in a batch of [`PAIR_COLUMNS`], excluding pairs of documents that only share a template. Returns `None` if a
 /// column has a different type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
-    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
-    let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();
-    let b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?.values();
-    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let similarity = batch.shares("similarity")?.values();
+    let a = batch.numbers("doc_a")?.values();
+    let b = batch.numbers("doc_b")?.values();
+    let relation = batch.words("relation")?;
     let rows = a.iter().zip(b).zip(similarity).zip(relation);
     let duplicates = rows.filter(|(_, relation)| *relation != Some(RelationKind::Template.name()));
     Some(duplicates.map(|(((&a, &b), &similarity), _)| PairFound { a: a as u64, b: b as u64, similarity }).collect())
@@ -127,7 +126,9 @@ pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::AsArray;
     use arrow::array::{Array, BinaryArray, Int32Array};
+    use arrow::datatypes::Float32Type;
 
     #[test]
     fn columns_become_a_table_for_ids_of_each_type() {

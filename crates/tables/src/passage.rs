@@ -2,10 +2,11 @@
 
 use crate::id::{IdRef, IdType};
 use crate::id_column::{IdBuilder, id_field};
+use crate::named::Named as _;
 use crate::{is_full, table};
 use arrow::array::builder::Int64Builder;
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -64,9 +65,8 @@ pub const PASSAGE_COLUMNS: [&str; 7] = ["doc", "start", "end", "start_byte", "en
 
 /// Returns the rows of a batch of [`PASSAGE_COLUMNS`]; `None` if a column has a different type.
 pub fn passages_found(batch: &RecordBatch) -> Option<Vec<PassageFound>> {
-    let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
     let [Some(doc), Some(start), Some(end), Some(start_byte), Some(end_byte), Some(copies), Some(first)] =
-        PASSAGE_COLUMNS.map(column)
+        PASSAGE_COLUMNS.map(|name| batch.numbers(name))
     else {
         return None;
     };
@@ -148,6 +148,8 @@ impl PassageBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
 
     #[test]
     fn a_batch_holds_what_was_pushed() {

@@ -8,13 +8,12 @@
 //! for an entire file has no id.
 
 use crate::id::IdRef;
+use crate::named::Named as _;
 use crate::reason::RejectReason;
 use crate::{is_full, table};
-use arrow::array::AsArray;
 use arrow::array::builder::{Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;
-use arrow::datatypes::Int64Type;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
@@ -118,7 +117,7 @@ pub const REJECTED_FOR_COLUMNS: [&str; 4] = ["input", "file", "row", "reason"];
 /// Returns the rows of one input in a batch of [`REJECTED_FOR_COLUMNS`] that were rejected for this reason, each as the name of its file and
 /// its row number in that file. Returns `None` if a column has a different type.
 pub fn rejected_for(batch: &RecordBatch, of: &str, reason: RejectReason) -> Option<Vec<(String, u64)>> {
-    let reasons = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
+    let reasons = batch.words("reason")?;
     let chosen = reasons.iter().map(|one| Some(one == Some(reason.text()))).collect();
     let rows = rejected_rows(&filter_record_batch(batch, &chosen).ok()?, of)?;
     Some(rows.into_iter().filter_map(|(file, row)| Some((file, row?))).collect())
@@ -130,9 +129,9 @@ pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
 /// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as the name of its file and its row number in that file (`None`
 /// if the entire file is rejected). Returns `None` if a column has a different type.
 pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Option<u64>)>> {
-    let input = batch.column_by_name("input")?.as_string_opt::<i32>()?;
-    let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;
-    let row = batch.column_by_name("row")?.as_primitive_opt::<Int64Type>()?;
+    let input = batch.words("input")?;
+    let file = batch.words("file")?;
+    let row = batch.numbers("row")?;
     let one = |at: usize| (file.value(at).to_owned(), row.is_valid(at).then(|| row.value(at) as u64));
     Some((0..batch.num_rows()).filter(|&at| input.value(at) == of).map(one).collect())
 }
@@ -140,6 +139,7 @@ pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::AsArray;
 
     #[test]
     fn a_row_and_a_whole_file() {

@@ -3,12 +3,11 @@
 
 use crate::id::{IdRef, IdType};
 use crate::id_column::{IdBuilder, id_field};
+use crate::named::Named as _;
 use crate::{is_full, table};
-use arrow::array::AsArray;
 use arrow::array::builder::{Float32Builder, Int64Builder, StringBuilder};
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::datatypes::{Float32Type, Int64Type};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
@@ -84,11 +83,9 @@ pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc
 
 /// Returns the rows of a batch of [`REMOVAL_COLUMNS`]; `None` if a column has a different type, or a reason is unknown.
 pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
-    let share = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
-    let (similarity, contained) = (share("similarity")?, share("contained")?);
-    let reason = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
-    let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
-    let (doc, kept) = (docs("doc")?, docs("kept_doc")?);
+    let (similarity, contained) = (batch.shares("similarity")?, batch.shares("contained")?);
+    let reason = batch.words("reason")?;
+    let (doc, kept) = (batch.numbers("doc")?, batch.numbers("kept_doc")?);
     let row = |row: usize| {
         Some(RemovalFound {
             doc: doc.value(row) as u64,
@@ -190,6 +187,8 @@ impl RemovalBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
 
     #[test]
     fn a_batch_holds_what_was_pushed() {

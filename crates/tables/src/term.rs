@@ -1,10 +1,9 @@
 //! Defines the `stats/` table: one row per term, with the number of documents that contain the term and the number of its occurrences.
 
+use crate::named::Named as _;
 use crate::{FULL_ROWS, table};
-use arrow::array::AsArray;
 use arrow::array::RecordBatch;
 use arrow::array::builder::Int64Builder;
-use arrow::datatypes::Int64Type;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
@@ -66,7 +65,7 @@ pub const TERM_COLUMNS: [&str; 3] = ["term", "df", "cf"];
 /// Returns the rows of a batch of [`TERM_COLUMNS`], with the same values as in [`TermBuilder::push`]; `None` if a column has a different
 /// type.
 pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
-    let [term, df, cf] = TERM_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>());
+    let [term, df, cf] = TERM_COLUMNS.map(|name| batch.numbers(name));
     let (term, df, cf) = (term?, df?, cf?);
     let row = |row: usize| (term.value(row) as u64, df.value(row) as u64, cf.value(row) as u64);
     Some((0..batch.num_rows()).map(row).collect())
@@ -75,6 +74,8 @@ pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
 
     #[test]
     fn hashes_keep_their_bits() {

@@ -1,8 +1,7 @@
 //! Reads pairs from the pair table, with all columns that the survivor rule uses.
 
-use arrow::array::AsArray;
+use crate::named::Named as _;
 use arrow::array::{Array, RecordBatch};
-use arrow::datatypes::{Float32Type, Int64Type};
 
 use dupsift_core::row::{COPY, RelationKind};
 
@@ -38,13 +37,14 @@ pub const WEIGHED_COLUMNS: [&str; 10] = [
 /// Returns the duplicate pairs in a batch of [`WEIGHED_COLUMNS`], excluding pairs of documents that only share a template. Returns `None`
 /// if a column has a different type.
 pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
-    let floats = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
-    let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
-    let (a, b, similarity) = (docs("doc_a")?, docs("doc_b")?, floats("similarity")?);
-    let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
-    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
-    let other_title = batch.column_by_name("other_title")?.as_boolean_opt()?;
-    let shares = [[floats("contained_a")?, floats("numbers_a")?], [floats("contained_b")?, floats("numbers_b")?]];
+    let (a, b, similarity) = (batch.numbers("doc_a")?, batch.numbers("doc_b")?, batch.shares("similarity")?);
+    let matched_by = batch.words("matched_by")?;
+    let relation = batch.words("relation")?;
+    let other_title = batch.flags("other_title")?;
+    let shares = [
+        [batch.shares("contained_a")?, batch.shares("numbers_a")?],
+        [batch.shares("contained_b")?, batch.shares("numbers_b")?],
+    ];
     let is_template = |row: usize| relation.is_valid(row) && relation.value(row) == RelationKind::Template.name();
     let pair = |row: usize| PairWeighed {
         docs: [a.value(row) as u64, b.value(row) as u64],

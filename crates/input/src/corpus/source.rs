@@ -118,8 +118,9 @@ pub fn open(
     let Found { files: found, mut unread, bad: links } = found.into();
     let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
     let work = work.filter(|_| found.iter().any(|file| file.format.facts().is_packed && !file.coding.is_plain()));
-    let opened =
-        repacking::look_at_all(&found, threads, work, |file, repacking| look(file, columns, &of_folders, repacking));
+    let opened = repacking::look_at_all(&found, threads, work, |file, repacking| {
+        look(file, columns, &of_folders, repacking).map_err(|why| foreign::named(file, why))
+    });
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();
     let (mut bad, data) = (Vec::new(), unread.take_data());
@@ -185,17 +186,8 @@ pub fn open(
 /// The description of an inspected file, and the columns that occur both in the file and in its folder names.
 type Looked = (InputFile, Vec<String>);
 
-fn look(
-    found: &FoundFile,
-    columns: &Columns,
-    of_folders: &[(String, DataType)],
-    repacking: Option<&Repacking>,
-) -> std::result::Result<(Looked, Option<Written>), Unusable> {
-    look_as_named(found, columns, of_folders, repacking).map_err(|why| foreign::named(found, why))
-}
-
 /// Inspects a file in the format that its name indicates.
-fn look_as_named(
+fn look(
     found: &FoundFile,
     columns: &Columns,
     of_folders: &[(String, DataType)],
@@ -381,7 +373,8 @@ impl Source {
             let (path, label, bytes) = (file.path.clone(), file.label.clone(), file.bytes);
             let (format, coding) = (file.format, file.given);
             let found = FoundFile { path: path.clone(), label, format, coding, is_guess: false, bytes, partitions };
-            let looked = match look(&found, &self.columns, &of_folders, None) {
+            let looked = look(&found, &self.columns, &of_folders, None).map_err(|why| foreign::named(&found, why));
+            let looked = match looked {
                 Ok(((mut file, _), _)) => {
                     file.take_again(Again::No);
                     let lost = file.lost.take().map(|lost| BadInput::part(&file, lost));

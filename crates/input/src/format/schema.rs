@@ -125,23 +125,46 @@ pub(crate) struct Has {
     pub is_joined: bool,
 }
 
-const TEXT_NAMES: [&str; 7] = ["text", "content", "raw_content", "contents", "body", "document", "page_body"];
-const HTML_NAMES: [&str; 6] = ["html", "raw_html", "html_content", "content", "page", "body"];
-const ID_NAMES: [&str; 13] = [
-    "id",
-    "_id",
-    "doc_id",
-    "docid",
-    "document_id",
-    "uuid",
-    "uid",
-    "guid",
-    "warc_record_id",
-    "record_id",
-    "page_id",
-    "url",
-    "uri",
-];
+/// What an option for a column looks for.
+struct Sought {
+    option: &'static str,
+    /// The usual names of the column.
+    usual: &'static [&'static str],
+    /// Returns whether a column has a fitting type.
+    fits: fn(&Shown) -> bool,
+}
+
+const TEXT: Sought = Sought {
+    option: "text-column",
+    usual: &["text", "content", "raw_content", "contents", "body", "document", "page_body"],
+    fits: Shown::may_be_text,
+};
+
+const HTML: Sought = Sought {
+    option: "html-column",
+    usual: &["html", "raw_html", "html_content", "content", "page", "body"],
+    fits: Shown::may_be_text,
+};
+
+const ID: Sought = Sought {
+    option: "id-column",
+    usual: &[
+        "id",
+        "_id",
+        "doc_id",
+        "docid",
+        "document_id",
+        "uuid",
+        "uid",
+        "guid",
+        "warc_record_id",
+        "record_id",
+        "page_id",
+        "url",
+        "uri",
+    ],
+    fits: Shown::may_be_id,
+};
 
 /// Checks a file's columns.
 ///
@@ -154,8 +177,7 @@ pub(crate) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     if let Some(name) = columns.names().into_iter().find(is_twice) {
         return Err(format!("two columns are named {name:?}; expected unique names"));
     }
-    let (option, usual): (&'static str, &[&str]) =
-        if columns.html { ("html-column", &HTML_NAMES) } else { ("text-column", &TEXT_NAMES) };
+    let text = if columns.html { HTML } else { TEXT };
     let is_list = |column: &Shown| column.is_texts && columns.lists.contains(&column.name);
     let is_part = |name: &String| {
         named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled() || is_list(column))
@@ -171,18 +193,18 @@ pub(crate) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         Some(column) if column.may_be_text() => {}
         Some(column) if column.is_texts && !columns.html => {}
         Some(column) => {
-            let way_out = likely(&columns.text, option, usual, there, Shown::may_be_text);
+            let way_out = text.likely(&columns.text, there);
             let expected = if columns.html { "strings or binary" } else { "strings, or binary that contains UTF-8" };
             return Err(format!("column {:?} is {}; expected {expected}{way_out}", column.name, column.says));
         }
-        None => return Err(missing(&columns.text, option, usual, there, Shown::may_be_text)),
+        None => return Err(text.missing(&columns.text, there)),
     }
     let (id, id_note) = match named(&columns.id) {
         Some(column) if column.may_be_id() => (column.data_type.as_ref().and_then(id_kind), None),
         Some(column) => {
             let why =
                 format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
-            let likely = || likely(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id);
+            let likely = || ID.likely(&columns.id, there);
             if columns.id_required && !column.is_plain() {
                 return Err(why + &likely());
             }
@@ -190,7 +212,7 @@ pub(crate) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
             (None, Some(if columns.id_required { why + &likely() } else { why }))
         }
         None if columns.id_required => {
-            return Err(missing(&columns.id, "id-column", &ID_NAMES, there, Shown::may_be_id));
+            return Err(ID.missing(&columns.id, there));
         }
         None => {
             let below = format!("{}.", columns.id);
@@ -227,16 +249,6 @@ impl Shown {
     }
 }
 
-fn missing(
-    wanted: &str,
-    option: &'static str,
-    usual: &[&str],
-    there: &[Shown],
-    fits: impl Fn(&Shown) -> bool,
-) -> String {
-    format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
-}
-
 /// Formats the columns for a message: `available: id (Int64), doc.text (Utf8)`.
 pub(crate) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
@@ -264,12 +276,12 @@ const ORDERS: [(&str, &str); 6] = [
     ("shortest", "length asc"),
 ];
 
-/// Returns the hint from [`likely`] for an option whose column does not exist in any file; `None` if the option has no usual column names.
+/// Returns the hint from [`Sought::likely`] for an option whose column does not exist in any file; `None` if the option has no usual column names.
 pub(crate) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> Option<String> {
     Some(match option {
-        "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
-        "html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
-        "id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
+        "text-column" => TEXT.likely(wanted, there),
+        "html-column" => HTML.likely(wanted, there),
+        "id-column" => ID.likely(wanted, there),
         "keep" => ORDERS
             .iter()
             .find(|(word, _)| *word == wanted)
@@ -283,36 +295,39 @@ pub(crate) fn likely_id<'s>(there: &'s [Shown], others: &[&str]) -> Option<&'s s
     let fitting = || there.iter().filter(|column| column.may_be_id() && !others.contains(&&*column.name));
     let last = |name: &'s str| name.rsplit_once('.').map_or(name, |(_, last)| last);
     let is_called = |column: &Shown, name: &str| column.name.eq_ignore_ascii_case(name);
-    let plain = ID_NAMES.iter().find_map(|name| fitting().find(|column| is_called(column, name)));
+    let plain = ID.usual.iter().find_map(|name| fitting().find(|column| is_called(column, name)));
     let nested =
-        || ID_NAMES.iter().find_map(|name| fitting().find(|column| last(&column.name).eq_ignore_ascii_case(name)));
+        || ID.usual.iter().find_map(|name| fitting().find(|column| last(&column.name).eq_ignore_ascii_case(name)));
     plain.or_else(nested).map(|column| column.name.as_str())
 }
 
-/// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the column that was meant.
-fn likely(
-    wanted: &str,
-    option: &'static str,
-    usual: &[&str],
-    there: &[Shown],
-    fits: impl Fn(&Shown) -> bool,
-) -> String {
-    let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
-    let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // Finds a struct field whose path ends in this name.
-    let deeper = |name: &str| {
-        let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
-        fitting.iter().copied().find(|there| last(there))
-    };
-    let same = |name: &str| same(name).or_else(|| deeper(name));
-    // A custom name that nearly matches an existing column is probably misspelled; otherwise, one of the usual names is more likely.
-    let near = || nearest(wanted, fitting.iter().copied());
-    let is_own = !usual.contains(&wanted);
-    same(wanted)
-        .or_else(|| near().filter(|_| is_own))
-        .or_else(|| usual.iter().find_map(|name| same(name)))
-        .or_else(near)
-        .map_or_else(String::new, |name| format!("; try `{option}={name}`"))
+impl Sought {
+    /// Returns the message for a file without the column.
+    fn missing(&self, wanted: &str, there: &[Shown]) -> String {
+        format!("no column {wanted:?}; {}{}", list(there), self.likely(wanted, there))
+    }
+
+    /// Returns a hint such as `"; try --text-column content"` if a column of the file is probably the column that was meant.
+    fn likely(&self, wanted: &str, there: &[Shown]) -> String {
+        let Sought { option, usual, fits } = self;
+        let fitting: Vec<&str> =
+            there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
+        let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
+        // Finds a struct field whose path ends in this name.
+        let deeper = |name: &str| {
+            let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
+            fitting.iter().copied().find(|there| last(there))
+        };
+        let same = |name: &str| same(name).or_else(|| deeper(name));
+        // A custom name that nearly matches an existing column is probably misspelled; otherwise, one of the usual names is more likely.
+        let near = || nearest(wanted, fitting.iter().copied());
+        let is_own = !usual.contains(&wanted);
+        same(wanted)
+            .or_else(|| near().filter(|_| is_own))
+            .or_else(|| usual.iter().find_map(|name| same(name)))
+            .or_else(near)
+            .map_or_else(String::new, |name| format!("; try `{option}={name}`"))
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Checks that separated values give the same rows as equivalent JSON lines, regardless of quotes, line breaks, byte order marks, and how
 //! the file is split.
 
-use crate::copy::copying::Copying;
 use crate::format::read::Shared;
 use crate::format::want::Want;
 use crate::lines::separated::*;
-use crate::testkit::{Read, gz, open, read, whole};
+use crate::testkit::{Read, copy, gz, open, read, whole};
 use dupsift_tables::Id;
 use std::path::Path;
 
@@ -290,22 +289,7 @@ fn a_copy_has_the_names_and_the_bytes_of_the_rows_that_stay() {
     let (source, _) = open(&[&path]).expect("opened");
     let out = folder.path().join("b.csv");
     let copy = |chosen: &dyn Fn(u64) -> bool| {
-        let hold = |_: u64, run: &mut dyn FnMut()| Ok(run());
-        let (file, go_on) = (&source.files[0], || Ok(()));
-        let (path, coding) = (&*file.path, file.coding);
-        let copying = Copying {
-            path,
-            coding,
-            rows: 3,
-            chosen,
-            small: 0,
-            hold: &hold,
-            go_on: &go_on,
-            out: &out,
-            edits: None,
-            added: None,
-        };
-        file.copy_rows(&copying).expect("copied");
+        copy(&source.files[0], chosen, 0, &out).expect("copied");
         std::fs::read(&out).expect("a copy")
     };
     assert_eq!(copy(&|row| row != 1), b"id,text\r\n1,\"a\nb\"\r\n\r\n3,\"d\"\r\n");

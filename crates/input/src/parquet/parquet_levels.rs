@@ -113,8 +113,7 @@ impl Read for Counted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::copy::copying::Copying;
-    use crate::testkit::{batch, open, write_parquet};
+    use crate::testkit::{batch, copy, open, write_parquet};
     use ::parquet::file::metadata::ParquetMetaDataReader;
     use ::parquet::file::properties::{WriterProperties, WriterVersion};
     use arrow::array::{ArrayRef, StringArray};
@@ -167,19 +166,7 @@ mod tests {
                 assert!(expected.contains(&found), "{written:?} {has_dictionary}: {found:?}");
                 // If every fourth row is removed, the file does not become larger than its share.
                 let (source, _) = open(&[&path]).expect("opened");
-                let copying = Copying {
-                    path: &path,
-                    coding: source.files[0].coding,
-                    rows: source.documents(),
-                    chosen: &|row| row % 4 != 0,
-                    small: u64::MAX,
-                    hold: &|_, run| Ok(run()),
-                    go_on: &|| Ok(()),
-                    out: &out,
-                    edits: None,
-                    added: None,
-                };
-                let bytes = source.files[0].copy_rows(&copying).expect("copied");
+                let bytes = copy(&source.files[0], &|row| row % 4 != 0, u64::MAX, &out).expect("copied");
                 let share = source.files[0].bytes as f64 * 0.75;
                 assert!(bytes as f64 <= share * 1.03, "{written:?} {has_dictionary}: {bytes} of {share}");
                 std::fs::remove_file(&out).expect("removed");
