@@ -1,12 +1,12 @@
 //! Reads web archives.
 
 pub(crate) mod format;
+pub(crate) mod head;
+pub(crate) mod page;
+pub(crate) mod records;
 pub(crate) mod warc;
-pub(crate) mod warc_head;
-pub(crate) mod warc_page;
-pub(crate) mod warc_records;
 
 #[cfg(test)]
-mod warc_laws;
+mod laws;
 #[cfg(test)]
 mod warc_tests;

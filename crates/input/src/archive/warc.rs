@@ -5,8 +5,8 @@
 //! that several threads can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns
 //! have fixed names; see [`COLUMNS`].
 
-use crate::archive::warc_page::{broken, payload};
-use crate::archive::warc_records::{Found, Head, Records};
+use crate::archive::page::{broken, payload};
+use crate::archive::records::{Found, Head, Records};
 use crate::compressed::coding::Coding;
 use crate::format::open::{Archived, Piece};
 use crate::format::read::Reading;

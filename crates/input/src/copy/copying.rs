@@ -8,11 +8,7 @@ use crate::copy::added::Added;
 use crate::copy::edits::Edits;
 use crate::damaged::damaged;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::safe_fs;
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// A function that waits until the given number of bytes of memory is available, and reserves them while another function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
@@ -54,57 +50,5 @@ impl Copying<'_> {
     /// Returns the error that causes the file to be skipped, or the error that ends the run if too many files are open.
     pub(crate) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
-    }
-}
-
-/// Holds the error that ended a copy early. The error is stored here because the code between the writer and the caller can report only
-/// errors in the file being read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<Mutex<Option<Error>>>);
-
-impl Stop {
-    /// Records an error that does not concern the input file.
-    pub fn note(&self, error: Error) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-    }
-
-    /// Returns the recorded error, if there is one.
-    pub fn check(&self) -> Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
-    }
-}
-
-/// The file to which a copy is written. I/O errors in this file are not reported as errors in the file being read.
-pub(crate) struct Output {
-    file: File,
-    stop: Stop,
-    path: Arc<Path>,
-}
-
-impl Output {
-    /// Creates a new file.
-    pub fn create(path: &Path, stop: &Stop) -> Result<Output> {
-        let file = safe_fs::create(path).map_err(Error::io("create", path))?;
-        Ok(Output { file, stop: stop.clone(), path: path.into() })
-    }
-
-    fn noted<T>(&self, done: io::Result<T>) -> io::Result<T> {
-        done.map_err(|error| {
-            let kind = error.kind();
-            self.stop.note(Error::io("write", &self.path)(error));
-            kind.into()
-        })
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let done = self.file.write(bytes);
-        self.noted(done)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let done = self.file.flush();
-        self.noted(done)
     }
 }

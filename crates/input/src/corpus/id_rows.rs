@@ -4,7 +4,7 @@
 //! truth file often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use crate::damaged::damaged;
-use crate::find::walk as find;
+use crate::find::walk::FoundFile;
 use crate::format::ids::{EachIds, Failed, IdColumns, Ids};
 use crate::format::schema::Look;
 use dupsift_core::error::{Error, Result};
@@ -16,7 +16,7 @@ use std::io::Read as _;
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be opened, or [`Error::BadFile`] if its format does not match its file extension.
-pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
+pub fn column_names(file: &FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let columns = ids_of(file).and_then(|_| file.format.columns(opened, file.coding, Look::FirstRows));
     let known = columns.map_err(|why| damaged(&file.path, why))?;
@@ -29,7 +29,7 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be opened, [`Error::BadFile`] if no row is readable or if a column's type cannot hold ids or
 /// labels, and any error from `each`.
-pub fn read_ids(file: &find::FoundFile, names: IdColumns<'_>, each: &mut EachIds<'_>) -> Result<Option<String>> {
+pub fn read_ids(file: &FoundFile, names: IdColumns<'_>, each: &mut EachIds<'_>) -> Result<Option<String>> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let read = |ids: &dyn Ids| ids.read_ids(opened, file.coding, names, each);
     match ids_of(file).map_err(Failed::Bad).and_then(read) {
@@ -41,7 +41,7 @@ pub fn read_ids(file: &find::FoundFile, names: IdColumns<'_>, each: &mut EachIds
 }
 
 /// Returns how ids are read from a file, or the reason why its format has none.
-fn ids_of(file: &find::FoundFile) -> std::result::Result<&'static dyn Ids, String> {
+fn ids_of(file: &FoundFile) -> std::result::Result<&'static dyn Ids, String> {
     let without = || {
         let name = file.format.facts().name;
         format!("{name} has no id columns; expected Parquet, JSON lines or separated values")
@@ -53,7 +53,7 @@ fn ids_of(file: &find::FoundFile) -> std::result::Result<&'static dyn Ids, Strin
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be read.
-pub fn line_at(file: &find::FoundFile, offset: u64) -> Result<u64> {
+pub fn line_at(file: &FoundFile, offset: u64) -> Result<u64> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let count = |file: File, coding: crate::compressed::coding::Coding| -> std::io::Result<u64> {
         let coding = coding.resolved(&file)?;
@@ -72,6 +72,7 @@ pub fn line_at(file: &find::FoundFile, offset: u64) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::find::walk::find;
     use crate::testkit::{batch, write_parquet};
     use ::parquet::file::properties::WriterProperties;
     use arrow::array::{ArrayRef, Int32Array, LargeStringArray};
@@ -82,7 +83,7 @@ mod tests {
     type Row = std::result::Result<[Option<String>; 2], String>;
 
     fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<Row>> {
-        let file = find::find(&[path.to_string_lossy().into_owned()])?.remove(0);
+        let file = find(&[path.to_string_lossy().into_owned()])?.remove(0);
         let mut rows = Vec::new();
         read_ids(&file, IdColumns { ids: names, labels: &[] }, &mut |values| {
             let values = values.map(|values| values.ids.map(|value| value.map(str::to_owned)));
@@ -108,9 +109,9 @@ mod tests {
         let lines = folder.path().join("truth.jsonl");
         std::fs::write(&lines, "{\"a\": 7, \"b\": \"7\"}\n\n{\"b\": \"кот\"}\n{\"a\": -1, \"b\": \"\"}\n").unwrap();
         assert_eq!(rows(&lines, ["a", "b"]).unwrap(), expected);
-        let file = find::find(&[lines.to_string_lossy().into_owned()]).unwrap().remove(0);
+        let file = find(&[lines.to_string_lossy().into_owned()]).unwrap().remove(0);
         assert_eq!(column_names(&file).unwrap().unwrap(), ["a", "b"]);
-        let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
+        let file = find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
         assert_eq!(column_names(&file).unwrap().unwrap(), ["b", "x", "a"]);
         for (line, said) in [
             ("{\"a\": 1.5}", "wrong type: \"a\""),
@@ -176,7 +177,7 @@ mod tests {
         let bytes = gz.finish().unwrap();
         let path = folder.path().join("truth.jsonl.gz");
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
+        let file = find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
         let mut seen = 0;
         let why = read_ids(&file, IdColumns { ids: ["a", "b"], labels: &[] }, &mut |row| {
             seen += u64::from(row.is_ok());
@@ -191,7 +192,7 @@ mod tests {
         let path = folder.path().join("truth.jsonl");
         let names = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            column_names(&find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0))
+            column_names(&find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0))
         };
         assert_eq!(names("").unwrap(), None);
         assert_eq!(names("\n \n").unwrap(), None);
@@ -209,7 +210,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("truth.jsonl");
         std::fs::write(&path, "{\"a\": 1}\n{\"a\": 2}\nno json").unwrap();
-        let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
+        let file = find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
         let mut seen = 0;
         read_ids(&file, IdColumns { ids: ["a", "b"], labels: &[] }, &mut |_| {
             seen += 1;

@@ -2,7 +2,8 @@
 
 pub(crate) mod again;
 pub(crate) mod asked;
-pub(crate) mod copy_file;
+pub(crate) mod copy;
+pub(crate) mod copy_paths;
 pub mod id_rows;
 pub(crate) mod joined;
 pub(crate) mod own_columns;

@@ -13,7 +13,7 @@ use crate::lines::before_damage::scan_trusted;
 use crate::lines::json_paths::Kind;
 use crate::lines::line::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::lines::mended;
-use crate::lines::{copy_lines, json_paths, jsonl};
+use crate::lines::{copy, json_paths, jsonl};
 use dupsift_core::error::Result;
 use dupsift_tables::{Documents, RejectReason, Rejection};
 use serde::de::IgnoredAny;
@@ -93,15 +93,11 @@ impl Format for JsonLines {
 
 impl Copies for JsonLines {
     fn check(&self, coding: Coding) -> std::result::Result<(), String> {
-        copy_lines::check(coding)
+        copy::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
-        if copying.coding.is_array {
-            copy_lines::copy_items(file, copying)
-        } else {
-            copy_lines::copy(file, copying, None)
-        }
+        if copying.coding.is_array { copy::copy_items(file, copying) } else { copy::copy(file, copying, None) }
     }
 
     fn changes(&self) -> &'static [Change] {

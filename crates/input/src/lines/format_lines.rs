@@ -15,7 +15,7 @@ use crate::lines::json_row::Row;
 use crate::lines::jsonl;
 use crate::lines::jsonl::{Marks, Scan};
 use crate::lines::line::{LOOKED_AT_BYTES, Lines, MAX_LINE_BYTES};
-use crate::lines::{copy_lines, json_value};
+use crate::lines::{copy, json_value};
 use dupsift_core::error::Result;
 use dupsift_tables::{Documents, RejectReason, Rejection};
 use std::fs::File;
@@ -81,11 +81,11 @@ impl Format for TextLines {
 
 impl Copies for TextLines {
     fn check(&self, coding: Coding) -> std::result::Result<(), String> {
-        copy_lines::check(coding)
+        copy::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
-        copy_lines::copy(file, copying, None)
+        copy::copy(file, copying, None)
     }
 }
 

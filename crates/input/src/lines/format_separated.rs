@@ -11,8 +11,8 @@ use crate::format::open::{Opened, Opening, Unusable};
 use crate::format::read::Reading;
 use crate::format::schema::{KnownColumns, Look};
 use crate::lines::before_damage::before_damage;
-use crate::lines::copy_lines;
-use crate::lines::copy_lines::Records;
+use crate::lines::copy;
+use crate::lines::copy::Records;
 use crate::lines::line::{Line, MAX_LINE_BYTES};
 use crate::lines::quotes::{Dialect, fields};
 use crate::lines::separated;
@@ -146,7 +146,7 @@ impl Format for Separated {
 
 impl Copies for Separated {
     fn check(&self, coding: Coding) -> std::result::Result<(), String> {
-        copy_lines::check(coding)
+        copy::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
@@ -154,7 +154,7 @@ impl Copies for Separated {
         rewound(&file).map_err(|why| copying.bad(why))?;
         let text = copying.edits.and_then(|edits| names.all.iter().position(|name| name == edits.column));
         let records = Records { dialect: self.dialect(copying.coding), columns: names.all.len(), text };
-        copy_lines::copy(file, copying, Some(records))
+        copy::copy(file, copying, Some(records))
     }
 
     fn changes(&self) -> &'static [Change] {

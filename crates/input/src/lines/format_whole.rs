@@ -2,15 +2,15 @@
 
 use crate::compressed::coding::{Coding, decode};
 use crate::compressed::rest::Behind;
-use crate::copy::copying::{Copying, Output, Stop};
+use crate::copy::copying::Copying;
 use crate::copy::edits::CHANGED;
+use crate::copy::output::{Output, Packed, Stop};
 use crate::format::Format;
 use crate::format::copies::{Change, Copies};
 use crate::format::facts::Facts;
 use crate::format::open::{Opened, Opening, Piece, Unusable};
 use crate::format::read::Reading;
 use crate::format::schema::{KnownColumns, Look};
-use crate::lines::copy_lines::{BUFFER_BYTES, Packed};
 use arrow::array::builder::BinaryViewBuilder;
 use arrow::array::{ArrayRef, StringViewArray};
 use dupsift_core::error::Result;
@@ -19,7 +19,7 @@ use dupsift_tables::{Documents, RejectReason, Rejection};
 use dupsift_tables::{IdKind, IdsSeen};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Read as _};
+use std::io::Read as _;
 use std::sync::Arc;
 
 /// A format with one document per file.
@@ -92,7 +92,7 @@ impl Copies for WholeFiles {
         let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
         let edited = (edits.edit)(0, text).ok_or_else(changed)?;
         let stop = Stop::default();
-        let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
+        let out = Output::create(copying.out, &stop)?;
         let written = Packed::new(out, copying.coding.packing).and_then(|mut out| {
             out.write_all(edited.as_bytes())?;
             out.end()

@@ -1,12 +1,14 @@
 //! Reads lines, or the items of a JSON array, one at a time. Skips blank lines, and holds at most a fixed number of bytes of each line.
 
-use crate::compressed::coding::{LineEncoding, decode, decode_on};
+use crate::compressed::coding::{LineEncoding, decode};
 use crate::compressed::unpack::{Damage, Trust};
+use crate::lines::ahead::Ahead;
+use crate::lines::begun::{Begun, MARK};
+use crate::lines::held::{Held, KEPT_BYTES};
 use crate::lines::items::Items;
 use crate::lines::quotes::{Dialect, Found, Quotes};
 use dupsift_core::encoding::detect::is_utf8_after_all;
 use dupsift_tables::document::MAX_TEXT_BYTES;
-use encoding_rs::Decoder;
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,16 +18,6 @@ pub(crate) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
 /// The maximum size, in bytes, of a line that is inspected for its fields.
 pub(crate) const LOOKED_AT_BYTES: u64 = 16 << 20;
-
-/// The UTF-8 byte order mark.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// The maximum number of bytes that stay allocated between two lines.
-const KEPT_BYTES: usize = 4 << 20;
-
-/// The size, in bytes, of a block that the allocator maps separately and returns to the system in full. A buffer that grows on the heap
-/// leaves behind fragments of about half its size.
-const MAPPED_BYTES: usize = 33 << 20;
 
 /// Locked by the reader that is holding a long line, if readers take turns.
 static TURN: Mutex<()> = Mutex::new(());
@@ -211,8 +203,7 @@ impl<R: BufRead> Lines<R> {
             let white = self.records.as_ref().map_or(u8::is_ascii_whitespace as fn(&u8) -> bool, Records::white);
             self.skip_blank(white, &mut each)?;
             let (start, is_utf8) = (self.offset, self.encoding.is_none());
-            let mut blank =
-                Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white, is_utf8, begun: Vec::new() };
+            let mut begun = Begun::new(start == 0, white, is_utf8);
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
             // The number of bytes before the end of the record, if the end is already known.
             let (mut known, mut ended) = (None, false);
@@ -261,7 +252,7 @@ impl<R: BufRead> Lines<R> {
                     marked += part.iter().zip(&MARK[marked..]).take_while(|(byte, mark)| byte == mark).count();
                     self.marks += u64::from(marked == MARK.len());
                 }
-                let (no_mark, behind) = blank.goes_on(part);
+                let (no_mark, behind) = begun.goes_on(part);
                 held.push(no_mark);
                 held.push(behind);
                 if self.takes_turns && self.turn.is_none() && held.line.len() > KEPT_BYTES {
@@ -280,7 +271,7 @@ impl<R: BufRead> Lines<R> {
             self.number += 1;
             self.is_cut = !ended && !self.items.as_ref().is_some_and(Items::is_complete);
             self.incomplete = (self.is_cut && self.items.is_some()).then_some(start);
-            held.push(blank.ends());
+            held.push(begun.ends());
             held.end();
             let passed = held.passed;
             if let Some(LineEncoding { encoding, guessed: true }) = encoding
@@ -295,7 +286,7 @@ impl<R: BufRead> Lines<R> {
             }
             self.decoded = passed + line.len() as u64;
             self.line = line;
-            if !blank.is_blank {
+            if !begun.is_blank {
                 return Ok(Some(start));
             }
         }
@@ -395,163 +386,6 @@ impl Records {
     fn begin(&self, is_first: bool) -> Quotes {
         Quotes::new(self.dialect, self.expected, is_first)
     }
-}
-
-/// Bytes that were read ahead and have not been fully used yet.
-#[derive(Debug, Default)]
-struct Ahead {
-    bytes: Vec<u8>,
-    /// The number of bytes already used.
-    at: usize,
-}
-
-impl Ahead {
-    /// Returns the next bytes; empty only once all bytes have been used.
-    fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
-        if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
-    }
-
-    /// Marks bytes as used.
-    fn consume<R: BufRead>(&mut self, reader: &mut R, bytes: usize) {
-        if self.at == self.bytes.len() {
-            return reader.consume(bytes);
-        }
-        self.at += bytes;
-        if self.at == self.bytes.len() {
-            self.at = 0;
-            self.bytes.clear();
-            if self.bytes.capacity() > KEPT_BYTES {
-                self.bytes = Vec::new();
-            }
-        }
-    }
-
-    /// Reads more bytes and keeps the current bytes. Returns `false` at the end.
-    fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
-        self.bytes.drain(..self.at);
-        self.at = 0;
-        if self.bytes.is_empty() {
-            self.take(reader)?;
-        }
-        Ok(self.take(reader)? > 0)
-    }
-
-    fn take<R: BufRead>(&mut self, reader: &mut R) -> io::Result<usize> {
-        let there = filled(reader)?;
-        let bytes = there.len();
-        self.bytes.extend_from_slice(there);
-        reader.consume(bytes);
-        Ok(bytes)
-    }
-}
-
-fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
-    loop {
-        match reader.fill_buf() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-            Ok(_) => break,
-        }
-    }
-    reader.fill_buf()
-}
-
-/// A line being read.
-struct Held<'l> {
-    line: &'l mut Vec<u8>,
-    /// The number of additional bytes of the file that may be held.
-    room: u64,
-    decoder: Option<Decoder>,
-    /// The maximum number of decoded bytes that are held; further bytes are only counted.
-    limit: u64,
-    /// The number of bytes that were counted but not held.
-    passed: u64,
-}
-
-impl Held<'_> {
-    fn push(&mut self, bytes: &[u8]) {
-        let some = bytes.len().min(usize::try_from(self.room).unwrap_or(usize::MAX));
-        self.room -= some as u64;
-        if self.line.len() + some > KEPT_BYTES && self.line.capacity() < MAPPED_BYTES {
-            self.line.reserve_exact(MAPPED_BYTES - self.line.len());
-        }
-        match &mut self.decoder {
-            Some(decoder) => decode_on(decoder, &bytes[..some], false, self.line),
-            None => self.line.extend_from_slice(&bytes[..some]),
-        }
-        if self.line.len() as u64 > self.limit {
-            self.passed += self.line.len() as u64;
-            self.line.clear();
-        }
-    }
-
-    fn end(&mut self) {
-        if let Some(decoder) = &mut self.decoder {
-            decode_on(decoder, &[], true, self.line);
-        }
-    }
-}
-
-/// Determines, part by part, whether a line is blank. A byte order mark, which Windows editors write at the beginning of UTF-8 files, is
-/// not part of the first line.
-struct Blank {
-    /// The number of bytes of the byte order mark that have been matched so far.
-    marked: usize,
-    may_be_marked: bool,
-    is_blank: bool,
-    /// Returns whether a byte may occur in a blank line.
-    white: fn(&u8) -> bool,
-    /// Whether the bytes are UTF-8 text, in which there is white space beyond ASCII, such as U+3000.
-    is_utf8: bool,
-    /// The first bytes of a character that may be white space beyond ASCII.
-    begun: Vec<u8>,
-}
-
-impl Blank {
-    /// Returns earlier bytes that turned out not to belong to a byte order mark, and the part without a byte order mark.
-    fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
-        let mut no_mark: &[u8] = &[];
-        while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {
-            self.may_be_marked = *first == MARK[self.marked];
-            if self.may_be_marked {
-                self.marked += 1;
-                part = rest;
-                self.may_be_marked = self.marked < MARK.len();
-            } else {
-                no_mark = &MARK[..self.marked];
-            }
-        }
-        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(|byte| self.is_white(*byte));
-        (no_mark, part)
-    }
-
-    /// Returns whether the next byte may belong to a blank line.
-    fn is_white(&mut self, byte: u8) -> bool {
-        if self.begun.is_empty() && !(self.is_utf8 && is_first_of_white(byte)) {
-            return (self.white)(&byte);
-        }
-        self.begun.push(byte);
-        match std::str::from_utf8(&self.begun) {
-            Ok(letter) => {
-                let is_white = letter.chars().all(char::is_whitespace);
-                self.begun.clear();
-                is_white
-            }
-            Err(error) => error.error_len().is_none(),
-        }
-    }
-
-    /// Returns the bytes of an incomplete byte order mark at the end of the line.
-    fn ends(&mut self) -> &'static [u8] {
-        let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
-        self.is_blank = self.is_blank && no_mark.is_empty() && self.begun.is_empty();
-        no_mark
-    }
-}
-
-/// Returns whether white space beyond ASCII may begin with this byte in UTF-8.
-fn is_first_of_white(byte: u8) -> bool {
-    matches!(byte, 0xC2 | 0xE1 | 0xE2 | 0xE3)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Copies one leaf column of a row group as values and levels, a limited number of rows at a time.
 
 use crate::copy::edits::{CHANGED, Edits};
-use crate::parquet::parquet_read::STEP_ROWS;
+use crate::parquet::read::STEP_ROWS;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use ::parquet::data_type::{ByteArray, DataType};

@@ -519,7 +519,7 @@ mod tests {
         // Copying waits for the same lock, so the file is recognized as invalid only after the lock is released.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
-        let copied = std::thread::spawn(move || crate::parquet::copy_parquet::check(&again, &|_, _| true).map(drop));
+        let copied = std::thread::spawn(move || crate::parquet::copy::check(&again, &|_, _| true).map(drop));
         std::thread::sleep(std::time::Duration::from_millis(200));
         assert!(!copied.is_finished(), "a copy took no turn");
         drop(held);

@@ -15,16 +15,16 @@ use crate::format::starts::{Starts, Within};
 use crate::format::stretch::Stretch;
 use crate::format::want::MAX_BATCH_ROWS;
 use crate::parquet::bounded::{Bounded, check_pages};
-use crate::parquet::copy_parquet;
+use crate::parquet::copy;
 use crate::parquet::footer;
 use crate::parquet::footer::{Footer, describe, describe_top, guarded, load, turn};
 use crate::parquet::page_headers;
 use crate::parquet::page_headers::Page;
 use crate::parquet::page_memory::{Column, stretches};
 use crate::parquet::page_starts::starts;
-use crate::parquet::parquet_read;
-use crate::parquet::parquet_read::Plan;
-use crate::parquet::parquet_rows;
+use crate::parquet::read;
+use crate::parquet::read::Plan;
+use crate::parquet::rows;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use arrow::datatypes::DataType;
 use dupsift_core::error::Result;
@@ -126,7 +126,7 @@ impl Format for Parquet {
         let with_pictures = text.filter(|_| footer.has_pictures);
         let attached = footer.has_pictures && !reading.columns.parts.is_empty();
         let mut at = 0;
-        parquet_read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
+        read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
             let count = rows.num_rows();
             let rows = nested::with_pictures(rows, with_pictures)?;
             let first_doc = reading.first_doc + at as u64;
@@ -183,7 +183,7 @@ impl Format for Parquet {
     }
 
     fn longest_of(&self, file: File, _: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
-        parquet_rows::longest(&file, names, small)
+        rows::longest(&file, names, small)
     }
 }
 
@@ -193,7 +193,7 @@ impl Copies for Parquet {
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
-        copy_parquet::copy(file, copying)
+        copy::copy(file, copying)
     }
 
     fn changes(&self) -> &'static [Change] {
@@ -206,7 +206,7 @@ impl Copies for Parquet {
     }
 
     fn check_memory(&self, file: File, fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
-        copy_parquet::check(&file, fits)
+        copy::check(&file, fits)
     }
 }
 

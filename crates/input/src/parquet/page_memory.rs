@@ -4,7 +4,7 @@
 use crate::format::stretch::{Stretch, Unit};
 use crate::parquet::page_headers::Page;
 use crate::parquet::page_starts::starts;
-use crate::parquet::parquet_read::STEP_ROWS;
+use crate::parquet::read::STEP_ROWS;
 use ::parquet::basic::Compression;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use std::collections::VecDeque;

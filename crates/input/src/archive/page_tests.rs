@@ -1,6 +1,6 @@
 //! Tests how pages are extracted from blocks: server headers, chunks, encodings, types, and the reasons for rejections.
 
-use crate::archive::warc_page::*;
+use crate::archive::page::*;
 use std::io::Write as _;
 
 fn gz(bytes: &[u8]) -> Vec<u8> {
@@ -200,7 +200,7 @@ fn a_record_that_is_no_answer_is_the_page_itself() {
 
 #[test]
 fn what_the_head_of_a_server_refuses_is_not_held() {
-    use crate::archive::warc_records::{Found, Records};
+    use crate::archive::records::{Found, Records};
     use crate::compressed::packing::Packing;
     use crate::testkit::file_of;
     let long = "a".repeat(8 << 20);

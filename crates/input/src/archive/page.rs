@@ -4,7 +4,7 @@
 //! indicate that it is encoded (RFC 9112 section 7.1, RFC 9110 section 8.4). Therefore, a body that does not begin like data in the
 //! indicated encoding is used unchanged.
 
-use crate::archive::warc_head::{Fields, HEAD_BYTES};
+use crate::archive::head::{Fields, HEAD_BYTES};
 use dupsift_tables::document::{MAX_TEXT_BYTES, too_long};
 use dupsift_tables::{RejectReason, Rejection};
 use std::borrow::Cow;
@@ -271,5 +271,5 @@ fn dechunked(body: &[u8]) -> Cow<'_, [u8]> {
 }
 
 #[cfg(test)]
-#[path = "warc_page_tests.rs"]
+#[path = "page_tests.rs"]
 mod tests;

@@ -1,7 +1,7 @@
 //! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece contains the same records as the
 //! corresponding part of the entire file, and truncating a file does not affect the records before the truncated one.
 
-use crate::archive::warc_records::{Found, Records};
+use crate::archive::records::{Found, Records};
 use crate::compressed::packing::Packing;
 use proptest::prelude::*;
 use std::fs::File;

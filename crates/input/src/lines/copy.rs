@@ -1,18 +1,15 @@
 //! Copies lines of a file, or items of a JSON array, byte for byte. The copy has the same compression.
 
 use crate::compressed::coding::Coding;
-use crate::compressed::packing::Packing;
-use crate::copy::copying::{Copying, Output, Stop};
+use crate::copy::copying::Copying;
 use crate::copy::edits::CHANGED;
+use crate::copy::output::{Output, Packed, Stop};
 use crate::lines::line::{Line, Lines, MAX_LINE_BYTES, turn_for};
 use crate::lines::quotes::Dialect;
 use dupsift_core::error::Result;
-use flate2::write::GzEncoder;
 use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, Read as _};
 
-/// The number of bytes written at a time.
-pub(crate) const BUFFER_BYTES: usize = 256 << 10;
 /// The number of rows copied between checks that the run may continue.
 const ROWS: u64 = 4096;
 
@@ -50,7 +47,7 @@ pub(crate) struct Records {
 /// are lines or, if `records` is given, the records after the header. The header is always copied.
 pub(crate) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
-    let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
+    let out = Output::create(copying.out, &stop)?;
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let mut out = Packed::new(out, copying.coding.packing)?;
         let bytes = bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX));
@@ -118,7 +115,7 @@ pub(crate) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
 /// Copies the chosen items of a JSON array, each with its bytes. The copy is an array with one line break between two items.
 pub(crate) fn copy_items(file: File, copying: &Copying<'_>) -> Result<()> {
     let stop = Stop::default();
-    let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
+    let out = Output::create(copying.out, &stop)?;
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let mut out = Packed::new(out, copying.coding.packing)?;
         let bytes = bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX));
@@ -173,42 +170,5 @@ fn ended(done: io::Result<u64>, copying: &Copying<'_>) -> Result<()> {
                 .bad(format!("the file changed while it was being read: {} lines before, {row} now", copying.rows)))
         }
         Err(error) => Err(copying.bad(format!("cannot be read any further: {error}"))),
-    }
-}
-
-/// A file that is compressed as it is written.
-pub(crate) enum Packed {
-    Plain(BufWriter<Output>),
-    Gzip(Box<GzEncoder<BufWriter<Output>>>),
-    Zstd(zstd::Encoder<'static, BufWriter<Output>>),
-}
-
-impl Packed {
-    /// Begins the file.
-    pub fn new(out: BufWriter<Output>, packing: Packing) -> io::Result<Packed> {
-        Ok(match packing {
-            Packing::Plain => Packed::Plain(out),
-            Packing::Gzip => Packed::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::default()))),
-            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?),
-        })
-    }
-
-    /// Writes bytes.
-    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Packed::Plain(out) => out.write_all(bytes),
-            Packed::Gzip(out) => out.write_all(bytes),
-            Packed::Zstd(out) => out.write_all(bytes),
-        }
-    }
-
-    /// Finishes the file.
-    pub fn end(self) -> io::Result<()> {
-        let mut out = match self {
-            Packed::Plain(out) => out,
-            Packed::Gzip(out) => out.finish()?,
-            Packed::Zstd(out) => out.finish()?,
-        };
-        out.flush()
     }
 }

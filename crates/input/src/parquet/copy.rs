@@ -3,16 +3,17 @@
 //! nested columns, logical types and field ids. The complete footer is loaded because all columns are copied.
 
 use crate::copy::added::Added;
-use crate::copy::copying::{Copying, Fits, Output, Stop};
+use crate::copy::copying::{Copying, Fits};
 use crate::copy::edits::Edits;
+use crate::copy::output::{Output, Stop};
 use crate::format::stretch::Stretch;
 use crate::parquet::bounded::{Bounded, check_chunk};
 use crate::parquet::copy_leaf;
 use crate::parquet::copy_leaf::Rows;
 use crate::parquet::footer::{check_plain, guarded, turn, unread};
+use crate::parquet::levels;
 use crate::parquet::page_headers;
 use crate::parquet::page_memory::{Column, stretches};
-use crate::parquet::parquet_levels;
 use ::parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema, parquet_to_arrow_schema};
 use ::parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType};
 use ::parquet::bloom_filter::Sbbf;
@@ -305,7 +306,7 @@ fn properties(file: &File, metadata: &ParquetMetaData, added: &[&str]) -> Writer
         let in_dictionary = |encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         let has_dictionary = chunk.dictionary_page_offset().is_some() || chunk.encodings().any(in_dictionary);
         properties = properties
-            .set_column_compression(path(), parquet_levels::codec(file, chunk))
+            .set_column_compression(path(), levels::codec(file, chunk))
             .set_column_dictionary_enabled(path(), has_dictionary)
             .set_column_bloom_filter_enabled(path(), chunk.bloom_filter_offset().is_some())
             .set_column_statistics_enabled(path(), statistics);

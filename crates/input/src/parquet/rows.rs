@@ -6,8 +6,8 @@ use crate::format::want::MAX_BATCH_ROWS;
 use crate::parquet::footer::{Footer, load, turn};
 use crate::parquet::page_headers;
 use crate::parquet::page_memory::{Column, stretches};
-use crate::parquet::parquet_read;
-use crate::parquet::parquet_read::Plan;
+use crate::parquet::read;
+use crate::parquet::read::Plan;
 use ::parquet::basic::Type;
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow::array::AsArray;
@@ -54,7 +54,7 @@ pub(crate) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
             let (batch_bytes, batch_rows) = (BATCH_BYTES, MAX_BATCH_ROWS);
             let plan = Plan { row_groups, skip, rows, chosen: None, names: &names, batch_bytes, batch_rows };
             let file = file.try_clone().map_err(|error| error.to_string())?;
-            parquet_read::read(file, &footer, &plan, &Error::usage, &mut |batch| {
+            read::read(file, &footer, &plan, &Error::usage, &mut |batch| {
                 longest = longest.max(of_batch(&batch));
                 Ok(())
             })

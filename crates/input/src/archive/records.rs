@@ -5,8 +5,8 @@
 //! a record, or with the next member of a compressed file. A read that starts at a record for which [`Records::is_fresh`] returns `true`
 //! finds the same records as a read from the beginning of the file, so the pieces of a file contain exactly the rows that were counted.
 
-use crate::archive::warc_head::{Fields, HEAD_BYTES};
-use crate::archive::warc_page::{broken, is_no_page, may_be_page};
+use crate::archive::head::{Fields, HEAD_BYTES};
+use crate::archive::page::{broken, is_no_page, may_be_page};
 use crate::compressed::members::{Fault, Members, Next, RECORD};
 use crate::compressed::packing::Packing;
 use crate::compressed::rest::Rest;
