@@ -8,8 +8,9 @@ use std::path::Path;
 use super::losses::{guard, held};
 use super::summary::left_out;
 use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
+use dupsift_core::number::share;
 use dupsift_engine::job::{RunReport, stands_in};
-use dupsift_study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
+use dupsift_study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport, ShownFigure};
 
 /// The maximum number of settings in the agreement table, so that the table fits in a terminal.
 const MOST_AGREEING: usize = 8;
@@ -40,13 +41,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     let out = stands_in(run, out);
     let figures = out.join("compare/comparison.json");
     text += &format!("\noutput: {}\nall figures: {}\n", out.display(), figures.display());
-    text + &format!("\n{}\n", verdict(report))
-}
-
-/// Returns the recommendation.
-pub(super) fn verdict(report: &ComparisonReport) -> String {
-    let none = "no recommendation for this corpus: the judge accepts none of the pairs found";
-    report.advice.as_ref().map_or(none, |advice| &advice.sentence).to_string()
+    text + &format!("\n{}\n", report.recommendation())
 }
 
 /// States what recall is relative to.
@@ -57,8 +52,7 @@ pub(super) const REMOVAL: &str = "all figures count pairs, not removals; --remov
 
 /// Returns a warning if the rules of the judge are similar to the rules of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
-    let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
-    is_near.then_some(
+    judge.favors_the_default().then_some(
         "the judge favors the default preset, balanced, because their rules are similar; try --judge jaccard:0.8 or --judge lcs:0.85",
     )
 }
@@ -69,7 +63,7 @@ fn headline(report: &ComparisonReport) -> String {
         "{pairs} found by {settings}; the judge {} accepts {duplicates} of them as duplicate pairs\n",
         judge.name,
         pairs = counted(report.pooled, "pair"),
-        settings = entries(report),
+        settings = report.settings(),
         duplicates = number_of(&report.duplicates)
     );
     text += &format!("{RECALL}\n");
@@ -91,28 +85,12 @@ fn headline(report: &ComparisonReport) -> String {
     text
 }
 
-/// Formats the number of compared settings, as in `31 algorithms and 4 presets`.
-pub(super) fn entries(report: &ComparisonReport) -> String {
-    let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
-    let algorithms = report.algorithms.len() as u64 - presets;
-    match (algorithms, presets) {
-        (_, 0) => counted(algorithms, "algorithm"),
-        (0, _) => counted(presets, "preset"),
-        _ => format!("{} and {}", counted(algorithms, "algorithm"), counted(presets, "preset")),
-    }
-}
-
-/// Returns the name of a compared setting; presets are marked.
-pub(super) fn name_of(one: &ComparedReport) -> String {
-    if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
-}
-
 /// Returns the table of compared settings, ordered by F, best first.
 fn study(report: &ComparisonReport) -> String {
     let order = report.shown();
     let row = |one: &&ComparedReport| {
         [
-            name_of(one),
+            one.name(),
             share_of(&one.recall),
             share_of(&one.precision),
             share_of(&one.f_figure()),
@@ -163,10 +141,10 @@ fn together(report: &ComparisonReport) -> String {
             .into();
     }
     let alone = [
-        name_of(best),
-        share(best.recall.value),
-        share(best.precision.value),
-        share(best.f),
+        best.name(),
+        known(best.recall.value),
+        known(best.precision.value),
+        known(best.f),
         thousands(best.pairs),
         format!("{:.2}", best.cpu_seconds),
     ];
@@ -174,9 +152,9 @@ fn together(report: &ComparisonReport) -> String {
         let between = if one.how == "union" { " or " } else { " and " };
         [
             one.labels.join(between),
-            share(one.recall),
-            share(one.precision),
-            share(one.f),
+            known(one.recall),
+            known(one.precision),
+            known(one.f),
             thousands(one.pairs),
             format!("{:.2}", one.cpu_seconds),
         ]
@@ -209,9 +187,8 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
             counted(judge.by_words, "pair")
         ));
     }
-    let undecided = judge.undecided + report.oracle.as_ref().map_or(0, |oracle| oracle.undecided);
-    if undecided > 0 {
-        let undecided = counted(undecided, "pair");
+    if report.undecided() > 0 {
+        let undecided = counted(report.undecided(), "pair");
         notes.push(format!("too long to judge, and not counted as duplicates: {undecided}"));
     }
     for one in &run.algorithms {
@@ -243,28 +220,24 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     notes
 }
 
-fn share(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
+fn known(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), share)
 }
 
-/// The minimum width of an interval that is shown. For counts, the width is relative to the count.
-pub(super) const NARROW: f64 = 0.005;
-
 fn share_of(figure: &Figure) -> String {
-    with_interval(figure, NARROW, |value| share(Some(value)))
+    with_interval(figure.share(share))
 }
 
 fn number_of(figure: &Figure) -> String {
-    with_interval(figure, NARROW * figure.value.unwrap_or(0.0), |value| thousands(value.round() as u64))
+    with_interval(figure.count())
 }
 
-/// Formats a value and its interval, which is rarely symmetric. Omits the interval if it is narrow or if both ends would look the same as
-/// the value.
-fn with_interval(figure: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
-    let Some(value) = figure.value.map(&told) else { return "-".into() };
-    match figure.interval(least).map(|(low, high)| (told(low), told(high))) {
-        Some((low, high)) if low != value || high != value => format!("{value} ({low}-{high})"),
-        _ => value,
+/// Formats a value and its interval, which is rarely symmetric.
+fn with_interval(figure: Option<ShownFigure>) -> String {
+    match figure {
+        None => "-".into(),
+        Some(ShownFigure { value, interval: None }) => value,
+        Some(ShownFigure { value, interval: Some([low, high]) }) => format!("{value} ({low}-{high})"),
     }
 }
 

@@ -2,15 +2,11 @@
 
 use super::columns::safe;
 use super::{table, thousands};
-use dupsift_study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
-use dupsift_tables::REPRESENTATIVE;
+use dupsift_study::{ExplainedContained, ExplainedDocument, Explanation, Outcome, Verdict};
 
 /// Returns a title and a table with one row for each direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {
     let [first, second] = &explained.documents;
-    let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
-        one.removed.as_ref().is_some_and(|removed| removed.kept_doc == other.doc)
-    };
     let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool, is_removed: bool| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
@@ -25,8 +21,8 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     };
     let [a, b] = &explained.contained;
     let rows = [
-        row(["a", "b"], a, is_removed_for(second, first), first.removed.is_some()),
-        row(["b", "a"], b, is_removed_for(first, second), second.removed.is_some()),
+        row(["a", "b"], a, second.is_removed_for(first), first.removed.is_some()),
+        row(["b", "a"], b, first.is_removed_for(second), second.removed.is_some()),
     ];
     let asked = format!("--remove-if {}", explained.remove_if);
     let title = "\nshare of each document that is contained in the other";
@@ -41,12 +37,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
 
 /// Returns a sentence that states whether two documents are a pair, and what happened to them.
 pub fn verdict(explained: &Explanation) -> String {
-    let pairs: Vec<&str> = explained
-        .algorithms
-        .iter()
-        .filter(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten))
-        .map(|one| one.label.as_str())
-        .collect();
+    let pairs = explained.paired_by();
     let is_template = explained.algorithms.iter().any(|one| one.verdict == Verdict::Template);
     let all = explained.algorithms.len();
     let pair = match (pairs.len(), all) {
@@ -65,24 +56,25 @@ pub fn verdict(explained: &Explanation) -> String {
 fn fates(explained: &Explanation) -> String {
     let [a, b] = &explained.documents;
     let fate =
-        |name: &str, document: &ExplainedDocument, other: (&str, &ExplainedDocument), of: &ExplainedContained| {
-            let Some(removed) = &document.removed else {
-                let earlier = if document.earlier { " because it was indexed earlier" } else { "" };
-                return format!("{name} was kept{earlier}");
+        |[name, other_name]: [&str; 2], document: &ExplainedDocument, outcome: Outcome<'_>, of: &ExplainedContained| {
+            let reason = match outcome {
+                Outcome::Kept => return format!("{name} was kept"),
+                Outcome::Indexed => return format!("{name} was kept because it was indexed earlier"),
+                Outcome::NoneKept => {
+                    return format!("{name} was removed because --keep none also removes the preferred document");
+                }
+                Outcome::RemovedForThird(..) => {
+                    let kept = document.removed.as_ref().map_or("", |removed| &removed.kept_id);
+                    return format!("{name} was removed in favor of {}", safe(kept));
+                }
+                Outcome::RemovedForOther(reason) => reason,
             };
-            let (other_name, other) = other;
-            if removed.reason == REPRESENTATIVE {
-                return format!("{name} was removed because --keep none also removes the preferred document");
-            }
-            if removed.kept_doc != other.doc {
-                return format!("{name} was removed in favor of {}", safe(&removed.kept_id));
-            }
             let part = |common: u64, all: u64| format!("{} of its {}", thousands(common), thousands(all));
             let numbers = match of.facts {
                 0 => String::new(),
                 facts => format!(" and {} numbers", part(of.common_facts, facts)),
             };
-            match removed.reason.as_str() {
+            match reason {
                 "copy" | "seen" if explained.exact_copies => format!("{name} was removed in favor of {other_name}"),
                 "chain" => format!("{name} was removed because a chain of pairs links it to {other_name}"),
                 _ => format!(
@@ -92,13 +84,12 @@ fn fates(explained: &Explanation) -> String {
             }
         };
     let [of_a, of_b] = &explained.contained;
-    let said = [fate("a", a, ("b", b), of_a), fate("b", b, ("a", a), of_b)];
-    match (&a.removed, &b.removed) {
-        (None, None) if !a.earlier && !b.earlier => "both were kept".to_owned(),
-        (Some(one), Some(other))
-            if one.kept_doc == other.kept_doc && ![one, other].iter().any(|it| it.reason == REPRESENTATIVE) =>
-        {
-            format!("both were removed in favor of {}", safe(&one.kept_id))
+    let outcomes @ [outcome_a, outcome_b] = explained.outcomes();
+    let said = [fate(["a", "b"], a, outcome_a, of_a), fate(["b", "a"], b, outcome_b, of_b)];
+    match outcomes {
+        [Outcome::Kept, Outcome::Kept] => "both were kept".to_owned(),
+        [Outcome::RemovedForThird(one, _), Outcome::RemovedForThird(other, _)] if one == other => {
+            format!("both were removed in favor of {}", safe(a.removed.as_ref().map_or("", |removed| &removed.kept_id)))
         }
         _ => said.join("; "),
     }

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{estimated, plan, whole_corpus};
+use super::{estimated, plan};
 use dupsift_engine::job::{Estimate, RunReport};
 use dupsift_engine::options::RunOptions;
+use dupsift_study::WholeCorpus;
 
 /// Holds the estimate for a run on a complete corpus. Field names are part of the interface.
 #[derive(Clone, Debug, Serialize)]
@@ -79,7 +80,7 @@ impl DryRun {
 
 impl SampleEstimate {
     fn new(report: &RunReport) -> SampleEstimate {
-        let whole = whole_corpus(report);
+        let whole = WholeCorpus::of(report);
         SampleEstimate {
             documents: report.documents.rows,
             used: report.documents.used,

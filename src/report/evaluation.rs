@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
+use dupsift_core::number::share;
 use dupsift_study::{EvaluationReport, TruthReport};
 
 /// Returns the evaluation of the run in `dir`, with all columns if `full` is set, and with five columns otherwise. Undefined figures are
@@ -35,7 +36,7 @@ fn headline(report: &EvaluationReport) -> String {
 }
 
 fn shown(figure: Option<f64>) -> String {
-    figure.map_or_else(|| "-".to_string(), |figure| format!("{figure:.3}"))
+    figure.map_or_else(|| "-".to_string(), share)
 }
 
 fn figures(report: &EvaluationReport) -> String {

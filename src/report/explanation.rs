@@ -6,6 +6,7 @@ use super::columns::{Screen, columns, safe};
 use super::containment::{contained, verdict};
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
+use dupsift_core::number::share;
 use dupsift_study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
@@ -66,8 +67,7 @@ fn shown_words(words: &str) -> String {
 
 /// Returns the number of keys that two documents have in common, and the words of these keys.
 fn common_keys(one: &ExplainedAlgorithm) -> String {
-    let all = one.rows.iter().filter(|row| row.a.is_some()).count();
-    let all = all.max(one.rows.iter().filter(|row| row.b.is_some()).count());
+    let [of_a, of_b] = one.keys();
     if let Some(reason) = one.unsigned.iter().flatten().next() {
         return format!("{}: none ({})\n", one.label, safe(reason));
     }
@@ -79,7 +79,7 @@ fn common_keys(one: &ExplainedAlgorithm) -> String {
     said.truncate(MOST_SAID);
     let said: Vec<String> = said.into_iter().map(shown_words).collect();
     let words = if said.is_empty() { String::new() } else { format!(": {}{more}", safe(&said.join(", "))) };
-    format!("{}: {} of {}{words}\n", one.label, thousands(one.common_keys), thousands(all as u64))
+    format!("{}: {} of {}{words}\n", one.label, thousands(one.common_keys), thousands(of_a.max(of_b)))
 }
 
 /// Returns the two texts side by side.
@@ -153,12 +153,8 @@ fn head(document: &ExplainedDocument) -> String {
     )
 }
 
-/// Returns the similarity in `pairs/`, or else the similarity from the last check or from the algorithm itself.
 fn score(one: &ExplainedAlgorithm) -> String {
-    let reached = one.checks.last().and_then(|check| check.similarity);
-    let own = one.score.map(|score| score.similarity);
-    let similarity = one.pair.as_ref().map(|pair| pair.similarity).or(reached).or(own);
-    similarity.map_or_else(String::new, |similarity| format!("{similarity:.3}"))
+    one.similarity().map_or_else(String::new, share)
 }
 
 fn why(one: &ExplainedAlgorithm) -> String {
@@ -207,9 +203,9 @@ fn clusters(explained: &Explanation) -> String {
 
 fn measures(explained: &Explanation) -> String {
     let measures = &explained.measures;
-    let share = |share: Option<f64>| share.map_or_else(|| "-".into(), |share| format!("{share:.3}"));
+    let part = |part: Option<f64>| part.map_or_else(|| "-".into(), share);
     let row = |name: &str, ExplainedOverlap { jaccard, a_in_b, b_in_a }: ExplainedOverlap| {
-        [name.to_string(), format!("{jaccard:.3}"), share(a_in_b), share(b_in_a)]
+        [name.to_string(), share(jaccard), part(a_in_b), part(b_in_a)]
     };
     let rows = [
         row("5-character shingles", measures.five_characters),
@@ -217,13 +213,13 @@ fn measures(explained: &Explanation) -> String {
         row("words", measures.words),
     ];
     let lcs = match (measures.lcs, measures.lcs_of) {
-        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) in {of}: {lcs:.3}"),
+        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) in {of}: {}", share(lcs)),
         _ => "the texts are too long to compute 2 LCS / (a + b)".into(),
     };
     format!(
-        "{}\ncosine of word counts {:.3}; {} in common\n{lcs}\n",
+        "{}\ncosine of word counts {}; {} in common\n{lcs}\n",
         table_of_numbers(["", "jaccard", "a in b", "b in a"], rows),
-        measures.cosine,
+        share(measures.cosine),
         counted(measures.common_words, "word"),
     )
 }
@@ -233,10 +229,8 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
         let both = if a == b { a.clone() } else { format!("{a}; {b}") };
         return format!("{}: none ({both})\n", one.label);
     }
-    let of =
-        |side: fn(&ExplainedRow) -> &Option<ExplainedKey>| one.rows.iter().filter(|row| side(row).is_some()).count();
-    let (a, b) = (of(|row| &row.a), of(|row| &row.b));
-    let rows = if a == b { counted(a as u64, "key") } else { format!("{a} and {b} keys") };
+    let [a, b] = one.keys();
+    let rows = if a == b { counted(a, "key") } else { format!("{a} and {b} keys") };
     let mut text = format!("{}: {rows}, {} shared\n", one.label, thousands(one.common_keys));
     for (name, reason) in ["a", "b"].iter().zip(&one.unsigned) {
         if let Some(reason) = reason {

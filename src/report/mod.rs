@@ -31,6 +31,5 @@ pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of
 pub use page::{accepted_page, contamination_page, marked, page};
 pub use pages::{pages, training};
 pub use plan::plan;
-use summary::whole_corpus;
 pub use summary::{Detail, applied, estimated, summary};
 pub use tables::{table, table_of_numbers};

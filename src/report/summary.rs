@@ -14,7 +14,7 @@ use super::tables::table_of_numbers_without;
 use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
-use dupsift_study::{Applicable, AppliedReport, applicable};
+use dupsift_study::{Applicable, AppliedReport, WholeCorpus, applicable};
 use dupsift_tables::{REPRESENTATIVE, RejectReason};
 
 /// Selects how detailed a summary is.
@@ -66,8 +66,9 @@ pub fn estimated(report: &RunReport) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
     let text = lines.join("\n") + "\n";
-    let whole = whole_corpus(report);
-    text + &whole.line() + &format!("estimated time: {:.1} s ({:.1} s for the sample)\n", whole.seconds, report.seconds)
+    let whole = WholeCorpus::of(report);
+    text + &of_whole_corpus(&whole)
+        + &format!("estimated time: {:.1} s ({:.1} s for the sample)\n", whole.seconds, report.seconds)
 }
 
 /// Returns the details that `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
@@ -135,7 +136,7 @@ fn next(report: &RunReport, out: &Path) -> String {
         return format!("corpus: {}\n", folders.join(", "));
     }
     if report.documents.sampled_from.is_some() && report.removal.is_some() {
-        return whole_corpus(report).line();
+        return of_whole_corpus(&WholeCorpus::of(report));
     }
     if report.is_held() || applicable(report) == Applicable::Nothing {
         return String::new();
@@ -143,48 +144,13 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
-/// Estimates the result for the complete corpus from a sample.
-pub struct WholeCorpus {
-    /// The number of removed documents in the sample.
-    pub removed: u64,
-    /// Bounds on the share of all documents that would be removed.
-    pub removed_share: [f64; 2],
-    /// The time for the complete corpus, proportional to the number of documents.
-    pub seconds: f64,
+/// Returns a line with the estimate for the complete corpus.
+fn of_whole_corpus(whole: &WholeCorpus) -> String {
+    let error = if whole.is_rough() { "; the sample is too small for a better estimate" } else { "" };
+    let [least, most] = whole.removed_share.map(|share| format!("{:.1}%", 100.0 * share));
+    let shares = if least == most { least } else { format!("{least} to {most}") };
+    format!("whole corpus: about {shares} would be removed{error}\n")
 }
-
-impl WholeCorpus {
-    fn line(&self) -> String {
-        let error = if self.removed < FEW { "; the sample is too small for a better estimate" } else { "" };
-        let [least, most] = self.removed_share.map(|share| format!("{:.1}%", 100.0 * share));
-        let shares = if least == most { least } else { format!("{least} to {most}") };
-        format!("whole corpus: about {shares} would be removed{error}\n")
-    }
-}
-
-/// Returns the estimate for the complete corpus from the record of a run on a sample.
-pub fn whole_corpus(report: &RunReport) -> WholeCorpus {
-    let sampled = report.documents.rows;
-    let all = report.documents.sampled_from.unwrap_or(sampled);
-    let removed = report.removal.as_ref().map_or(0, |removal| removal.removed);
-    WholeCorpus {
-        removed,
-        removed_share: removed_share(sampled, all, removed, report.documents.used),
-        seconds: report.seconds * all as f64 / sampled.max(1) as f64,
-    }
-}
-
-/// Returns bounds on the share of all documents that would be removed, estimated from a sample. Assume that the sample is a share p of the
-/// corpus. If a document has one duplicate, this duplicate is in the sample with probability p; if a document has several duplicates, at
-/// least one of them is in the sample with a higher probability. Therefore, the share of removed documents in the sample, divided by p, is
-/// exact if each document has at most one duplicate, and too high otherwise. Without the division, the share is too low.
-fn removed_share(sampled: u64, all: u64, removed: u64, used: u64) -> [f64; 2] {
-    let least = removed as f64 / used.max(1) as f64;
-    [least, (least * all as f64 / sampled.max(1) as f64).min(1.0)]
-}
-
-/// If the sample has fewer removed documents than this, the sampling error exceeds a tenth of the estimated share.
-const FEW: u64 = 100;
 
 /// Quotes a path for the shell.
 pub(super) fn typed(path: &Path) -> String {
@@ -267,18 +233,18 @@ fn losses(report: &RunReport) -> Vec<String> {
 
 /// Returns the time, the rate and the memory of a run.
 fn cost(report: &RunReport) -> String {
-    let megabytes = report.documents.text_bytes as f64 / 1e6;
     format!(
-        "{:.1} s for {megabytes:.1} MB of text: {:.1} MB/s, {} peak memory",
+        "{:.1} s for {:.1} MB of text: {:.1} MB/s, {} peak memory",
         report.seconds,
-        megabytes / report.seconds.max(1e-3),
+        report.documents.megabytes(),
+        report.megabytes_per_second(),
         ByteSize(report.peak_memory_bytes).display().iec()
     )
 }
 
 /// Returns counts of the repeated passages that were found. These passages are removed only from the corpus in `deduped/`.
 fn cut(found: &CutReport) -> String {
-    let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
+    let share = 100.0 * found.share();
     if found.passages == 0 && found.without_blank_lines > 0 {
         let lines = counted_as(found.without_blank_lines, "document has|documents have");
         return format!("0 repeated paragraphs; {lines} no blank lines: use --cut lines");
@@ -446,24 +412,10 @@ mod tests {
     };
     use dupsift_index::IndexReport;
 
-    /// Checks that the bounds computed from the expected numbers enclose the share in the complete corpus. The corpus consists of groups of
-    /// `size` identical documents, and a share p of the documents is sampled.
     #[test]
-    fn a_sample_encloses_the_share_of_the_whole_corpus() {
-        let bounds = |sampled, all, removed| removed_share(sampled, all, removed, sampled);
-        for size in [2, 3, 10, 1000] {
-            for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
-                let (sampled, all) = (1e9 * share, 1e9);
-                // One document of a group is kept if any document of the group is in the sample.
-                let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
-                let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
-                let whole = f64::from(size - 1) / f64::from(size);
-                assert!(least <= whole + 1e-4 && whole <= most + 1e-4, "{size} {share}: {least} {whole} {most}");
-            }
-        }
-        assert_eq!(bounds(500, 1000, 100), [0.2, 0.4]);
-        let said = whole_corpus(&RunReport::default()).line();
-        assert!(said.contains("about 0.0% would be removed; the sample is too small"), "{said}");
+    fn a_small_sample_says_so() {
+        let told = of_whole_corpus(&WholeCorpus::of(&RunReport::default()));
+        assert!(told.contains("about 0.0% would be removed; the sample is too small"), "{told}");
     }
 
     fn report() -> RunReport {

@@ -73,6 +73,7 @@ mod readable;
 mod readers;
 mod references;
 mod relations;
+mod renderings;
 mod replaced;
 mod report;
 mod reported_early;

@@ -24,6 +24,13 @@ pub fn counted_as(number: u64, one_or_many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// Formats a share or a similarity with three decimals: `0.874`. A value below 1 is never shown as 1, because two texts with a similarity of
+/// 0.9996 are not identical.
+pub fn share(value: impl Into<f64>) -> String {
+    let value = value.into();
+    format!("{:.3}", if value < 1.0 { value.min(0.999) } else { value })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +40,12 @@ mod tests {
         let numbers = [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000, u64::MAX];
         let texts = ["0", "7", "999", "1,000", "12,345", "999,999", "1,000,000", "18,446,744,073,709,551,615"];
         assert_eq!(numbers.map(thousands), texts);
+    }
+
+    #[test]
+    fn a_share_below_one_is_not_shown_as_one() {
+        let shares = [0.0, 0.87449, 0.9996, 1.0, f64::NAN].map(share);
+        assert_eq!(shares, ["0.000", "0.874", "0.999", "1.000", "NaN"]);
     }
 
     #[test]

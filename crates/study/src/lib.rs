@@ -17,8 +17,10 @@ mod confidence;
 mod evaluate;
 mod explain;
 pub(crate) mod finished;
+mod outcome;
 pub mod purify;
 mod review;
+mod whole_corpus;
 
 pub use accept::{Accepted, AcceptedPage, accept};
 pub use apply::applicable::{Applicable, applicable, refuse_sample};
@@ -33,12 +35,14 @@ pub use explain::explanation::*;
 pub use finished::Finished;
 pub use finished::applied::AppliedReport;
 pub use finished::pool::{Agreement, MOST_POOLED, Pool, Pooled};
+pub use outcome::Outcome;
 pub use review::page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use review::{
-    AlgorithmReview, BINS, ClusterReview, Crossing, Fate, LargeCluster, Member, PairComparison, PairRelation,
-    PairSample, RemovalSample, RemovedReview, Review, SAMPLE_BINS, SHARES, ShownText, SourceReview, bin_range,
-    sample_range,
+    AlgorithmReview, BINS, Banding, ClusterReview, Crossing, Fate, LargeCluster, Member, PairComparison, PairRelation,
+    PairSample, RemovalSample, RemovedReview, Review, SAMPLE_BINS, ShownText, SourceReview, bin_range, sample_range,
 };
+
+pub use whole_corpus::WholeCorpus;
 
 /// The judge of `compare`, for callers that parse its name.
 pub use dupsift_algorithms::judge::Judge;

@@ -5,15 +5,15 @@ use maud::{Markup, html};
 use super::agreement::heat;
 use super::markup::{cell, scrolling};
 use super::text::{plain, seconds, share};
-use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, entries, name_of, verdict};
+use crate::report::comparison::{RECALL, REMOVAL, bias};
 use crate::report::{counted, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::options::Spelling;
-use dupsift_study::{Agreement, ComparisonReport, Figure};
+use dupsift_study::{Agreement, ComparisonReport, Figure, ShownFigure};
 
 /// Returns the recommendation, which comes first.
 pub fn lead(comparison: &ComparisonReport) -> Markup {
-    html! { p.lead { strong { (sentence(&plain(&Spelling::Flags.of(&verdict(comparison))))) } } }
+    html! { p.lead { strong { (sentence(&plain(&Spelling::Flags.of(comparison.recommendation())))) } } }
 }
 
 /// Returns the complete section about the comparison.
@@ -22,12 +22,12 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     let (labels, agreement) = agreement(comparison);
     html! {
         p {
-            (counted_as(comparison.pooled, "distinct pair was|distinct pairs were")) " found by at least one of " (entries(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicate pairs. It judged "
+            (counted_as(comparison.pooled, "distinct pair was|distinct pairs were")) " found by at least one of " (comparison.settings()) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicate pairs. It judged "
             (counted(judge.judged, "pair")) " from " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU time."
             @if judge.sampled { " If an algorithm found more than " (thousands(judge.sample)) " pairs, a sample of about that size was judged (seed " (judge.seed) "). Figures are shown with 95% confidence intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " were judged by words, because their texts are too long \
                 to compare by characters." }
-            @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " were too long to judge and do not count as duplicates." }
+            @if comparison.undecided() > 0 { " " (counted(comparison.undecided(), "pair")) " were too long to judge and do not count as duplicates." }
             @if let Some(bias) = bias(judge) { " " (sentence(bias)) }
             " " (sentence(REMOVAL))
         }
@@ -81,7 +81,7 @@ fn study(comparison: &ComparisonReport) -> Markup {
                 tbody {
                     @for one in comparison.shown() {
                         tr {
-                            th scope="row" { (plain(&name_of(one))) @if comparison.takes(one) { " (recommended)" } }
+                            th scope="row" { (plain(&one.name())) @if comparison.takes(one) { " (recommended)" } }
                             td { (estimate(&one.recall)) }
                             td { (estimate(&one.precision)) }
                             td { strong { (estimate(&one.f_figure())) } }
@@ -134,22 +134,20 @@ fn known(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_string(), share)
 }
 
-/// Formats a share like `.874`, with the interval if there is one.
-fn estimate(estimate: &Figure) -> String {
-    interval(estimate, NARROW, share)
+/// Formats a share like `0.874`, with the interval if there is one.
+fn estimate(figure: &Figure) -> String {
+    interval(figure.share(share))
 }
 
 /// Like [`estimate`], but formats a count.
-fn whole(estimate: &Figure) -> String {
-    interval(estimate, NARROW * estimate.value.unwrap_or(0.0), |count: f64| thousands(count.round() as u64))
+fn whole(figure: &Figure) -> String {
+    interval(figure.count())
 }
 
-fn interval(estimate: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
-    let Some(value) = estimate.value else { return "–".into() };
-    match estimate.interval(least) {
-        Some((low, high)) if low < value || high > value => {
-            format!("{} ({}–{})", told(value), told(low), told(high))
-        }
-        _ => told(value),
+fn interval(figure: Option<ShownFigure>) -> String {
+    match figure {
+        None => "–".into(),
+        Some(ShownFigure { value, interval: None }) => value,
+        Some(ShownFigure { value, interval: Some([low, high]) }) => format!("{value} ({low}–{high})"),
     }
 }

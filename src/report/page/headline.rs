@@ -4,7 +4,6 @@ use maud::{Markup, html};
 
 use super::pair::quoted;
 use super::text::{bytes, percent, plain, seconds};
-use crate::report::comparison::entries;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
@@ -23,7 +22,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
         // Several presets may consist of exactly the algorithms that ran.
         None => {
             let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
-            format!("{documents}, {} compared", comparison.map_or_else(algorithms, entries))
+            format!("{documents}, {} compared", comparison.map_or_else(algorithms, ComparisonReport::settings))
         }
     }
 }
@@ -62,7 +61,6 @@ fn in_words(rule: &str) -> String {
 /// Returns the counts, removals first.
 pub fn facts(report: &RunReport) -> Markup {
     let documents = &report.documents;
-    let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     let files = counted(report.inputs.len() as u64, "file");
     let others: u64 = report.other_inputs.iter().map(|other| other.rejections.rows).sum();
     let rejected = match (documents.rejections.rows, others) {
@@ -72,7 +70,8 @@ pub fn facts(report: &RunReport) -> Markup {
         _ => format!("{}, and {} from other inputs", rejections(&documents.rejections), counted(others, "row")),
     };
     let cost = format!(
-        "{rate:.1} MB/s, {} of CPU time, {} peak memory",
+        "{:.1} MB/s, {} of CPU time, {} peak memory",
+        report.megabytes_per_second(),
         seconds(report.cpu_seconds),
         bytes(report.peak_memory_bytes)
     );
@@ -83,7 +82,7 @@ pub fn facts(report: &RunReport) -> Markup {
         (
             "Documents",
             thousands(documents.used),
-            format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
+            format!("{sample}in {files}, {:.1} MB of text", documents.megabytes()),
         ),
         ("Exact copies", thousands(documents.extra_copies), "not counting the first copy of each text".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),

@@ -7,8 +7,7 @@ use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
-use dupsift_study::{Explanation, PairComparison, PairRelation, Review, ShownText};
-use dupsift_tables::REPRESENTATIVE;
+use dupsift_study::{Explanation, Outcome, PairComparison, PairRelation, Review, ShownText};
 
 /// The number of characters of each text that are compared, starting shortly before the first difference.
 const COMPARED: usize = 3_000;
@@ -191,28 +190,26 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
             )
         }),
     };
-    let goes_for = |doc: u64, other: u64| review.removed.fates.get(&doc).is_some_and(|fate| fate.kept == other);
-    let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| {
-        if is_earlier(report, doc) {
-            return html! { (name) " was indexed earlier. " };
+    let of = |doc: u64, other: u64| outcome(report, review, doc, other);
+    let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| match of(doc, other) {
+        Outcome::Indexed => html! { (name) " was indexed earlier. " },
+        Outcome::RemovedForOther(reason) => {
+            html! { (name) " was removed in favor of " (other_name) ": " (why(reason)) ". " }
         }
-        let gone = review.removed.fates.get(&doc);
-        match gone {
-            Some(fate) if fate.kept == other => {
-                html! { (name) " was removed in favor of " (other_name) ": " (why(&fate.reason)) ". " }
-            }
-            Some(fate) if fate.reason == REPRESENTATIVE => {
-                html! { (name) " was removed, because keep=none also removes the preferred document. " }
-            }
-            Some(fate) => {
-                let of = if is_earlier(report, fate.kept) { from_batch(report, fate.kept) } else { String::new() };
-                html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
-            }
-            // No reason is shown if the other document was removed in favor of this document.
-            None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
+        Outcome::NoneKept => {
+            html! { (name) " was removed, because keep=none also removes the preferred document. " }
+        }
+        Outcome::RemovedForThird(kept, reason) => {
+            let batch = if is_earlier(report, kept) { from_batch(report, kept) } else { String::new() };
+            html! { (name) " was removed in favor of another document, " bdi { (id_of(review, kept)) } (batch) ": " (why(reason)) ". " }
+        }
+        // No reason is shown if the other document was removed in favor of this document.
+        Outcome::Kept => {
+            let is_kept_for = matches!(of(other, doc), Outcome::RemovedForOther(_));
+            match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !is_kept_for) {
                 Some(reason) => html! { (name) " was kept (" (reason) "). " },
                 None => html! { (name) " was kept. " },
-            },
+            }
         }
     };
     Some(html! { (one("A", "B", a, b, 0)) (one("B", "A", b, a, 1)) })
@@ -221,18 +218,25 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
 /// Returns a short form of [`fate`] for the line that unfolds the pair.
 fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Option<&'static str> {
     report.removal.as_ref()?;
-    let goes = |doc: u64, other: u64| review.removed.fates.get(&doc).map(|fate| fate.kept == other);
-    if is_earlier(report, a) && is_earlier(report, b) {
-        return Some("both were indexed earlier");
-    }
-    Some(match (goes(a, b), goes(b, a)) {
-        (Some(true), _) => "the first was removed",
-        (_, Some(true)) => "the second was removed",
-        (None, None) => "both were kept",
-        (Some(false), None) => "the first was removed in favor of another document",
-        (None, Some(false)) => "the second was removed in favor of another document",
-        (Some(false), Some(false)) => "both were removed in favor of another document",
+    let outcomes = [outcome(report, review, a, b), outcome(report, review, b, a)];
+    let is_removed = |outcome: Outcome<'_>| !matches!(outcome, Outcome::Kept | Outcome::Indexed);
+    Some(match outcomes {
+        [Outcome::Indexed, Outcome::Indexed] => "both were indexed earlier",
+        [Outcome::RemovedForOther(_), _] => "the first was removed",
+        [_, Outcome::RemovedForOther(_)] => "the second was removed",
+        [one, other] => match (is_removed(one), is_removed(other)) {
+            (false, false) => "both were kept",
+            (true, false) => "the first was removed in favor of another document",
+            (false, true) => "the second was removed in favor of another document",
+            (true, true) => "both were removed in favor of another document",
+        },
     })
+}
+
+/// Returns what happened to a document, as seen from the other document of a pair.
+fn outcome<'r>(report: &RunReport, review: &'r Review, doc: u64, other: u64) -> Outcome<'r> {
+    let removal = review.removed.fates.get(&doc).map(|fate| (fate.kept, fate.reason.as_str()));
+    Outcome::of(is_earlier(report, doc), removal, other)
 }
 
 fn percent(share: f64) -> String {

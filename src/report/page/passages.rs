@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::markup::{cell, scrolling};
-use super::text::{bytes, percent, plain};
+use super::text::{bytes, plain};
 use crate::report::{counted, thousands};
 use dupsift_engine::job::{CutReport, RunReport};
 
@@ -17,7 +17,7 @@ pub fn section(report: &RunReport) -> Option<Markup> {
     Some(html! {
         p {
             (counted(found.passages, "passage")) " in " (counted(found.documents, "document")) ", "
-            (percent(found.characters, found.characters_kept)) " of the kept text, "
+            (format!("{:.1}%", 100.0 * found.share())) " of the kept text, "
             @if written { "are cut from deduped/." } @else { "would be cut with " code { "--corpus keep" } "." }
             @if found.emptied > 0 {
                 " " (counted(found.emptied, "document")) " "

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::report::thousands;
+use dupsift_core::number;
 
 /// The maximum length of a name in a heading, in characters.
 const HEADING_CHARACTERS: usize = 80;
@@ -107,11 +108,7 @@ pub fn share(value: impl Into<f64>) -> String {
     if !value.is_finite() {
         return "?".into();
     }
-    if value >= 1.0 {
-        return "1".into();
-    }
-    // Never rounds up to 1, because two texts with a similarity of 0.9996 are not identical.
-    format!("{:.3}", value.min(0.999))
+    if value >= 1.0 { "1".into() } else { number::share(value) }
 }
 
 /// Formats a percentage like `12.3%`. Returns an empty string if `whole` is 0.

@@ -9,11 +9,11 @@ use super::text::{percent, share};
 use crate::report::{counted, thousands};
 use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
-use dupsift_study::{BINS, Review, SHARES, bin_range};
+use dupsift_study::Review;
 
 /// Returns the curve and its table; `None` if nothing is removed.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
-    let points = points(&review.removed.scores);
+    let points = review.removed.at_thresholds();
     let Some(removal) = report.removal.as_ref().filter(|_| !points.is_empty()) else { return Ok(None) };
     let title = "Removed documents by threshold";
     let description = points
@@ -54,7 +54,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
 /// being in a pair is sufficient for removal.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
-    let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
+    let rows = review.removed.under_rules(bounds);
     html! {
         (sortable("Removals by rule", html! {
             thead { tr { @for name in ["--remove-if", "removed", "share of removals", "share of documents"] { th scope="col" { (name) } } } }
@@ -62,21 +62,14 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
                 @for (share, count) in rows {
                     tr {
                         th scope="row" { code { "contained:" (share) ":" (bounds.numbers) } }
-                        td { (thousands(*count)) }
-                        td { (percent(*count, removal.removed)) }
-                        td { (percent(*count, report.documents.used)) }
+                        td { (thousands(count)) }
+                        td { (percent(count, removal.removed)) }
+                        td { (percent(count, report.documents.used)) }
                     }
                 }
             }
         }))
     }
-}
-
-/// Returns thresholds and, for each of them, the number of removals with at least this similarity. The first threshold includes all
-/// removals; lower thresholds are omitted.
-fn points(scores: &[u64; BINS]) -> Vec<(f64, u64)> {
-    let Some(first) = scores.iter().position(|&count| count > 0) else { return Vec::new() };
-    (first..BINS).map(|bin| (bin_range(bin).0, scores[bin..].iter().sum())).collect()
 }
 
 fn draw(area: &Area<'_>, points: &[(f64, u64)]) -> Drawn {
@@ -103,17 +96,4 @@ fn draw(area: &Area<'_>, points: &[(f64, u64)]) -> Drawn {
     chart.draw_series(LineSeries::new(line.clone(), FIRST.stroke_width(3)))?;
     chart.draw_series(line.map(|point| Circle::new(point, 4, FIRST.filled())))?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_threshold_keeps_what_rests_on_more() {
-        let mut scores = [0; BINS];
-        (scores[17], scores[19], scores[BINS - 1]) = (5, 2, 10);
-        assert_eq!(points(&scores), [(0.85, 17), (0.9, 12), (0.95, 12), (1.0, 10)]);
-        assert!(points(&[0; BINS]).is_empty());
-    }
 }

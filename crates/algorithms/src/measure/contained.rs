@@ -14,6 +14,7 @@
 //! v contains 1 of the 3 grams and 0 of the 1 numbers in u
 //! ```
 
+use serde::Serialize;
 use std::cmp::Ordering;
 
 use super::jaccard::common;
@@ -88,7 +89,7 @@ pub fn has_number(contents: &[u64], number: &str) -> bool {
 }
 
 /// Counts the elements of one text that another text contains.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// The number of elements that are in the other text.
     pub common: u64,
@@ -104,7 +105,7 @@ impl Part {
 }
 
 /// Describes how much of one text another text contains.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Contained {
     /// The distinct grams that the other text contains.
     pub grams: Part,

@@ -9,6 +9,7 @@
 //!
 //! Source: Broder 1997 defines containment; requiring containment for removal but not for pairing is dupsift's own rule.
 
+use serde::Serialize;
 use std::fmt;
 
 use crate::measure::Contained;
@@ -27,7 +28,7 @@ pub enum RemoveIf {
 }
 
 /// Holds the minimum shares of a document that the kept document must contain.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bounds {
     /// The share of the distinct 3-grams.
     pub grams: f64,

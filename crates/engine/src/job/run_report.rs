@@ -135,6 +135,11 @@ pub struct RunReport {
 }
 
 impl RunReport {
+    /// Returns the rate of the run in megabytes of text per second.
+    pub fn megabytes_per_second(&self) -> f64 {
+        self.documents.megabytes() / self.seconds.max(1e-3)
+    }
+
     /// Returns the first path below the output folder, as recorded, that leads out of the folder. dupsift records no such path.
     pub fn leads_out(&self) -> Option<String> {
         let labels = self.algorithms.iter().map(|one| one.label.as_str()).filter(|label| !is_plain(label));
@@ -275,6 +280,13 @@ pub struct CutReport {
     pub costliest: Vec<CostlyPassage>,
 }
 
+impl CutReport {
+    /// Returns the share of the kept text that is cut, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        self.characters as f64 / self.characters_kept.max(1) as f64
+    }
+}
+
 /// Records a repeated passage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CostlyPassage {
@@ -358,6 +370,11 @@ pub struct DocumentsReport {
 }
 
 impl DocumentsReport {
+    /// Returns the size of all texts in megabytes.
+    pub fn megabytes(&self) -> f64 {
+        self.text_bytes as f64 / 1e6
+    }
+
     /// Returns a sentence for each kind of text that can be compared only in part.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let unread = input_notes::unread_parts(self.with_unread_parts);

@@ -8,7 +8,7 @@
 //! run.
 
 use super::comparison::{AdviceReport, ComparedReport, ComparisonReport};
-use dupsift_core::number::counted;
+use dupsift_core::number::{counted, share};
 
 /// An F that is at most this far below the largest F counts as equal.
 const NEAR: f64 = 0.01;
@@ -31,7 +31,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
         if key(one) > key(taken) { one } else { taken }
     })?;
     let percent = |value: Option<f64>| format!("{:.0}%", 100.0 * value.unwrap_or(0.0));
-    let told = |value: Option<f64>| format!("{:.3}", value.unwrap_or(0.0));
+    let told = |value: Option<f64>| share(value.unwrap_or(0.0));
     let finds = format!(
         "it finds {} of the duplicates in the pool, and {} of its pairs are correct (F {}",
         percent(taken.recall.value),
@@ -72,7 +72,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
         sentence += &format!("; {} are too few for a reliable choice", counted(report.judge.judged, "pair"));
     }
     if let Some((together, f)) = together(report, f(taken)) {
-        sentence += &format!("; {together} have F {f:.3}");
+        sentence += &format!("; {together} have F {}", share(f));
     }
     Some(AdviceReport { label: taken.label.clone(), typed: taken.typed.clone(), sentence })
 }

@@ -3,6 +3,7 @@
 //!
 //! Field names are part of the interface. Unknown values, such as the precision of an algorithm without pairs, are null.
 
+use dupsift_core::number::{counted, thousands};
 use serde::{Deserialize, Serialize};
 
 /// Holds a share or a number, which may be estimated from a sample.
@@ -16,10 +17,34 @@ pub struct Figure {
     pub high: Option<f64>,
 }
 
+/// The minimum width of an interval that is shown. For counts, the width is relative to the count.
+const NARROW: f64 = 0.005;
+
+/// Holds a figure as it is shown: its value, and the ends of its interval if the interval is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownFigure {
+    /// The value.
+    pub value: String,
+    /// The ends of the interval; `None` if the interval is narrow, or if both of its ends look like the value.
+    pub interval: Option<[String; 2]>,
+}
+
 impl Figure {
-    /// Returns the ends of the interval, or `None` if they are less than `least` apart.
-    pub fn interval(&self, least: f64) -> Option<(f64, f64)> {
-        self.low.zip(self.high).filter(|(low, high)| high - low >= least)
+    /// Returns the figure as a share, or `None` if it is undefined. `told` formats a share.
+    pub fn share(&self, told: impl Fn(f64) -> String) -> Option<ShownFigure> {
+        self.shown(NARROW, told)
+    }
+
+    /// Returns the figure as a whole number, or `None` if it is undefined.
+    pub fn count(&self) -> Option<ShownFigure> {
+        self.shown(NARROW * self.value.unwrap_or(0.0), |value| thousands(value.round() as u64))
+    }
+
+    fn shown(&self, least: f64, told: impl Fn(f64) -> String) -> Option<ShownFigure> {
+        let value = told(self.value?);
+        let ends = self.low.zip(self.high).filter(|(low, high)| high - low >= least);
+        let interval = ends.map(|(low, high)| [told(low), told(high)]);
+        Some(ShownFigure { interval: interval.filter(|ends| ends.iter().any(|end| *end != value)), value })
     }
 }
 
@@ -48,6 +73,28 @@ pub struct ComparisonReport {
 }
 
 impl ComparisonReport {
+    /// Returns the recommendation as a sentence, or the reason why there is none.
+    pub fn recommendation(&self) -> &str {
+        let none = "no recommendation for this corpus: the judge accepts none of the pairs found";
+        self.advice.as_ref().map_or(none, |advice| &advice.sentence)
+    }
+
+    /// Returns what is compared, as in `31 algorithms and 4 presets`.
+    pub fn settings(&self) -> String {
+        let presets = self.algorithms.iter().filter(|one| one.preset).count() as u64;
+        let algorithms = self.algorithms.len() as u64 - presets;
+        match (algorithms, presets) {
+            (_, 0) => counted(algorithms, "algorithm"),
+            (0, _) => counted(presets, "preset"),
+            _ => format!("{} and {}", counted(algorithms, "algorithm"), counted(presets, "preset")),
+        }
+    }
+
+    /// Returns the number of pairs, in the pool and in the exact join, that were too long to judge and do not count as duplicates.
+    pub fn undecided(&self) -> u64 {
+        self.judge.undecided + self.oracle.as_ref().map_or(0, |oracle| oracle.undecided)
+    }
+
     /// Returns the algorithms and presets in display order: the recommended one first, then the rest in the order of
     /// [`ComparisonReport::ranked`].
     pub fn shown(&self) -> Vec<&ComparedReport> {
@@ -108,6 +155,13 @@ pub struct JudgeReport {
     pub cpu_seconds: f64,
 }
 
+impl JudgeReport {
+    /// Returns whether the rules of the judge are similar to the rules of the default preset, which it therefore favors.
+    pub fn favors_the_default(&self) -> bool {
+        self.name == "versions" || self.name.starts_with("versions:")
+    }
+}
+
 /// Describes one of the algorithms or presets that are compared.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparedReport {
@@ -149,6 +203,11 @@ pub struct ComparedReport {
 }
 
 impl ComparedReport {
+    /// Returns the name of the algorithm, or the name of the preset, marked as such.
+    pub fn name(&self) -> String {
+        if self.preset { format!("preset {}", self.label) } else { self.label.clone() }
+    }
+
     /// Returns F with its interval.
     pub fn f_figure(&self) -> Figure {
         Figure { value: self.f, low: self.f_low, high: self.f_high }
@@ -188,4 +247,37 @@ pub struct OracleReport {
     /// The number of pairs whose texts were too long to be judged. The documents of these pairs do not count as duplicates.
     #[serde(default)]
     pub undecided: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dupsift_core::number::share;
+
+    #[test]
+    fn an_interval_is_shown_unless_it_looks_like_the_value() {
+        let figure = |value, low, high| Figure { value: Some(value), low: Some(low), high: Some(high) };
+        let shown = |figure: Option<ShownFigure>| figure.map(|one| (one.value, one.interval));
+        let text = |value: &str| value.to_owned();
+        assert_eq!(
+            shown(figure(0.9, 0.85, 0.94).share(share)),
+            Some((text("0.900"), Some(["0.850", "0.940"].map(text))))
+        );
+        assert_eq!(shown(figure(0.9, 0.899, 0.902).share(share)), Some((text("0.900"), None)));
+        assert_eq!(shown(figure(0.9996, 0.9996, 0.9996).share(share)), Some((text("0.999"), None)));
+        // The ends round to the value.
+        assert_eq!(shown(figure(20.0, 19.8, 20.3).count()), Some((text("20"), None)));
+        assert_eq!(
+            shown(figure(2_000.0, 1_800.2, 2_300.0).count()),
+            Some((text("2,000"), Some(["1,800", "2,300"].map(text))))
+        );
+        assert_eq!(Figure::default().share(share), None);
+    }
+
+    #[test]
+    fn pairs_that_are_too_long_are_counted_in_the_pool_and_in_the_exact_join() {
+        let oracle = OracleReport { undecided: 3, ..OracleReport::default() };
+        let judge = JudgeReport { undecided: 4, ..JudgeReport::default() };
+        assert_eq!(ComparisonReport { judge, oracle: Some(oracle), ..ComparisonReport::default() }.undecided(), 7);
+    }
 }

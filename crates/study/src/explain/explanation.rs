@@ -2,6 +2,7 @@
 //!
 //! Field names are part of the interface. Unknown values are null; documents are in the requested order.
 
+use crate::outcome::Outcome;
 use dupsift_engine::options::Spelling;
 use serde::Serialize;
 
@@ -37,6 +38,19 @@ impl Explanation {
     }
 }
 
+impl Explanation {
+    /// Returns the labels of the algorithms that report the pair.
+    pub fn paired_by(&self) -> Vec<&str> {
+        self.algorithms.iter().filter(|one| one.verdict.is_pair()).map(|one| one.label.as_str()).collect()
+    }
+
+    /// Returns what happened to each of the two documents.
+    pub fn outcomes(&self) -> [Outcome<'_>; 2] {
+        let [a, b] = &self.documents;
+        [a.outcome(b), b.outcome(a)]
+    }
+}
+
 /// Describes one document.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedDocument {
@@ -62,6 +76,19 @@ pub struct ExplainedDocument {
     /// The original text.
     #[serde(skip)]
     pub text: String,
+}
+
+impl ExplainedDocument {
+    /// Returns what happened to this document, as seen from the other document.
+    pub fn outcome(&self, other: &ExplainedDocument) -> Outcome<'_> {
+        let removal = self.removed.as_ref().map(|removal| (removal.kept_doc, removal.reason.as_str()));
+        Outcome::of(self.earlier, removal, other.doc)
+    }
+
+    /// Returns whether this document is removed in favor of the other document.
+    pub fn is_removed_for(&self, other: &ExplainedDocument) -> bool {
+        self.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
+    }
 }
 
 /// Describes a repeated passage.
@@ -143,6 +170,13 @@ pub enum Verdict {
     LeftOut,
 }
 
+impl Verdict {
+    /// Returns whether the algorithm reports the pair.
+    pub fn is_pair(self) -> bool {
+        matches!(self, Verdict::Pair | Verdict::PairNotWritten)
+    }
+}
+
 /// Describes the result of one algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedAlgorithm {
@@ -175,6 +209,21 @@ pub struct ExplainedAlgorithm {
     pub common_keys: u64,
     /// The rows of both documents; rows with the same position and key are side by side.
     pub rows: Vec<ExplainedRow>,
+}
+
+impl ExplainedAlgorithm {
+    /// Returns the similarity in `pairs/`, or else the similarity from the last check or from the algorithm itself.
+    pub fn similarity(&self) -> Option<f32> {
+        let reached = self.checks.last().and_then(|check| check.similarity);
+        let own = self.score.map(|score| score.similarity);
+        self.pair.as_ref().map(|pair| pair.similarity).or(reached).or(own)
+    }
+
+    /// Returns the number of keys of each document.
+    pub fn keys(&self) -> [u64; 2] {
+        let of = |side: fn(&ExplainedRow) -> bool| self.rows.iter().filter(|row| side(row)).count() as u64;
+        [of(|row| row.a.is_some()), of(|row| row.b.is_some())]
+    }
 }
 
 /// Describes a row in `pairs/`.

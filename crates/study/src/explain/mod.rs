@@ -315,20 +315,18 @@ fn put_together(
     let algorithms: Vec<ExplainedAlgorithm> =
         recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();
     let notes = notes(session, finished);
-    let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
+    let pair = algorithms.iter().any(|one| one.verdict.is_pair());
     let remove_if = session.options.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
     // A chain of pairs may remove a document that does not form a pair with the kept document. A copy of an indexed document is
     // treated like the indexed document.
-    let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
-        one.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
-    };
+    let [a, b] = &documents;
     if removes
         && !same
         && !session.options.remove_chains
-        && !is_removed_for(&documents[0], &documents[1])
-        && !is_removed_for(&documents[1], &documents[0])
+        && !a.is_removed_for(b)
+        && !b.is_removed_for(a)
         && let Some(why) = fate::stay(&session.options.decide, session.options.remove_if, &algorithms)
     {
         contained.iter_mut().for_each(|of| of.stays = Some(why));

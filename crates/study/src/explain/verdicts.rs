@@ -9,7 +9,7 @@ use crate::finished::Finished;
 use dupsift_algorithms::measure::Versions;
 use dupsift_algorithms::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::{counted, counted_as};
+use dupsift_core::number::{counted, counted_as, share};
 use dupsift_core::row::{COPY, RelationKind, Score};
 use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_input::TableReader;
@@ -304,7 +304,7 @@ fn why(
                 format!("they are candidates ({keys}), but {}", reached(check))
             }
             (_, Some(own), _) => {
-                format!("they are candidates ({keys}), but their similarity is only {:.3}", own.similarity)
+                format!("they are candidates ({keys}), but their similarity is only {}", share(own.similarity))
             }
             (_, None, Some(bits)) => format!("they are candidates, but {bits}"),
             _ => format!("they are candidates ({keys}), but not similar enough (no score)"),
@@ -356,9 +356,9 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
 
 fn reached(check: &Checked) -> String {
     match (check.passes, check.similarity) {
-        (true, Some(similarity)) => format!("the check {} gives {similarity:.3}", check.name),
+        (true, Some(similarity)) => format!("the check {} gives {}", check.name, share(similarity)),
         (true, None) => format!("they pass the check {}", check.name),
-        (false, Some(similarity)) => format!("the check {} gives only {similarity:.3}", check.name),
+        (false, Some(similarity)) => format!("the check {} gives only {}", check.name, share(similarity)),
         (false, None) => format!("they fail the check {} (no score)", check.name),
     }
 }

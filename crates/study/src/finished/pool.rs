@@ -1,5 +1,6 @@
 //! Merges the pairs of several algorithms into one sequence. Each pair occurs once, in order, with the algorithms that found it.
 
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -79,7 +80,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
 
 /// Counts the pairs that both algorithms found, for each combination of two algorithms. The diagonal contains the number of pairs of each
 /// algorithm.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 
 impl Agreement {

@@ -1,5 +1,6 @@
 //! Counts the clusters in the tables, and selects examples.
 
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +12,14 @@ use dupsift_tables::Clustered;
 const MEMBERS: usize = 2;
 
 /// Counts clusters by size.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClusterReview {
     /// The number of clusters of each size.
     pub sizes: BTreeMap<u64, u64>,
 }
 
 /// Holds a cluster that is shown on the page.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LargeCluster {
     /// The position of the cluster's algorithm in the record.
     pub algorithm: usize,
@@ -34,7 +35,7 @@ pub struct LargeCluster {
 }
 
 /// Holds a document in a cluster.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Member {
     /// The document number.
     pub doc: u64,

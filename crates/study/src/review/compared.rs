@@ -1,5 +1,6 @@
 //! Compares the documents of each pair on the page in the same way as the removal rule does.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::shown::{ComparedText, Shown, read_numbers};
@@ -11,7 +12,7 @@ use dupsift_core::error::Result;
 const NAMED: usize = 8;
 
 /// Describes the shared content of two documents and their differences.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PairComparison {
     /// The containment of the first document in the second, and of the second document in the first.
     pub contained: [Contained; 2],

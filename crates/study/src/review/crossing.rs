@@ -1,5 +1,6 @@
 //! Counts pairs by the origins of their two documents: within the same origin, or across two origins.
 
+use serde::Serialize;
 use std::ops::Range;
 
 use dupsift_engine::job::run_report::RunReport;
@@ -8,7 +9,7 @@ use dupsift_engine::job::run_report::RunReport;
 pub const NAMED: usize = 20;
 
 /// Holds the pair and document counts by origin.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Crossing {
     /// The names of the origins. The last entry may combine all other origins.
     pub names: Vec<String>,

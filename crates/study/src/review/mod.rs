@@ -4,6 +4,7 @@
 //! corpus. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: the numbers of bins, samples and
 //! names per algorithm are fixed, and n documents have at most sqrt(2 n) distinct cluster sizes.
 
+mod banding;
 mod clusters;
 mod compared;
 mod crossing;
@@ -17,15 +18,17 @@ mod shown;
 mod sources;
 mod tally;
 
+pub use banding::Banding;
 pub use clusters::{ClusterReview, LargeCluster, Member};
 pub use compared::PairComparison;
 pub use crossing::Crossing;
 pub use relations::PairRelation;
-pub use removed::{Fate, RemovalSample, RemovedReview, SHARES};
+pub use removed::{Fate, RemovalSample, RemovedReview};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
 
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -46,7 +49,7 @@ use sources::Sources;
 use tally::Tally;
 
 /// Holds everything on the page that is not in `run.json`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
@@ -71,8 +74,10 @@ pub struct Review {
     /// The texts of all documents that are shown, by number.
     pub texts: BTreeMap<u64, ShownText>,
     /// The comparison of each pair that is shown, by the numbers of its documents.
+    #[serde(serialize_with = "as_list")]
     pub compared: BTreeMap<(u64, u64), PairComparison>,
     /// The relations of the pairs that an algorithm classifies.
+    #[serde(serialize_with = "as_list")]
     pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; empty if the run removes nothing.
     pub removed: RemovedReview,
@@ -90,8 +95,13 @@ pub struct Review {
     pub comparison: Option<ComparisonReport>,
 }
 
+/// Writes a map as a list of keys and values, because a key of JSON is a string.
+fn as_list<S: Serializer>(map: &BTreeMap<(u64, u64), impl Serialize>, to: S) -> std::result::Result<S::Ok, S::Error> {
+    to.collect_seq(map)
+}
+
 /// Holds statistics about the tables of one algorithm.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct AlgorithmReview {
     /// The number of written pairs in each similarity bin; see [`bin_range`].
     pub scores: [u64; BINS],

@@ -1,6 +1,7 @@
 //! Reads the relation of each pair (version, contained text or same template) from the tables, and whether the two titles name different
 //! things.
 
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finished::Finished;
@@ -9,7 +10,7 @@ use dupsift_input::TableReader;
 use dupsift_tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
 /// Holds the relation of a pair.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairRelation {
     /// `version`, `contained` or `template`.
     pub relation: String,

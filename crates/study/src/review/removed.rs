@@ -1,9 +1,11 @@
 //! Counts the rows in the table of removals, and finds the fates of the documents that are shown.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::lowest::Lowest;
-use super::tally::{BINS, bin};
+use super::tally::{BINS, bin, bin_range};
+use dupsift_algorithms::recipe::remove_if::Bounds;
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
 use dupsift_tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
@@ -12,13 +14,13 @@ use dupsift_tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
 const ASKED: usize = 4096;
 
 /// The thresholds for counting removed documents by the share of their 3-grams in the kept document.
-pub const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
+const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
 
 /// The maximum number of removals that are sampled for inspection.
 const SAMPLED: usize = 200;
 
 /// Holds a sampled removal.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RemovalSample {
     /// The removed document.
     pub doc: u64,
@@ -29,7 +31,7 @@ pub struct RemovalSample {
 }
 
 /// Holds counts and a sample of the removed documents.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RemovedReview {
     /// The number of removed documents in each bin, by similarity to the kept document.
     pub scores: [u64; BINS],
@@ -44,8 +46,23 @@ pub struct RemovedReview {
     pub sample: Vec<RemovalSample>,
 }
 
+impl RemovedReview {
+    /// Returns thresholds and, for each of them, the number of removals with at least this similarity. The first threshold includes all
+    /// removals; lower thresholds are omitted.
+    pub fn at_thresholds(&self) -> Vec<(f64, u64)> {
+        let Some(first) = self.scores.iter().position(|&count| count > 0) else { return Vec::new() };
+        (first..BINS).map(|bin| (bin_range(bin).0, self.scores[bin..].iter().sum())).collect()
+    }
+
+    /// Returns the shares of 3-grams that a rule may ask for and, for each of them, the number of removals that remain. The shares are at
+    /// least those of the rule of the run.
+    pub fn under_rules(&self, bounds: Bounds) -> impl Iterator<Item = (f64, u64)> {
+        SHARES.into_iter().zip(self.contained).filter(move |(share, _)| *share >= bounds.grams)
+    }
+}
+
 /// Holds the reason why a document is removed.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Fate {
     /// The document that was kept instead.
     pub kept: u64,
@@ -100,6 +117,21 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
+
+    #[test]
+    fn each_threshold_keeps_what_rests_on_more() {
+        let mut review = RemovedReview::default();
+        assert!(review.at_thresholds().is_empty());
+        (review.scores[17], review.scores[19], review.scores[BINS - 1]) = (5, 2, 10);
+        assert_eq!(review.at_thresholds(), [(0.85, 17), (0.9, 12), (0.95, 12), (1.0, 10)]);
+    }
+
+    #[test]
+    fn only_rules_that_are_as_strict_are_counted() {
+        let review = RemovedReview { contained: [60, 50, 40, 30, 20, 10], ..RemovedReview::default() };
+        let rules: Vec<(f64, u64)> = review.under_rules(Bounds { grams: 0.95, numbers: 0.9 }).collect();
+        assert_eq!(rules, [(0.95, 30), (0.99, 20), (1.0, 10)]);
+    }
 
     #[test]
     fn removals_are_counted_by_similarity_and_noted() {

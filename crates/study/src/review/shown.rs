@@ -1,5 +1,6 @@
 //! Reads the documents whose texts are shown on the page.
 
+use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use dupsift_text::numbers::numbers;
 const SHOWN_CHARACTERS: usize = 20_000;
 
 /// Holds the beginning of a document's text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ShownText {
     /// The id of the document, or `FILE#ROW`.
     pub id: String,

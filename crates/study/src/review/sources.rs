@@ -1,5 +1,6 @@
 //! Reads the source of each document from a column of the corpus.
 
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +19,7 @@ use dupsift_tables::Cell;
 const MOST_VALUES: usize = 1000;
 
 /// Holds the counts of pairs by source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SourceReview {
     /// The column that was read.
     pub column: Option<String>,

@@ -3,6 +3,7 @@
 use super::lowest::Lowest;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_tables::PairFound;
+use serde::Serialize;
 
 /// The maximum number of verified pairs that are shown because of their low similarity.
 pub const LEAST: usize = 10;
@@ -49,7 +50,7 @@ fn sample_bin(similarity: f32) -> usize {
 }
 
 /// Holds a pair that is shown on the page.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairSample {
     /// The position of the algorithm that found the pair, in the order of the record.
     pub algorithm: usize,
