@@ -25,7 +25,6 @@ const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
     "choosing.md",
-    "commands.md",
     "concepts.md",
     "contaminated.md",
     "cut.md",

@@ -71,15 +71,6 @@ fn every_command_of_the_manual_is_understood() {
 }
 
 #[test]
-fn every_command_of_a_day_has_a_transcript() {
-    let (page, transcript) = (read("docs/commands.md"), read("tests/cmd/daily.trycmd"));
-    let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("dupsift ")).collect();
-    let typed: Vec<&str> = transcript.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
-    assert_eq!(commands.len(), 13);
-    assert_eq!(commands, typed);
-}
-
-#[test]
 fn every_message_of_the_page_of_troubles_is_one_of_the_program() {
     let (page, transcript) = (read("docs/troubleshooting.md"), read("tests/cmd/troubles.trycmd"));
     let blocks = page.split("```text\n").skip(1).filter_map(|rest| rest.split("```").next());
