@@ -31,7 +31,6 @@ const PAGES: &[(&str, &str)] = pages![
     "evaluation.md",
     "exit-codes.md",
     "faq.md",
-    "glossary.md",
     "guards.md",
     "incremental.md",
     "inputs.md",
