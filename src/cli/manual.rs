@@ -73,6 +73,7 @@ const PAGES: &[(&str, &str)] = pages![
     "methods/minhash.md",
     "methods/near_page.md",
     "methods/opt_freq.md",
+    "methods/passages.md",
     "methods/random_projection.md",
     "methods/repeats.md",
     "methods/segments.md",
