@@ -164,6 +164,7 @@ pub fn between<C: Copies, E>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dupsift_core::row::{RelationKind, RowShape, Score, Why};
 
     #[test]
     fn rules_are_named() {
@@ -215,5 +216,116 @@ mod tests {
         let (pair, one) = (texts(&[1, 2, 7]), texts(&[5, 9]));
         assert_eq!(collect(|each| between(&pair, &one, 2, each)), [(2, 9), (7, 9)]);
         assert_eq!(collect(|each| between(&pair, &one, 1, each)), [(7, 9)]);
+    }
+
+    /// Holds the documents of eight texts, of which six form two classes. A document's text is its number modulo 8, so most texts have
+    /// copies before and after every other text.
+    struct Mixed {
+        texts: Vec<Vec<u64>>,
+    }
+
+    impl Mixed {
+        const DOCS: u64 = 24;
+        const FIRST: [u64; 3] = [1, 4, 6];
+        const SECOND: [u64; 3] = [0, 3, 7];
+
+        fn new() -> Mixed {
+            // Texts 4 and 7 have one document each.
+            let is_there = |doc: &u64| ![4, 7].contains(&(doc % 8)) || *doc < 8;
+            Mixed { texts: (0..8).map(|text| (text..Mixed::DOCS).step_by(8).filter(is_there).collect()).collect() }
+        }
+
+        fn class(&self, texts: [u64; 3]) -> Vec<u64> {
+            let mut docs: Vec<u64> = texts.iter().flat_map(|&text| &self.texts[text as usize]).copied().collect();
+            docs.sort_unstable();
+            docs
+        }
+    }
+
+    impl Copies for Mixed {
+        fn is_extra_copy(&self, doc: u64) -> bool {
+            self.texts[doc as usize % 8][0] != doc
+        }
+
+        fn members(&self, doc: u64) -> Docs<'_> {
+            match &self.texts[doc as usize % 8] {
+                docs if docs.len() > 1 => Docs::Wide(docs),
+                _ => Docs::NONE,
+            }
+        }
+    }
+
+    /// The first rule has no direction. The second rule says that the document with the smaller number contains the other one, and the
+    /// third rule says the opposite.
+    fn directed() -> SignatureScheme {
+        let rules = &["alike", "contains", "is_contained"];
+        SignatureScheme { rules, opposite_rules: Some([1, 2]), ..SignatureScheme::new(RowShape::KEY64) }
+    }
+
+    const ALIKE: u16 = 0b001;
+    const CONTAINS: u16 = 0b010;
+    const IS_CONTAINED: u16 = 0b100;
+
+    #[test]
+    fn a_rule_with_a_direction_is_mirrored_if_the_smaller_number_is_in_the_second_class() {
+        let (scheme, score) = (directed(), Score { similarity: 0.75, distance: Some(3.0) });
+        for (matched, mirrored) in [
+            (CONTAINS, IS_CONTAINED),
+            (IS_CONTAINED, CONTAINS),
+            (ALIKE, ALIKE),
+            (ALIKE | CONTAINS, ALIKE | IS_CONTAINED),
+            (CONTAINS | IS_CONTAINED, CONTAINS | IS_CONTAINED),
+        ] {
+            let found = Pair::new(4, 10, score, matched);
+            let both = |x, y| of_both(&scheme, &found, x, y);
+            // The representatives, copies of the first one, copies of the second one, and copies of both.
+            for (x, y) in [(4, 10), (9, 10), (4, 30), (20, 30)] {
+                assert_eq!(both(x, y), Pair::new(x, y, score, matched), "{x} {y}");
+            }
+            for (x, y) in [(11, 10), (30, 29)] {
+                assert_eq!(both(x, y), Pair::new(y, x, score, mirrored), "{x} {y}");
+            }
+        }
+        // A rule without a direction is never mirrored.
+        let plain = SignatureScheme { opposite_rules: None, ..scheme };
+        let found = Pair::new(4, 10, score, CONTAINS);
+        assert_eq!(of_both(&plain, &found, 11, 10), Pair::new(10, 11, score, CONTAINS));
+    }
+
+    #[test]
+    fn a_pair_of_copies_has_the_relation_of_its_representatives() {
+        let related = Related { relation: RelationKind::Version, why: Why::Alone, next_best: 0.5, other_title: false };
+        let found = Pair { related: Some(related), ..Pair::new(1, 2, Score::EQUAL, ALIKE) };
+        for (x, y) in [(1, 2), (9, 2), (17, 26)] {
+            assert!(of_both(&directed(), &found, x, y).related.is_some(), "{x} {y}");
+        }
+        let same = of_class(&directed(), Some(related), 3, 1, |_| false);
+        assert_eq!((same.a, same.b, same.matched, same.related.is_some()), (1, 3, ALIKE, true));
+        assert_eq!(of_class(&directed(), None, 3, 1, |pair| (pair.a, pair.b) == (1, 3)).matched, COPY);
+    }
+
+    /// Checks the direction of every pair of documents in two classes, for each choice of the best document.
+    #[test]
+    fn every_pair_between_two_classes_says_which_document_contains_the_other() {
+        let mixed = Mixed::new();
+        for containing in [Mixed::FIRST, Mixed::SECOND] {
+            let contains = |doc: u64| containing.contains(&(doc % 8));
+            let direction = |smaller: u64| if contains(smaller) { CONTAINS } else { IS_CONTAINED };
+            // The first document of the second class has the smallest number.
+            let (first, second) = (mixed.class(Mixed::SECOND), mixed.class(Mixed::FIRST));
+            let representatives = Pair::new(first[0], second[0], Score::EQUAL, direction(first[0]));
+            for best in 0..3 {
+                let choose = |docs: Docs<'_>| docs.get(best * (docs.len() - 1) / 2);
+                let [a, b] = [&first, &second].map(|class| Texts::new(Docs::Wide(class), &mixed, choose));
+                for (max_group, pairs) in [(3, 9), (2, 1)] {
+                    let found = collect(|each| between(&a, &b, max_group, each));
+                    assert_eq!(found.len(), pairs);
+                    for (x, y) in found {
+                        let expected = Pair::new(x, y, Score::EQUAL, direction(x.min(y)));
+                        assert_eq!(of_both(&directed(), &representatives, x, y), expected, "{x} {y}");
+                    }
+                }
+            }
+        }
     }
 }
