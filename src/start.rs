@@ -48,7 +48,7 @@ pub fn start_with(
     let finish: &job::Finish<'_> = &crate::study::with_page(&crate::report::page);
     #[cfg(not(feature = "report"))]
     let finish: &job::Finish<'_> = &|_, _, report| Ok(report);
-    match (cluster, &options.index, &options.reference) {
+    match (cluster, &options.incremental.index, &options.incremental.reference) {
         (Some(cluster), ..) => cluster::run(options, inputs, cluster, progress, cancel, finish),
         (None, None, None) => job::run(options, inputs, progress, cancel, finish),
         (None, Some(dir), None) => incremental::with_index(options, inputs, dir, progress, cancel, finish),
@@ -70,18 +70,16 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
 /// # Errors
 /// Returns the errors of [`start`].
 pub fn start_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
-    let folder = TemporaryFolder::create(options.work.as_deref())?;
-    let sampled = RunOptions {
-        out: folder.path().join("out"),
-        work: None,
-        overwrite: false,
-        // No result is published, so none can be held back.
-        accept: true,
-        checkpoint: None,
-        keep_texts: false,
-        report: false,
-        ..options.clone()
-    };
+    let folder = TemporaryFolder::create(options.resources.work.as_deref())?;
+    let mut sampled = options.clone();
+    sampled.output.folder = folder.path().join("out");
+    sampled.resources.work = None;
+    sampled.output.overwrite = false;
+    // No result is published, so none can be held back.
+    sampled.guards.accept = true;
+    sampled.resources.checkpoint = None;
+    sampled.output.keep_texts = false;
+    sampled.output.report = false;
     job::check(&sampled)?;
     let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
     progress.follow(estimate(&sampled, &inputs)?.legs);

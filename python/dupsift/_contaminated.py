@@ -77,7 +77,7 @@ class Contamination(Output):
         """Raises ValueError if the rows of the frame are not in the order of the search."""
         options: dict[str, Any] = {"id-column": "id", "text-column": "text"}
         for name, value in given_of(self._options):
-            options[name.replace("_", "-")] = value
+            options[name.replace("_", "-")] = ",".join(value) if isinstance(value, list) else value
         # Any row may lack an id.
         report = {"options": options, "ids": {"missing": 1}}
         check_order(frame, report, self.contaminated(), None if self._corpus is None else self._corpus.path)

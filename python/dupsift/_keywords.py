@@ -1,4 +1,4 @@
-"""The keywords of the functions, for type checkers. `tests/test_types.py` checks that they match the library."""
+"""The keywords of the functions, for type checkers. Generated from the table of options by `make golden`; do not edit."""
 
 from __future__ import annotations
 
@@ -7,125 +7,231 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict
 
 
-class _Files(TypedDict, total=False):
-    overwrite: bool
-    work: str | os.PathLike[str]
-    accept: bool
-    max_rejected_share: float
+class DedupOptions(TypedDict, total=False):
+    """The keywords of ``dedup``."""
+
+    follow_links: bool
     html_column: str
+    title_column: str
+    keywords_column: str
+    description_column: str
     content_type_column: str
     url_column: str
-    follow_links: bool
     limit: int
+    sample: int | float
+    seed: int
     strict: bool
+    purify: str
+    overwrite: bool
+    no_report: bool
+    keep_texts: bool
+    corpus: str | Sequence[str]
+    add: str | Sequence[str]
+    algorithms: str | Sequence[str]
+    preset: Literal["balanced", "strict", "broad", "fineweb"]
+    threshold: float
+    count_copies: bool
+    scope: str
+    max_group: int
+    max_candidates: int
+    stats: str | os.PathLike[str]
     tokenizer: Literal["dict", "jieba", "bigram", "char"]
     stop_words: str | os.PathLike[str]
     dictionary: str | os.PathLike[str]
     yo_to_e: bool
     traditional: bool
     stem: bool
-    purify: str
+    keep: str | Sequence[str]
+    decide: str
+    remove_if: str
+    chain: Literal["keep", "remove"]
+    cut: str
+    cut_at: Literal["word", "sentence"]
+    cut_min_chars: int
+    cut_copies: int
+    cut_first: bool
+    min_chars_left: int
+    accept: bool
+    max_rejected_share: float
+    max_removed_share: float
+    guard_rows: int
+    max_cut_share: float
+    max_template_share: float
+    previous: str | os.PathLike[str]
+    source_column: str
+    max_pairs_factor: int
+    max_shrink_factor: int
+    max_candidates_factor: int
+    index: str | os.PathLike[str]
+    reference: object
+    batch: str
+    planned_documents: int
+    work: str | os.PathLike[str]
+    prefilter: bool
     threads: int
     memory: str | int
     no_progress: bool
 
 
-class _Corpus(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
+    """The keywords of ``run``."""
+
     whole_files: bool
+    text_lines: bool
+    follow_links: bool
     encoding: str
     separator: str
     quotes: Literal["double", "none"]
+    text_column: str | Sequence[str]
+    html_column: str
     id_column: str
-
-
-class _Sifting(TypedDict, total=False):
     title_column: str
     keywords_column: str
     description_column: str
+    content_type_column: str
+    url_column: str
+    limit: int
+    sample: int | float
+    seed: int
+    strict: bool
+    purify: str
+    overwrite: bool
+    no_report: bool
+    keep_texts: bool
+    corpus: str | Sequence[str]
+    add: str | Sequence[str]
+    algorithms: str | Sequence[str]
+    preset: Literal["balanced", "strict", "broad", "fineweb"]
+    threshold: float
+    count_copies: bool
+    scope: str
+    max_group: int
+    max_candidates: int
+    stats: str | os.PathLike[str]
+    tokenizer: Literal["dict", "jieba", "bigram", "char"]
+    stop_words: str | os.PathLike[str]
+    dictionary: str | os.PathLike[str]
+    yo_to_e: bool
+    traditional: bool
+    stem: bool
+    keep: str | Sequence[str]
+    decide: str
+    remove_if: str
+    chain: Literal["keep", "remove"]
+    cut: str
+    cut_at: Literal["word", "sentence"]
+    cut_min_chars: int
+    cut_copies: int
+    cut_first: bool
+    min_chars_left: int
+    accept: bool
+    max_rejected_share: float
+    max_removed_share: float
+    guard_rows: int
+    max_cut_share: float
+    max_template_share: float
+    previous: str | os.PathLike[str]
+    source_column: str
+    max_pairs_factor: int
+    max_shrink_factor: int
+    max_candidates_factor: int
+    index: str | os.PathLike[str]
+    reference: object
+    batch: str
+    planned_documents: int
+    work: str | os.PathLike[str]
+    prefilter: bool
+    threads: int
+    memory: str | int
+    checkpoint: str
+    resume: bool
+    no_progress: bool
+
+
+class CompareOptions(TypedDict, total=False):
+    """The keywords of ``compare``."""
+
+    judge: str
+    judge_sample: int
+    oracle_sample: int
+    whole_files: bool
+    text_lines: bool
+    follow_links: bool
+    encoding: str
+    separator: str
+    quotes: Literal["double", "none"]
+    text_column: str | Sequence[str]
+    html_column: str
+    id_column: str
+    title_column: str
+    keywords_column: str
+    description_column: str
+    content_type_column: str
+    url_column: str
+    limit: int
+    sample: int | float
+    seed: int
+    strict: bool
+    purify: str
+    overwrite: bool
     no_report: bool
     algorithms: str | Sequence[str]
     preset: Literal["balanced", "strict", "broad", "fineweb"]
     count_copies: bool
     max_group: int
     max_candidates: int
-    prefilter: bool
+    tokenizer: Literal["dict", "jieba", "bigram", "char"]
+    stop_words: str | os.PathLike[str]
+    dictionary: str | os.PathLike[str]
+    yo_to_e: bool
+    traditional: bool
+    stem: bool
     keep: str | Sequence[str]
-
-
-class _Resuming(TypedDict, total=False):
+    accept: bool
+    max_rejected_share: float
+    work: str | os.PathLike[str]
+    prefilter: bool
+    threads: int
+    memory: str | int
     checkpoint: str
     resume: bool
+    no_progress: bool
 
 
-class _Deciding(TypedDict, total=False):
-    threshold: float
-    decide: str
-    remove_if: str
-    chain: Literal["keep", "remove"]
-
-
-class _Text(TypedDict, total=False):
-    text_column: str | Sequence[str]
-    text_lines: bool
-
-
-class _Publishing(TypedDict, total=False):
-    max_removed_share: float
-    max_cut_share: float
-    max_template_share: float
-    guard_rows: int
-    previous: str | os.PathLike[str]
-    source_column: str
-    max_pairs_factor: int
-    max_shrink_factor: int
-    max_candidates_factor: int
-    scope: str
-    keep_texts: bool
-    sample: int | float
-    seed: int
-    corpus: str | Sequence[str]
-    add: str | Sequence[str]
-    cut: str
-    cut_at: str
-    cut_min_chars: int
-    cut_copies: int
-    cut_first: bool
-    min_chars_left: int
-    stats: str | os.PathLike[str]
-    index: str | os.PathLike[str]
-    # A path or a frame; the frames of the libraries have no common type.
-    reference: object
-    batch: str
-    planned_documents: int
-
-
-class DedupOptions(_Files, _Sifting, _Deciding, _Publishing, total=False):
-    """The keywords of ``dedup``."""
-
-
-class RunOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, _Deciding, _Publishing, total=False):
-    """The keywords of ``run``."""
-
-
-class CompareOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, total=False):
-    """The keywords of ``compare``."""
-
-    judge: str
-    judge_sample: int
-    oracle_sample: int
-    sample: int | float
-    seed: int
-
-
-class PurifyOptions(_Files, _Corpus, total=False):
+class PurifyOptions(TypedDict, total=False):
     """The keywords of ``purify``."""
 
+    model: str | os.PathLike[str]
+    train: str
+    whole_files: bool
+    follow_links: bool
+    encoding: str
+    separator: str
+    quotes: Literal["double", "none"]
+    html_column: str
+    id_column: str
+    content_type_column: str
+    url_column: str
+    limit: int
+    strict: bool
+    purify: str
+    overwrite: bool
     columns: str | Sequence[str]
     keep_html: bool
     prefix: str
     stats: str | os.PathLike[str]
-    model: str | os.PathLike[str]
-    train: str
+    tokenizer: Literal["dict", "jieba", "bigram", "char"]
+    stop_words: str | os.PathLike[str]
+    dictionary: str | os.PathLike[str]
+    yo_to_e: bool
+    traditional: bool
+    stem: bool
+    accept: bool
+    max_rejected_share: float
+    work: str | os.PathLike[str]
+    threads: int
+    memory: str | int
+    no_progress: bool
 
 
 class ContaminatedOptions(TypedDict, total=False):
@@ -138,10 +244,6 @@ class ContaminatedOptions(TypedDict, total=False):
     suite_column: str
     ngram: int
     public_documents: int
-    overwrite: bool
-    work: str | os.PathLike[str]
-    accept: bool
-    max_rejected_share: float
     whole_files: bool
     text_lines: bool
     follow_links: bool
@@ -155,14 +257,18 @@ class ContaminatedOptions(TypedDict, total=False):
     url_column: str
     limit: int
     strict: bool
+    purify: str
+    overwrite: bool
     no_report: bool
+    corpus: str | Sequence[str]
+    cut_spans: bool
     threshold: float
     yo_to_e: bool
     traditional: bool
     stem: bool
-    purify: str
-    corpus: str | Sequence[str]
-    cut_spans: bool
+    accept: bool
+    max_rejected_share: float
+    work: str | os.PathLike[str]
     threads: int
     memory: str | int
     no_progress: bool

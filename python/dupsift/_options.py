@@ -11,8 +11,6 @@ from typing import TypeVar
 from . import _dupsift
 
 F = TypeVar("F", bound=Callable[..., object])
-# Keywords whose lists are passed as one comma-separated string.
-_WITH_COMMAS = ("algorithms", "columns", "corpus", "keep", "text_column", "item_column", "choices_column")
 
 # The file that contains a frame; the ids of its rows (frame.parquet#2) are unchanged.
 _FRAME = re.compile(r"(?<![\w/.])(?:/\S*/\.dupsift-frame-[^/\s]*/)?frame\.parquet(?!#)")
@@ -36,8 +34,7 @@ def _value(name: str, value: object) -> object:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, (list, tuple)):
-        texts = [os.fspath(one) for one in value]
-        return ",".join(texts) if name in _WITH_COMMAS else texts
+        return [os.fspath(one) for one in value]
     if isinstance(value, (bool, int, float, str)):
         return value
     raise TypeError(f"{name}=: expected a string, a number, a path, True or False, got {type(value).__name__}")

@@ -35,7 +35,7 @@ pub fn contaminated_run(
         let inputs = reading::look_and_write(&options.run, cancel, Writes::Nothing)?;
         let page = report::contamination_page;
         let report = contaminated::contaminated(&options, inputs, &against, progress, cancel, Some(&page))?;
-        Ok(job::stands_in(&report, &options.run.out))
+        Ok(job::stands_in(&report, &options.run.output.folder))
     })
 }
 

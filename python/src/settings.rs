@@ -34,12 +34,9 @@ impl From<Given> for Value {
     }
 }
 
-/// Options that are not keywords in Python. Log lines are passed to `logging` instead.
-const NOT_HERE: &[&str] = &["log-format", "dry-run", "quiet", "verbose"];
-
-/// Returns the options of a command that are keywords.
+/// Returns the options of a command that are keywords. Log lines are passed to `logging` instead.
 pub fn keywords(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
-    in_groups(verb).into_iter().filter(|option| !NOT_HERE.contains(&option.name))
+    in_groups(verb).into_iter().filter(|option| !option.flag_only)
 }
 
 /// Returns the keyword for an option.
@@ -84,7 +81,7 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
         .filter(|option| settings.is_typed(option.name))
         .flat_map(|option| {
             let names = match option.name {
-                "keep" => run.keep.columns(),
+                "keep" => run.removal.keep.columns(),
                 "scope" => run.recipe.scope_column().into_iter().cloned().collect(),
                 name if matches!(option.kind, Kind::Column) => {
                     settings.text(name).map(str::to_owned).into_iter().collect()
@@ -95,7 +92,7 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
         })
         .collect();
     let usual = |name: &String| named.iter().all(|(other, _)| other != name);
-    let text = (columns.text.clone(), Some(if run.html { "html_column" } else { "text_column" }.to_owned()));
+    let text = (columns.text.clone(), Some(if run.columns.html { "html_column" } else { "text_column" }.to_owned()));
     let given = named
         .iter()
         .filter(|(name, _)| *name != columns.text)
@@ -103,7 +100,7 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
     let others =
         std::iter::once(&columns.id).chain(&columns.others).filter(|name| usual(name) && **name != columns.text);
     let others = others.map(|name| (name.clone(), None));
-    Ok((std::iter::once(text).chain(given).chain(others).collect(), run.corpus.copies()))
+    Ok((std::iter::once(text).chain(given).chain(others).collect(), run.output.corpus.copies()))
 }
 
 /// A keyword: its name, its heading, its accepted values, its help, and a description of its default.

@@ -93,7 +93,7 @@ pub fn spark_run(
     call(py, told, move |cancel, progress| {
         let options = resolve(inputs, &settings(Verb::Run, options)?)?;
         let report = start(&options, Some(&OnSpark { object: cluster }), progress, cancel)?;
-        Ok(job::stands_in(&report, &options.out))
+        Ok(job::stands_in(&report, &options.output.folder))
     })
 }
 

@@ -37,7 +37,7 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
         let settings = settings(Verb::Run, options)?;
         let options = resolve(inputs, &settings)?;
         let report = start(&options, None, progress, cancel)?;
-        Ok(job::stands_in(&report, &options.out))
+        Ok(job::stands_in(&report, &options.output.folder))
     })
 }
 
@@ -55,8 +55,9 @@ pub fn estimate(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Te
         let inputs = reading::look(&options, cancel)?;
         let of_sample =
             || -> Result<_> { Ok((dupsift::estimate(&options, &inputs)?, start_sample(&options, progress, cancel)?)) };
-        let sample = options.sample.map(|_| of_sample()).transpose()?;
-        let whole = RunOptions { sample: None, ..options };
+        let sample = options.sampling.size.map(|_| of_sample()).transpose()?;
+        let mut whole = options;
+        whole.sampling.size = None;
         let (estimate, called) = (dupsift::estimate(&whole, &inputs)?, called(&settings, &whole));
         let sample = sample.as_ref().map(|(sampled, report)| (sampled, report));
         let record = DryRun::new(&whole, &estimate, sample.map(|(_, report)| report));
@@ -77,8 +78,10 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
             Some(name) => Entries::of_preset(name)?,
             None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
         };
+        let mut run = resolve(inputs, &settings)?;
+        run.removal.removes = false;
         let options = CompareOptions {
-            run: RunOptions { removes: false, ..resolve(inputs, &settings)? },
+            run,
             entries: compared.entries,
             judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
             judge_sample: number("judge-sample"),
@@ -89,7 +92,7 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
         job::check(&options.run)?;
         let inputs = reading::look_and_write(&options.run, cancel, Writes::Texts)?;
         let compared = study::compare(&options, inputs, progress, cancel, &report::page)?;
-        Ok(job::stands_in(&compared, &options.run.out))
+        Ok(job::stands_in(&compared, &options.run.output.folder))
     })
 }
 
@@ -114,7 +117,7 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
             stats: settings.path("stats").map(Path::to_path_buf),
             model: settings.path("model").map(Path::to_path_buf),
         };
-        let out = options.run.out.clone();
+        let out = options.run.output.folder.clone();
         match settings.text("train") {
             Some(column) => dupsift::purify::train(options.run, column, progress, cancel)
                 .map(|report| job::stands_in(&report, &out)),
@@ -186,11 +189,11 @@ pub fn columns_read(py: Python<'_>, folder: PathBuf) -> PyResult<(Vec<Asked>, bo
         }
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
         let columns = reading::columns(&options);
-        let keyword = if options.html { "html_column" } else { "text_column" };
+        let keyword = if options.columns.html { "html_column" } else { "text_column" };
         let text = (columns.text, Some(keyword.to_owned()));
         let others = std::iter::once(columns.id).chain(columns.others).filter(|name| *name != text.0);
         let others: Vec<Asked> = others.map(|name| (name, None)).collect();
-        Ok((std::iter::once(text).chain(others).collect(), options.corpus.copies()))
+        Ok((std::iter::once(text).chain(others).collect(), options.output.corpus.copies()))
     };
     columns().map_err(|error| raised(py, error))
 }

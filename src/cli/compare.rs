@@ -12,7 +12,7 @@ use crate::report::{comparison, page, plan};
 use dupsift_core::number::counted;
 use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job;
-use dupsift_engine::options::{RunOptions, resolve};
+use dupsift_engine::options::resolve;
 use dupsift_engine::reading::{self, Writes};
 use dupsift_study::{self as study, CompareOptions, Entries, Judge};
 
@@ -27,8 +27,10 @@ pub fn compare(arguments: CompareArguments) -> Result<Exit> {
         Some(name) => Entries::of_preset(name)?,
         None => Entries::parse(settings.text("algorithms").unwrap_or_default())?,
     };
+    let mut run = resolve(inputs, &settings)?;
+    run.removal.removes = false;
     let options = CompareOptions {
-        run: RunOptions { removes: false, ..resolve(inputs, &settings)? },
+        run,
         entries: compared.entries,
         judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
         judge_sample: number("judge-sample"),
@@ -47,7 +49,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, mut legs) = log_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
-        say(&plan(&passes, options.run.sample.is_some())).context("cannot print")?;
+        say(&plan(&passes, options.run.sampling.size.is_some())).context("cannot print")?;
         return Ok(Exit::Done);
     }
     // Pairs are judged after the tables are written.
@@ -59,7 +61,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     if format == LogFormat::Json {
         log_end(&compared.run, exit);
     }
-    Ok(print_result(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
+    Ok(print_result(&comparison(&compared.comparison, &compared.run, &options.run.output.folder), exit))
 }
 
 /// Returns a description of the algorithms and presets that are compared.

@@ -38,5 +38,5 @@ fn work(options: &ContaminatedOptions, progress: &Progress, dry_run: bool) -> Re
     }
     let report = contaminated::contaminated(options, inputs, &against, progress, &cancel, Some(&contamination_page))?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
-    Ok(print_result(&contamination(&report, &options.run.out), exit))
+    Ok(print_result(&contamination(&report, &options.run.output.folder), exit))
 }

@@ -124,7 +124,7 @@ mod tests {
     /// Run the tests with UPDATE_EXPECT=1 to rewrite the tables.
     #[test]
     fn the_options_in_docs_are_those_of_the_table() {
-        const BEGIN: &str = "<!-- The tables of options, made from crates/engine/src/options/table.rs by `make golden`; do not edit. -->\n";
+        const BEGIN: &str = "<!-- The tables of options, made from crates/engine/src/options/groups by `make golden`; do not edit. -->\n";
         const END: &str = "<!-- The end of the tables of options. -->\n";
         let page = include_str!("../../docs/options.md");
         let (before, rest) = page.split_once(BEGIN).expect("the page says where the tables of options begin");

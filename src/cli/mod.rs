@@ -29,6 +29,8 @@ pub mod output;
 mod program;
 pub mod progress;
 pub mod purify;
+#[cfg(test)]
+mod python_keywords;
 pub mod report;
 pub mod run;
 pub mod signals;

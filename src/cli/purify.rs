@@ -38,7 +38,7 @@ pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
 fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let out = options.run.out.clone();
+    let out = options.run.output.folder.clone();
     if let Some(column) = train {
         let report = purify::train(options.run, column, progress, &cancel)?;
         let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());

@@ -6,7 +6,6 @@ use super::args::ReportArguments;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, print_result};
 use crate::report::page;
-use dupsift_engine::options::RunOptions;
 use dupsift_study::{self as study, Finished, PAGE};
 
 /// Runs the command.
@@ -17,7 +16,11 @@ pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.input.as_deref());
     // The options on the command line have already been checked. If options are missing from the record, the page merely shows less.
-    let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
+    let options = finished.options(&settings).map(|run| {
+        let mut run = run;
+        run.output.report = true;
+        run
+    });
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;
     let no_texts = study::write_again(&finished, options, &progress, &cancel, &page)?;

@@ -36,8 +36,8 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
-        say(&plan(&passes, options.sample.is_some())).context("cannot print")?;
-        if options.sample.is_some() {
+        say(&plan(&passes, options.sampling.size.is_some())).context("cannot print")?;
+        if options.sampling.size.is_some() {
             say(&Spelling::Flags.of(&estimated(&start_sample(options, &progress, &cancel)?)))
                 .context("cannot print")?;
         }
@@ -51,7 +51,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
         log_end(&report, exit);
     }
     let detail = Detail::verbose(settings.switch("verbose"));
-    Ok(print_result(&summary(&report, &options.out, detail), exit))
+    Ok(print_result(&summary(&report, &options.output.folder, detail), exit))
 }
 
 /// Returns a description of the recipe: a preset or a list of algorithms.

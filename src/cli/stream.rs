@@ -12,7 +12,7 @@ use super::{Exit, log, print_result, say};
 use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, skipped, thousands};
 use dupsift_engine::engine::Progress;
 use dupsift_engine::job;
-use dupsift_engine::options::{RunOptions, resolve};
+use dupsift_engine::options::resolve;
 use dupsift_engine::reading::{self, Writes};
 use dupsift_engine::stream::{self, StreamOptions, StreamReport};
 
@@ -38,8 +38,9 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     stream::check(options, &forget, &cancel)?;
     if dry_run { job::check_dry(&options.run) } else { job::check(&options.run) }?;
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Input })?;
-    let old = RunOptions { inputs: forget, ..options.run.clone() };
-    let old = if old.inputs.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
+    let mut old = options.run.clone();
+    old.input.paths = forget;
+    let old = if old.input.paths.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
     if dry_run {
         stream::check_filter(options, &inputs)?;
         say("no problems found; --dry-run reads no documents\n").context("cannot print")?;
@@ -75,8 +76,8 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
     skipped(&report.bad_inputs, usize::MAX).iter().for_each(|line| text += &format!("{line}\n"));
     other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
-    text += &guarded(report, &options.run.out);
-    let filter = options.run.out.join("filter.bloom");
-    text += &format!("\noutput: {}\n", job::stands_in(report, &options.run.out).display());
+    text += &guarded(report, &options.run.output.folder);
+    let filter = options.run.output.folder.join("filter.bloom");
+    text += &format!("\noutput: {}\n", job::stands_in(report, &options.run.output.folder).display());
     text + &format!("next time{}: --filter {}\n", once_accepted(report), filter.display())
 }

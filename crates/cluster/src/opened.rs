@@ -54,7 +54,8 @@ impl Opened {
     /// # Errors
     /// Returns an error if inputs are missing or differ from the inputs on the driver.
     pub fn open(options: RunOptions, layout: Layout) -> Result<Opened> {
-        let options = RunOptions { folder: layout.folder.clone(), ..options };
+        let mut options = options;
+        options.input.folder = layout.folder.clone();
         let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
         let pipeline = Pipeline::new(&options.recipe.text)?;
         let corpus = corpus(&source);
@@ -65,7 +66,7 @@ impl Opened {
                 source.documents()
             )));
         }
-        let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
+        let documents = options.sampling.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
         let tasks = tasks(&source, documents, layout.task_bytes);
         Ok(Opened { options, layout, source, pipeline, tasks })
     }
@@ -128,7 +129,7 @@ impl Machine {
     /// # Errors
     /// Returns an error if there is too little memory.
     pub fn new(options: &RunOptions) -> Result<Machine> {
-        let resources = Resources::new(options.memory, 1)?;
+        let resources = Resources::new(options.resources.memory, 1)?;
         Ok(Machine { resources, progress: Progress::hidden(), cancel: AtomicBool::new(false) })
     }
 

@@ -25,10 +25,10 @@ pub fn all_with_all_of(documents: u64) -> f64 {
 /// Returns [`Error::Usage`] with a suggestion.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let given = [
-        (options.index.is_some(), "index"),
-        (options.reference.is_some(), "reference"),
-        (options.stats.is_some(), "stats"),
-        (options.sample.is_some(), "sample"),
+        (options.incremental.index.is_some(), "index"),
+        (options.incremental.reference.is_some(), "reference"),
+        (options.duplicates.stats.is_some(), "stats"),
+        (options.sampling.size.is_some(), "sample"),
         (options.recipe.scope_column().is_some(), "scope"),
         (options.cut.what.is_some(), "cut"),
     ];
@@ -38,7 +38,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
             format_args!("not supported on a cluster; remove it, or use one machine (dupsift run)"),
         ));
     }
-    if options.prefilter {
+    if options.resources.prefilter {
         return Err(Error::wrong(
             "prefilter",
             format_args!("not supported on a cluster, and has no effect on the result; remove it"),
@@ -50,7 +50,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         ));
     }
     let documents = inputs.source.documents();
-    all_with_all(&options.recipe, options.limit.map_or(documents, |limit| limit.min(documents)))
+    all_with_all(&options.recipe, options.sampling.limit.map_or(documents, |limit| limit.min(documents)))
 }
 
 /// Rejects joins that compare all documents with each other, and states their cost: no number of machines makes n^2 / 2 comparisons cheap.

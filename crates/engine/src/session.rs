@@ -67,9 +67,9 @@ impl<'s> Session<'s> {
             options,
             source,
             pipeline,
-            purifier: Purifier::new(options.purify),
+            purifier: Purifier::new(options.pages.purify),
             pages: Pages::default(),
-            kept_texts: KeptTexts::new(options.report),
+            kept_texts: KeptTexts::new(options.output.report),
             scopes: Scopes::default(),
             contents: ContentHashes::new(source.files.len()),
             fields: options.recipe.fields().into_iter().collect(),
@@ -77,7 +77,7 @@ impl<'s> Session<'s> {
             base: 0,
             indexed: None,
             part: None,
-            limit: options.limit,
+            limit: options.sampling.limit,
         }
     }
 
@@ -164,6 +164,6 @@ impl<'s> Session<'s> {
 
     /// Returns the names of the columns that a pass reads in addition to the text.
     pub fn field_columns(&self) -> Vec<String> {
-        self.fields.iter().map(|&field| self.options.field_columns[field as usize].clone()).collect()
+        self.fields.iter().map(|&field| self.options.columns.field_columns[field as usize].clone()).collect()
     }
 }

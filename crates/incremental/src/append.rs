@@ -111,7 +111,7 @@ pub fn append(
         stamps: job.batch.stamps.clone(),
         contents: finished.contents,
         // This path is the same whether or not the output exists yet.
-        out: real_path(&job.options.out).unwrap_or_else(|_| absolute(&job.options.out)),
+        out: real_path(&job.options.output.folder).unwrap_or_else(|_| absolute(&job.options.output.folder)),
         read_generation,
         generation: next.generation,
         publication: publication(),
@@ -338,7 +338,7 @@ impl<'p> Rewriting<'p> {
     /// missing value is not the same as a missing column.
     fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
-            session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])
+            session.source.files[piece.file].others.contains(&session.options.columns.field_columns[**field as usize])
         };
         let fields: Vec<Field> = session.fields.iter().filter(has).copied().collect();
         let names: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();

@@ -33,12 +33,12 @@ impl Named {
     /// # Errors
     /// Returns [`Error::Usage`] if the name is invalid, or an error if a file cannot be read.
     pub fn new(options: &RunOptions, files: &[InputFile]) -> Result<Named> {
-        let last = || options.out.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name = options.batch.clone().or_else(last).unwrap_or_default();
+        let last = || options.output.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = options.incremental.batch.clone().or_else(last).unwrap_or_default();
         if name.is_empty() || name.chars().any(char::is_control) {
             return Err(Error::wrong("batch", format_args!("{name:?} cannot be the name of a batch; expected a word")));
         }
-        let mut lines = format!("{:?}\n", options.limit);
+        let mut lines = format!("{:?}\n", options.sampling.limit);
         let mut stamps = String::new();
         for file in files {
             lines.push_str(&of_file(file)?);
@@ -118,12 +118,12 @@ pub fn begin(
     }
     let later = now.batches.get(at + 1);
     // The output is also recognized if the index and its outputs were moved.
-    let is_there = is_output_of(batch, &options.out)?;
-    if is_there && !options.overwrite {
-        let record = record(&options.out)?;
+    let is_there = is_output_of(batch, &options.output.folder)?;
+    if is_there && !options.output.overwrite {
+        let record = record(&options.output.folder)?;
         let differences = other_options(&record, now, options)?;
         if differences.is_empty() {
-            tracing::info!("{shown} was already published in {}", options.out.display());
+            tracing::info!("{shown} was already published in {}", options.output.folder.display());
             return Ok(Begun::Published(Box::new(record)));
         }
         let way_out = match later {
@@ -132,7 +132,7 @@ pub fn begin(
         };
         return Err(Error::usage(format!(
             "{shown} was already published in {}, with different options: {}; {way_out}",
-            options.out.display(),
+            options.output.folder.display(),
             differences.join(", ")
         )));
     }
@@ -151,17 +151,17 @@ pub fn begin(
             later.name
         )));
     }
-    if !options.overwrite && stands {
+    if !options.output.overwrite && stands {
         return Err(Error::usage(format!(
             "{shown} was already published in {}; pass `overwrite` to write it again to {}",
             batch.out.display(),
-            options.out.display()
+            options.output.folder.display()
         )));
     }
-    if !options.overwrite && listing::is_there(&options.out)? {
+    if !options.output.overwrite && listing::is_there(&options.output.folder)? {
         return Err(Error::usage(format!(
             "the result in {} differs from that of {shown}, which is in the index; use `overwrite` to replace it, or pass another `out`",
-            options.out.display()
+            options.output.folder.display()
         )));
     }
     let forgotten = now.forgotten_in(batch.first_doc, batch.first_doc + batch.rows);

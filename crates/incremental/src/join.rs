@@ -159,7 +159,7 @@ impl<'i> Joining<'i> {
     ) -> Result<AtomicBits> {
         copied.iter().for_each(|doc| _ = met.set(doc));
         if manifest.forgotten.is_empty() {
-            let removed = if self.options.remove_chains { &met } else { copied };
+            let removed = if self.options.removal.chains { &met } else { copied };
             let taking = AtomicBits::new(engine.dir, "kept-in-index", met.len())?;
             self.each_kept(engine, manifest, removed, |_, kept| {
                 kept.into_iter().for_each(|kept| _ = taking.set(kept.as_usize()));
@@ -173,7 +173,7 @@ impl<'i> Joining<'i> {
                 return;
             }
             taking.set(doc.as_usize());
-            if self.options.remove_chains || copied.get(doc.as_usize()) {
+            if self.options.removal.chains || copied.get(doc.as_usize()) {
                 kept.into_iter().for_each(|kept| _ = taking.set(kept.as_usize()));
             }
         })?;
@@ -250,7 +250,7 @@ impl<'i> Joining<'i> {
 
     fn open(&self, files: &[String]) -> Result<Source> {
         let found = find_all(files, Default::default())?;
-        let (source, bad) = open(found, &columns(self.options), self.options.threads, None)?;
+        let (source, bad) = open(found, &columns(self.options), self.options.resources.threads, None)?;
         match bad.first() {
             Some(bad) => Err(Error::Damaged { path: bad.path.clone(), why: bad.why.clone() }),
             None => Ok(source),
@@ -260,8 +260,10 @@ impl<'i> Joining<'i> {
     /// Renames the columns to the input column names of the batch.
     fn as_input(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let options = self.options;
-        let mut names = vec![("id".to_owned(), &options.id_column), (TEXT.to_owned(), &options.text_column)];
-        let fields = dupsift_text::Field::ALL.iter().map(|&field| (field, &options.field_columns[field as usize]));
+        let mut names =
+            vec![("id".to_owned(), &options.columns.id_column), (TEXT.to_owned(), &options.columns.text_column)];
+        let fields =
+            dupsift_text::Field::ALL.iter().map(|&field| (field, &options.columns.field_columns[field as usize]));
         names.extend(fields.map(|(field, column)| (field_column(field.name()), column)));
         let mut columns: Vec<(String, ArrayRef)> = Vec::new();
         for (stored, asked) in names {
@@ -312,7 +314,7 @@ impl Meeting for Joining<'_> {
         for (bound, keys) in bound.iter().zip(keys).filter_map(|(bound, keys)| Some((bound, keys.as_ref()?))) {
             match &keys.sketches {
                 Some(sketches) => {
-                    let most = self.options.max_candidates;
+                    let most = self.options.duplicates.max_candidates;
                     RulingOut { scan: &scan, bound, sketches, max_candidates: most }.meet(&keys.rows, &met)?;
                 }
                 None if bound.scheme.nearest => nearest::meet(&scan, bound, &keys.rows, &met)?,

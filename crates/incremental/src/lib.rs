@@ -57,7 +57,7 @@ use dupsift_engine::reading::inputs::Inputs;
 /// # Errors
 /// Returns [`Error::Usage`](dupsift_core::error::Error::Usage) naming the option or the input that makes this impossible.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
-    match (&options.index, &options.reference) {
+    match (&options.incremental.index, &options.incremental.reference) {
         (None, None) => Ok(()),
         _ => recipe::check(options, inputs),
     }
@@ -96,6 +96,8 @@ pub fn with_reference(
     let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
     let inputs = inputs.beside(reference.read());
     // The options used for the reference also apply to the corpus.
-    let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
+    let mut options = options.clone();
+    options.duplicates.stats = reference.stats(&options);
+    options.incremental.planned_documents = None;
     matched(&options, inputs, progress, cancel, finish, (reference.dir(), reference.purpose()))
 }

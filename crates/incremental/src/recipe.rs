@@ -20,7 +20,7 @@ pub const PLANNED: (u64, u64) = (100_000_000, 100);
 /// Returns [`Error::Usage`] naming the option that makes this impossible.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
-    if options.prefilter {
+    if options.resources.prefilter {
         return refused("`prefilter` skips rows that later runs need; remove it".to_owned());
     }
     if inputs.source.has_pages() {
@@ -55,20 +55,22 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
 /// Returns [`Error::Usage`] listing each line that differs.
 pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
     let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
-    let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
+    let Some(manifest) = manifest else { return Ok(options.incremental.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
-    if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
+    if let Some(planned) =
+        options.incremental.planned_documents.filter(|&planned| planned != manifest.documents_planned)
+    {
         differences
             .push(format!("`planned-documents`: {} in the index, {planned} in this run", manifest.documents_planned));
     }
-    if let Some(stats) = &options.stats {
+    if let Some(stats) = &options.duplicates.stats {
         differences.push(format!("`stats`: the index has its own statistics, but {} was passed", stats.display()));
     }
     if differences.is_empty() {
         return Ok(manifest.documents_planned);
     }
     let dir = dir.display();
-    let option = if options.reference.is_some() { "reference" } else { "index" };
+    let option = if options.incremental.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
         "`{option}={dir}` was created with different options: {}; use the same options, or create another index",
         differences.join("; ")

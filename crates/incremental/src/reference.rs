@@ -48,26 +48,24 @@ impl Reference {
         if Index::look(reference, state)?.is_some() {
             return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None });
         }
-        let made = ReferenceFolder::create(&options.out, options.work.as_deref())?;
+        let made = ReferenceFolder::create(&options.output.folder, options.resources.work.as_deref())?;
         let dir = made.index();
         let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
-        let of_files = RunOptions {
-            inputs: files_of(reference)?,
-            out: made.output(),
-            previous: None,
-            work: None,
-            corpus: CorpusFiles::default(),
-            limit: None,
-            accept: true,
-            is_reference: true,
-            report: false,
-            // There is no checkpoint, because the folder has a different name in each process.
-            checkpoint: None,
-            resumes: false,
-            reference: None,
-            planned_documents: Some(options.planned_documents.unwrap_or(planned)),
-            ..options.clone()
-        };
+        let mut of_files = options.clone();
+        of_files.input.paths = files_of(reference)?;
+        of_files.output.folder = made.output();
+        of_files.guards.previous = None;
+        of_files.resources.work = None;
+        of_files.output.corpus = CorpusFiles::default();
+        of_files.sampling.limit = None;
+        of_files.guards.accept = true;
+        of_files.incremental.is_reference = true;
+        of_files.output.report = false;
+        // There is no checkpoint, because the folder has a different name in each process.
+        of_files.resources.checkpoint = None;
+        of_files.resources.resumes = false;
+        of_files.incremental.reference = None;
+        of_files.incremental.planned_documents = Some(options.incremental.planned_documents.unwrap_or(planned));
         let inputs = look(&of_files, cancel)?;
         let warnings = RefCell::new(Vec::new());
         let finish = |session: &Session<'_>, _: &Stage, report: RunReport| {
@@ -85,7 +83,7 @@ impl Reference {
             rejections: documents.rejections,
             warnings: warnings.into_inner(),
         };
-        let read = OtherInput::new(read, fired, rejected_table(&of_files.out));
+        let read = OtherInput::new(read, fired, rejected_table(&of_files.output.folder));
         Ok(Reference { dir, made: Some(made), read: Some(read) })
     }
 
@@ -97,7 +95,7 @@ impl Reference {
 
     /// Returns the requested statistics, unless the temporary index already uses them.
     pub fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
-        options.stats.clone().filter(|_| self.made.is_none())
+        options.duplicates.stats.clone().filter(|_| self.made.is_none())
     }
 
     /// Returns the reason why a run is matched against the reference.

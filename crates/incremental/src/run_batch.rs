@@ -61,7 +61,7 @@ pub fn matched(
             Ok(known.get_or_init(|| contents).clone())
         }
     };
-    let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
+    let rows = options.sampling.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
     if appends {
         check_rights(dir)?;
     }
@@ -85,7 +85,7 @@ pub fn matched(
             match begun {
                 Begun::Published(report) => {
                     // The process may have been killed after it published the batch. The output is complete in any case.
-                    let _ = clean_output(&options.out, options.work.as_deref());
+                    let _ = clean_output(&options.output.folder, options.resources.work.as_deref());
                     return Ok(*report);
                 }
                 Begun::Run(again) => (index, again),
@@ -98,7 +98,7 @@ pub fn matched(
     let documents_planned = recipe::compare(index.manifest.as_ref(), dir, &options, rows)?;
     if let Some(manifest) = &index.manifest {
         index.check_statistics()?;
-        options.stats = Some(index.folder(STATISTICS, &manifest.statistics));
+        options.duplicates.stats = Some(index.folder(STATISTICS, &manifest.statistics));
     }
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
@@ -121,7 +121,7 @@ pub fn matched(
             stop_at("output");
             index.publish(next)?;
         }
-        Some(next) => append::hold(&index, &stands_in(&report, &options.out), next)?,
+        Some(next) => append::hold(&index, &stands_in(&report, &options.output.folder), next)?,
         None => {}
     }
     Ok(report)
@@ -291,7 +291,7 @@ fn record(
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
     report.index = Some(index_report(job, report, manifest, session, joining));
     report.warnings.extend(job.again.as_ref().and_then(|again| stay_forgotten(&again.forgotten)));
-    let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
+    let fired = drift::watch(report, manifest, job.appends, job.options.guards.max_candidates_factor);
     guards::add(session, stage, report, fired)?;
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();

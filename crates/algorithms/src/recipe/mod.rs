@@ -57,7 +57,7 @@ impl Chosen {
 }
 
 /// Holds everything that signatures depend on.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Recipe {
     /// The algorithms, in the order given, with unique labels.
     pub algorithms: Vec<Chosen>,
@@ -75,7 +75,7 @@ pub struct Recipe {
 impl Recipe {
     /// Returns the recipe that runs these algorithms with default options.
     pub fn new(algorithms: Vec<Chosen>) -> Recipe {
-        Recipe { algorithms, text: TextOptions::default(), count_copies: false, within: None, across: None }
+        Recipe { algorithms, ..Recipe::default() }
     }
 
     /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all algorithms that are not

@@ -93,13 +93,13 @@ impl ContaminatedOptions {
             required: settings.is_typed(name),
         };
         let cut_spans = settings.switch("cut-spans");
-        if run.corpus.annotate {
+        if run.output.corpus.annotate {
             return Err(Error::wrong(
                 "corpus",
                 "annotate is available only in `dupsift run`; expected keep, drop or none",
             ));
         }
-        if cut_spans && !run.corpus.keep {
+        if cut_spans && !run.output.corpus.keep {
             return Err(Error::wrong("cut-spans", "no corpus is written; add `corpus=keep`"));
         }
         let threshold = settings.real("threshold").unwrap_or(NEARLY);

@@ -57,24 +57,23 @@ impl Against {
 /// # Errors
 /// Returns an error if a file is missing or if no file has a required column.
 pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Against> {
-    let run = RunOptions {
-        inputs: options.against.clone(),
-        text_column: options.item.name.clone(),
-        text_required: false,
-        html: false,
-        id_column: options.item_id.name.clone(),
-        id_required: false,
-        other_columns: [vec![options.answer.name.clone(), options.suite.name.clone()], names_of(&options.choices)]
-            .concat(),
-        list_columns: [&options.item, &options.choices, &options.answer].into_iter().flat_map(names_of).collect(),
-        page_columns_required: [false; 2],
-        // --limit applies only to the corpus.
-        limit: None,
-        report: false,
-        corpus: CorpusFiles::default(),
-        cut: CutOptions::default(),
-        ..options.run.clone()
-    };
+    let mut run = options.run.clone();
+    run.input.paths = options.against.clone();
+    run.columns.text_column = options.item.name.clone();
+    run.columns.text_required = false;
+    run.columns.html = false;
+    run.columns.id_column = options.item_id.name.clone();
+    run.columns.id_required = false;
+    run.columns.other_columns =
+        [vec![options.answer.name.clone(), options.suite.name.clone()], names_of(&options.choices)].concat();
+    run.columns.list_columns =
+        [&options.item, &options.choices, &options.answer].into_iter().flat_map(names_of).collect();
+    run.columns.page_columns_required = [false; 2];
+    // --limit applies only to the corpus.
+    run.sampling.limit = None;
+    run.output.report = false;
+    run.output.corpus = CorpusFiles::default();
+    run.cut = CutOptions::default();
     let named = [
         ("item-column", &options.item, true),
         ("item-id-column", &options.item_id, options.item_id.required),
@@ -90,7 +89,7 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let asked = each.collect();
     let opened = run.clone();
     let inputs = interruptible(cancel, move || {
-        let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
+        let found = find_all(&opened.input.paths, opened.taking()).map_err(|error| error.of("against"))?;
         // If none of the file formats has named columns, each document is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.facts().names_columns);
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })
@@ -182,7 +181,7 @@ impl Read {
 /// also returns [`Error::Usage`] for the first bad row.
 pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Against) -> Result<Reference> {
     let Against { options: run, inputs } = against;
-    if let (true, Some(first)) = (run.strict, inputs.bad.first()) {
+    if let (true, Some(first)) = (run.guards.strict, inputs.bad.first()) {
         return Err(Error::wrong_value("against", first.path.display(), &first.why));
     }
     let of_items = Session::new(session.engine, run, &inputs.source, session.pipeline);
@@ -212,12 +211,12 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
         let item = builder.push(&one.question, &one.choices, &answers);
         if builder.len() > items {
             let tokens = answers.iter().map(|answer| answer.hashes.len()).sum::<usize>() + one.tokens();
-            bytes += Builder::bytes_of(tokens, session.options.threads);
+            bytes += Builder::bytes_of(tokens, session.options.resources.threads);
         }
         known.push(Known { item, is_listed: seen.insert((one.hash, suite)), id: one.id, suite, text: one.text });
     }
     let count = known.len() as u64;
-    within(bytes, session.options.memory, count, count)?;
+    within(bytes, session.options.resources.memory, count, count)?;
     tracing::info!("{}: {} in memory", counted(count, "item"), ByteSize(bytes).display().iec());
     let mut rows: Vec<u32> = (0..known.len() as u32).filter(|&row| known[row as usize].is_listed).collect();
     rows.sort_by_key(|&row| known[row as usize].item);
@@ -253,7 +252,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
     let rejecter = Rejecter::new(session)?;
     let want = Want {
         id: true,
-        others: session.options.other_columns.clone(),
+        others: session.options.columns.other_columns.clone(),
         spelled: true,
         batch_bytes: session.engine.budget.batch,
         ..Want::default()
@@ -315,9 +314,9 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                     text: text.chars().take(SHOWN).collect(),
                 };
                 // The tokens of answers are counted later, when the text of each answer is known.
-                let own = item.bytes() + Builder::bytes_of(item.tokens(), session.options.threads);
+                let own = item.bytes() + Builder::bytes_of(item.tokens(), session.options.resources.threads);
                 let all = bytes.fetch_add(own, Relaxed) + own;
-                within(all, session.options.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;
+                within(all, session.options.resources.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;
                 items.push(item);
             }
             ids_seen.merge(batch.ids_seen());

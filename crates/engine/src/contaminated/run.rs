@@ -75,7 +75,7 @@ fn attempt(
     let fates = Fates::new(session, options, &places)?;
     write_rejected(session, stage, &searched.rejected, losses, &places.ids)?;
     let written = write::tables(session, stage, &reference, &verdicts, &places)?;
-    let corpus = session.options.corpus.copies();
+    let corpus = session.options.output.corpus.copies();
     let corpus = corpus.then(|| write::corpus(session, options, stage, &fates, &searched)).transpose()?;
 
     let Searched { rejected, documents, text_bytes, lost, .. } = &searched;
@@ -127,7 +127,7 @@ fn attempt(
     report.guards.extend(public(&report));
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
-    if let Some(page) = page.filter(|_| session.options.report) {
+    if let Some(page) = page.filter(|_| session.options.output.report) {
         stage.write_bytes("report.html", page(&report).as_bytes())?;
     }
     Ok(report)

@@ -278,7 +278,7 @@ pub fn corpus(
     let stays = |doc: u64| doc < documents && !fates.removed.get(doc as usize) && !rejected.get(doc as usize);
     let (removed, rejected_rows) = (fates.removed.count(), rejected.count());
     let mut report = CorpusReport {
-        written: session.options.corpus.to_string(),
+        written: session.options.output.corpus.to_string(),
         rows: session.rows(),
         kept: session.rows() - removed - rejected_rows,
         removed,
@@ -289,7 +289,8 @@ pub fn corpus(
     let edited = options.cut_spans.then_some(Edited { has: &has, edit: &edit });
     let clean = Folder { name: "clean", takes: &stays, has_empty: true, edited, added: None };
     let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None, added: None };
-    for (folder, asked) in [(clean, session.options.corpus.keep), (dropped, session.options.corpus.drop)] {
+    for (folder, asked) in [(clean, session.options.output.corpus.keep), (dropped, session.options.output.corpus.drop)]
+    {
         if asked {
             report.folders.insert(folder.name.to_owned(), copy(session, stage, &folder)?);
         }

@@ -33,8 +33,13 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     let of_output = if is_dry { Stage::look } else { Stage::check };
     folders::check(options)?;
     // If the run uses an index, an existing output may come from the same batch; in that case, the work is already done.
-    of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
-    let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
+    of_output(
+        &options.output.folder,
+        options.output.overwrite || options.incremental.index.is_some(),
+        !options.guards.accept,
+    )?;
+    let meets =
+        [(options.incremental.index.is_some(), "index"), (options.incremental.reference.is_some(), "reference")];
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.scope_column().is_some()) {
         return Err(Error::wrong(
             "scope",
@@ -42,11 +47,11 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
         ));
     }
     check_cut(options)?;
-    options.add.check(options.corpus)?;
+    options.output.add.check(options.output.corpus)?;
     if let Some(note) = address_note(options) {
         tracing::warn!("{note}");
     }
-    if let Some(previous) = &options.previous {
+    if let Some(previous) = &options.guards.previous {
         guards::previous_run(previous)?;
     }
     check_resources(options)
@@ -55,11 +60,11 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
 /// Returns a note if removal compares the text of pages that were matched by URL, because such pages rarely contain each other's text.
 pub fn address_note(options: &RunOptions) -> Option<String> {
     let one = options.recipe.algorithms.iter().find(|one| one.compares_addresses())?;
-    let compares_texts = options.removes && options.remove_if != RemoveIf::Pair;
+    let compares_texts = options.removal.removes && options.removal.remove_if != RemoveIf::Pair;
     compares_texts.then(|| {
         format!(
             "{}: different URLs for the same page are rarely removed with `remove-if={}`, because this rule compares URLs as text; use `remove-if=pair`",
-            one.label, options.remove_if
+            one.label, options.removal.remove_if
         )
     })
 }
@@ -67,11 +72,15 @@ pub fn address_note(options: &RunOptions) -> Option<String> {
 /// Rejects options that require all documents if only a sample is read.
 fn check_sample(run: &RunOptions) -> Result<()> {
     let given = [
-        (run.index.is_some(), "index", "later runs would not be compared with the documents outside the sample"),
-        (run.reference.is_some(), "reference", "a sample is not matched against other documents"),
-        (!run.corpus.is_none(), "corpus", "the rows outside the sample are neither kept nor removed"),
+        (
+            run.incremental.index.is_some(),
+            "index",
+            "later runs would not be compared with the documents outside the sample",
+        ),
+        (run.incremental.reference.is_some(), "reference", "a sample is not matched against other documents"),
+        (!run.output.corpus.is_none(), "corpus", "the rows outside the sample are neither kept nor removed"),
     ];
-    match given.into_iter().find(|(given, ..)| run.sample.is_some() && *given) {
+    match given.into_iter().find(|(given, ..)| run.sampling.size.is_some() && *given) {
         None => Ok(()),
         Some((_, name, why)) => {
             Err(Error::usage(format!("`sample` cannot be combined with `{name}`, because {why}; remove one of them")))
@@ -84,14 +93,14 @@ fn check_sample(run: &RunOptions) -> Result<()> {
 /// # Errors
 /// See [`check`].
 pub fn check_resources(options: &RunOptions) -> Result<()> {
-    Budget::new(options.memory, options.threads)?;
-    if let Some(work) = &options.work {
+    Budget::new(options.resources.memory, options.resources.threads)?;
+    if let Some(work) = &options.resources.work {
         check_work(work)?;
     }
-    if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
+    if let Some(allowed) = memory_allowed().filter(|&allowed| options.resources.memory > allowed) {
         tracing::warn!(
             "`memory={}` is more than the {} of the machine or its cgroup; the system may kill the run",
-            ByteSize(options.memory),
+            ByteSize(options.resources.memory),
             ByteSize(allowed)
         );
     }

@@ -29,8 +29,8 @@ use std::path::Path;
 pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
     let options = session.options;
     RemovalReport {
-        decide: options.decide.to_string(),
-        keep: options.keep.to_string(),
+        decide: options.removal.decide.to_string(),
+        keep: options.removal.keep.to_string(),
         keep_columns: taken.columns.keep.compared_as(),
         removed: removals.removed,
         kept: taken.used - removals.removed.min(taken.used),
@@ -38,7 +38,7 @@ pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decide
         near_duplicates: decided.near_duplicates,
         of_templates: decided.of_templates,
         left_out: decided.left_out,
-        remove_if: options.remove_if.to_string(),
+        remove_if: options.removal.remove_if.to_string(),
         stays: decided.stays.clone(),
         not_looked_at: decided.not_looked_at,
         copied_bytes: removals.copied_bytes,
@@ -60,8 +60,8 @@ pub fn report(
     let (seconds, cpu_seconds, peak_memory_bytes) = session.engine.clock.totals();
     let ids_named = taken.ids_named(session);
     let (id_type, id_note) = ids_named.id_type();
-    let others = [&*options.id_column, &*options.text_column];
-    let likely_column = match ids_named.kinds.is_empty() && ids_named.nulls > 0 && !options.id_required {
+    let others = [&*options.columns.id_column, &*options.columns.text_column];
+    let likely_column = match ids_named.kinds.is_empty() && ids_named.nulls > 0 && !options.columns.id_required {
         true => likely_id(&session.source.files[session.indexed_files()..], &others),
         false => None,
     };
@@ -77,7 +77,7 @@ pub fn report(
         segmented_characters: session.segmented.load(std::sync::atomic::Ordering::Relaxed),
         recipe: recipe(session),
         options: record(options),
-        input_paths: options.inputs.iter().map(|input| absolute_input(&options.folder, input)).collect(),
+        input_paths: options.input.paths.iter().map(|input| absolute_input(&options.input.folder, input)).collect(),
         inputs: inputs(session, taken, removals),
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
@@ -110,7 +110,7 @@ pub fn report(
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
     report.warnings.extend(ids_named.warning());
-    let keep = options.keep.notes();
+    let keep = options.removal.keep.notes();
     keep.iter().for_each(|note| tracing::warn!("{note}"));
     report.warnings.extend(keep);
     report.warnings.extend(taken.columns.keep.warnings().iter().cloned());

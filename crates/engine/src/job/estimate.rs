@@ -64,7 +64,7 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
     let leg = |pass: &Pass| Leg { stages: pass.stages.clone(), count: pass.count, work: work(pass.name) };
     let corpus = Leg { stages: vec!["write attributes/", "write deduped/", "write dropped/"], count: 1, work: 0.3 };
     let page = Leg { stages: vec!["report"], count: 1, work: 0.07 };
-    let behind = [(!options.corpus.is_none(), corpus), (options.report, page)];
+    let behind = [(!options.output.corpus.is_none(), corpus), (options.output.report, page)];
     passes.iter().map(leg).chain(behind.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, leg)| leg)).collect()
 }
 
@@ -74,25 +74,27 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
 /// Returns an error if the memory limit is too low, if parameters contradict each other, or if the formats of the files do not
 /// support the requested output.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
-    Budget::new(options.memory, options.threads)?;
+    Budget::new(options.resources.memory, options.resources.threads)?;
     let source = &inputs.source;
     let (read, input_bytes) = size(options, source);
     let Size { documents, text_bytes, .. } = read;
     let stats = CorpusStats::none();
     let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
-    let plan = Plan::new(&options.recipe, documents, options.prefilter, options.stats.is_some())?;
+    let plan = Plan::new(&options.recipe, documents, options.resources.prefilter, options.duplicates.stats.is_some())?;
     check_formats(options, source)?;
     let mut passes = passes(&plan, &options.recipe, &bound, read);
     // The passes that find passages come before the pass that writes the tables.
     let tables = passes.iter().position(|pass| pass.name == "tables").unwrap_or(passes.len());
     passes.splice(tables..tables, cut::passes(options, read));
     let readings = passes.iter().filter(|pass| pass.is_reading).count();
-    let is_repacked = options.limit.is_none() && options.index.is_none() && options.reference.is_none();
+    let is_repacked = options.sampling.limit.is_none()
+        && options.incremental.index.is_none()
+        && options.incremental.reference.is_none();
     let repacked = if is_repacked { source.repacked_bytes() } else { 0 };
     let disk_bytes = passes.iter().map(|pass| pass.writes).sum::<u64>() + repacked;
-    let memory_bytes = options.memory + (150 << 20);
+    let memory_bytes = options.resources.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
-    let (of, sample) = match options.sample {
+    let (of, sample) = match options.sampling.size {
         Some(_) => {
             (format!(" of {}", counted(taking_part(options, source.documents()).0, "document")), " in the sample")
         }
@@ -115,17 +117,17 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         format!(
             "about {} of text{sample}, {passes_over}{then}; memory limit {}; temporary files about {}",
             size(text_bytes),
-            size(options.memory),
+            size(options.resources.memory),
             size(disk_bytes)
         ),
     ];
     lines.extend(curves);
-    let addresses = options.recipe.algorithms.iter().find(|one| one.compares_addresses() && options.removes);
-    if let (Some(one), RemoveIf::Pair) = (addresses, options.remove_if) {
+    let addresses = options.recipe.algorithms.iter().find(|one| one.compares_addresses() && options.removal.removes);
+    if let (Some(one), RemoveIf::Pair) = (addresses, options.removal.remove_if) {
         lines.push(format!("{}: documents with equal web addresses are removed (`remove-if=pair`)", one.label));
     }
     // Checkpoints of an incremental run depend on the index, which an estimate does not open.
-    if options.index.is_none() && options.reference.is_none() {
+    if options.incremental.index.is_none() && options.incremental.reference.is_none() {
         lines.extend(left(options, source, &plan)?);
     }
     let legs = legs(options, &passes);
@@ -149,7 +151,8 @@ fn curve(label: &str, banding: Banding) -> String {
 pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     let (size, stats) = (size(options, source).0, CorpusStats::none());
     let bound = options.recipe.bind(&Corpus::new(size.documents, &stats), &[])?;
-    let plan = Plan::new(&options.recipe, size.documents, options.prefilter, options.stats.is_some())?;
+    let plan =
+        Plan::new(&options.recipe, size.documents, options.resources.prefilter, options.duplicates.stats.is_some())?;
     Ok(passes(&plan, &options.recipe, &bound, size).iter().map(|pass| pass.writes).sum())
 }
 

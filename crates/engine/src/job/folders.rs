@@ -64,26 +64,29 @@ impl Folder {
 /// # Errors
 /// Returns [`Error::Usage`] for the first folder that is inside another folder.
 pub fn check(options: &RunOptions) -> Result<()> {
-    let out = Folder::new("out", &options.out);
+    let out = Folder::new("out", &options.output.folder);
     let named = |name: &'static str, path: &Option<PathBuf>| path.as_ref().map(|path| Folder::new(name, path));
     out.stands_free(false)?;
-    if let Some(index) = named("index", &options.index) {
+    if let Some(index) = named("index", &options.incremental.index) {
         index.is_apart(&out)?;
-        index.is_apart(&Folder::new("out", &held_path(&options.out)))?;
+        index.is_apart(&Folder::new("out", &held_path(&options.output.folder)))?;
         index.stands_free(false)?;
         if matches!(Ours::at(&index.real)?, Some(Ours::Result | Ours::Pages)) {
             return index.refused("it is a dupsift output; expected an index or a new folder");
         }
     }
-    if let Some(work) = named("work", &options.work) {
+    if let Some(work) = named("work", &options.resources.work) {
         work.stands_free(true)?;
-        for other in [named("index", &options.index), Some(Folder::new("out", &options.out))].into_iter().flatten() {
+        for other in [named("index", &options.incremental.index), Some(Folder::new("out", &options.output.folder))]
+            .into_iter()
+            .flatten()
+        {
             if work.real.starts_with(&other.real) {
                 work.is_apart(&other)?;
             }
         }
     }
-    if let Some(reference) = named("reference", &options.reference)
+    if let Some(reference) = named("reference", &options.incremental.reference)
         && is_there(&reference.real)?
     {
         // The reference may be the result that is being replaced, because the corpus of that result is in a different folder.
@@ -98,18 +101,19 @@ pub fn check(options: &RunOptions) -> Result<()> {
 /// Warns if replacing the result would leave documents of a batch in an index but in no result.
 fn warn_of_batch(options: &RunOptions) {
     let record = || -> Option<serde_json::Value> {
-        serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()
+        serde_json::from_slice(&safe_fs::read(&options.output.folder.join("run.json"), MOST_JSON).ok()?).ok()
     };
-    let Some(record) = options.overwrite.then(record).flatten() else { return };
+    let Some(record) = options.output.overwrite.then(record).flatten() else { return };
     let of = |name: &str| record["index"][name].as_str().unwrap_or_default().to_owned();
     let (batch, folder) = (of("batch"), of("folder"));
-    let last = || options.out.file_name().map(|name| name.to_string_lossy().into_owned());
-    let is_same = options.index.is_some() && options.batch.clone().or_else(last).is_some_and(|name| name == batch);
+    let last = || options.output.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_same = options.incremental.index.is_some()
+        && options.incremental.batch.clone().or_else(last).is_some_and(|name| name == batch);
     if of("publication").is_empty() || is_same {
         return;
     }
     tracing::warn!(
         "`out={}` is the result of batch {batch} in the index {folder}; if you replace it, the documents of this batch stay in the index but are no longer in any result; to treat them as new documents, run `dupsift index forget {folder} --batch {batch}`",
-        options.out.display()
+        options.output.folder.display()
     );
 }

@@ -73,7 +73,7 @@ pub(crate) fn of_run(
 ) -> Result<Vec<GuardReport>> {
     let documents = &report.documents;
     let mut fired = over_reading(session, losses, documents.used, &documents.rejections);
-    let (share, least) = (session.options.max_removed_share, session.options.guard_rows);
+    let (share, least) = (session.options.guards.max_removed_share, session.options.guards.guard_rows);
     // A batch of a daily crawl repeats most of the previous batch, so a high share of indexed documents does not indicate a problem with
     // the source.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
@@ -82,20 +82,25 @@ pub(crate) fn of_run(
         report
             .cut
             .as_ref()
-            .and_then(|found| cut(found.characters, found.characters_kept, session.options.cut.max_share)),
+            .and_then(|found| cut(found.characters, found.characters_kept, session.options.guards.max_cut_share)),
     );
     let near = report.removal.as_ref().map(|removal| (removal.of_templates, removal.near_duplicates));
-    fired.extend(near.and_then(|(some, all)| templates(some, all, session.options.max_template_share)));
-    let column = session.options.source_column.as_deref().unwrap_or_default();
+    fired.extend(near.and_then(|(some, all)| templates(some, all, session.options.guards.max_template_share)));
+    let column = session.options.guards.source_column.as_deref().unwrap_or_default();
     let goes = |one: &SourceReport| {
         let whose = format!("{column} {:?}", one.source);
         removal(&whose, one.rows, one.removed - one.seen, share, least)
     };
     fired.extend(report.sources.iter().filter_map(goes));
-    if let Some(previous) = &session.options.previous {
+    if let Some(previous) = &session.options.guards.previous {
         let before = previous_run(previous)?;
-        fired.extend(over_pairs(report, &before, session.options.max_pairs_factor));
-        fired.extend(over_text(report, &before, session.options.index.is_some(), session.options.max_shrink_factor));
+        fired.extend(over_pairs(report, &before, session.options.guards.max_pairs_factor));
+        fired.extend(over_text(
+            report,
+            &before,
+            session.options.incremental.index.is_some(),
+            session.options.guards.max_shrink_factor,
+        ));
     }
     decided(session, stage, fired)
 }
@@ -152,7 +157,7 @@ pub fn of_reading(
 
 fn over_reading(session: &Session<'_>, losses: &Losses<'_>, used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
     let read = read_counts(session, losses.bad, used, rejections.broken);
-    let mut fired = reading(&read, session.options.max_rejected_share);
+    let mut fired = reading(&read, session.options.guards.max_rejected_share);
     fired.extend(losses.fired());
     fired
 }
@@ -163,7 +168,7 @@ pub fn add(session: &Session<'_>, stage: &Stage, report: &mut RunReport, fired: 
 }
 
 fn decided(session: &Session<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
-    let holding = !session.options.accept && (session.options.previous.is_some() || stage.replaces()?);
+    let holding = !session.options.guards.accept && (session.options.guards.previous.is_some() || stage.replaces()?);
     let report = |fired: Fired| GuardReport {
         name: fired.name.to_owned(),
         measured: fired.measured,
@@ -172,7 +177,7 @@ fn decided(session: &Session<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Ve
         held: holding,
     };
     let guards: Vec<GuardReport> = fired.into_iter().map(report).collect();
-    if !session.options.is_reference {
+    if !session.options.incremental.is_reference {
         guards.iter().for_each(|guard| tracing::warn!("{}", guard.sentence));
     }
     Ok(guards)

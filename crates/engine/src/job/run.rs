@@ -90,7 +90,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     attempt: impl Fn(&Session<'_>, &Stage, &Losses<'_>, &Checkpoints<'_>) -> Result<R>,
     before: &dyn Fn(&Stage) -> Result<()>,
 ) -> Result<R> {
-    let resources = Resources::new(options.memory, options.threads)?;
+    let resources = Resources::new(options.resources.memory, options.resources.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let Inputs { mut source, mut bad, work, others } = inputs;
     // Standard input can be read only once, so a later run could not resume from checkpoints of this run.
@@ -99,25 +99,31 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
     stage.reads(source.files.iter().map(|file| &*file.path));
     // The record of the run that counted the words is as readable as its inputs.
-    stage.reads(options.stats.iter().map(|dir| dir.join("run.json")).collect::<Vec<_>>().iter().map(|file| &**file));
-    if !options.accept {
+    stage.reads(
+        options.duplicates.stats.iter().map(|dir| dir.join("run.json")).collect::<Vec<_>>().iter().map(|file| &**file),
+    );
+    if !options.guards.accept {
         stage.can_hold()?;
     }
-    let checkpoints =
-        Checkpoints::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
+    let checkpoints = Checkpoints::open(
+        stage.work(),
+        options.resources.checkpoint.filter(|_| goes_on),
+        options.resources.resumes && goes_on,
+    )?;
     let disk = Disk::of(stage.work().path());
     let known = checkpoints.known_bad();
-    if !options.strict {
+    if !options.guards.strict {
         let why = "found by an earlier run; `resume=false` reads the file again".to_owned();
         leave_out(&mut source, &mut bad, &known, &why);
     }
     let mut again = 0;
     loop {
-        check_bad(&source, &bad, options.strict)?;
+        check_bad(&source, &bad, options.guards.strict)?;
         // Removes tables from an earlier attempt, because a file may turn out to be damaged after tables were written.
         empty_folder(stage.path())?;
         checkpoints.begin()?;
-        let engine = resources.engine(options.prefilter, options.strict, stage.work().path(), progress, cancel);
+        let engine =
+            resources.engine(options.resources.prefilter, options.guards.strict, stage.work().path(), progress, cancel);
         let session = Session::new(&engine, options, &source, &pipeline);
         let losses = Losses::new(&bad, &others);
         let ready = || {
@@ -132,14 +138,14 @@ pub fn carry_out_and<R: Serialize + Guarded>(
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                publish(stage, &report, options.accept, before)?;
+                publish(stage, &report, options.guards.accept, before)?;
                 nothing_is_kept();
                 return Ok(report);
             }
             // The run starts over only for a damaged input file. A different file, such as a model, would still be damaged in the next
             // attempt.
             Err(Error::BadFile { path, why })
-                if !options.strict && source.files.iter().any(|file| file.path == path) =>
+                if !options.guards.strict && source.files.iter().any(|file| file.path == path) =>
             {
                 let mut late = engine.bad.into_inner().unwrap_or_default();
                 late.entry(path).or_insert(why);
@@ -160,8 +166,8 @@ pub fn carry_out_and<R: Serialize + Guarded>(
 /// Begins the output. If `work` is given, this folder, which is already locked, becomes the temporary folder of the output.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
-        Some(work) => Stage::begin_in(work, options.overwrite),
-        None => Stage::begin(&options.out, options.overwrite, options.work.as_deref()),
+        Some(work) => Stage::begin_in(work, options.output.overwrite),
+        None => Stage::begin(&options.output.folder, options.output.overwrite, options.resources.work.as_deref()),
     }
 }
 

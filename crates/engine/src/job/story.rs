@@ -126,12 +126,12 @@ pub fn attempt(
     variant: &mut dyn Variant,
 ) -> Result<RunReport> {
     let (options, planned) = (session.options, variant.documents_planned());
-    let mut frozen = options.stats.as_deref().map(|dir| Frozen::read(session, dir)).transpose()?;
+    let mut frozen = options.duplicates.stats.as_deref().map(|dir| Frozen::read(session, dir)).transpose()?;
     if let (Some(frozen), Some(planned)) = (&mut frozen, planned) {
         frozen.report.documents_planned = planned;
     }
     let planned = planned.unwrap_or_else(|| session.sample.map_or(session.documents(), Sample::documents));
-    let plan = Plan::new(&options.recipe, planned, options.prefilter, frozen.is_some())?;
+    let plan = Plan::new(&options.recipe, planned, options.resources.prefilter, frozen.is_some())?;
     let saved = SavedState::new(session, &plan, frozen.as_ref(), checkpoints);
     variant.prepare(session, &plan, &saved)?;
 

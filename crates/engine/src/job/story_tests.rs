@@ -65,7 +65,7 @@ impl Corpus {
     fn run(&self, given: &[(&str, &str)], watch: &Watch) -> Result<RunReport> {
         let mut options = self.options(given);
         let more = watch.more.iter().map(|name| self.folder.path().join(name).display().to_string());
-        options.inputs.extend(more);
+        options.input.paths.extend(more);
         let cancel = AtomicBool::new(watch.is_cancelled);
         let inputs = look(&options, &AtomicBool::new(false))?;
         carry_out(&options, inputs, &Progress::hidden(), &cancel, |session, stage, losses, checkpoints| {

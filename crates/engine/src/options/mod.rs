@@ -3,8 +3,10 @@
 
 mod called;
 mod corpus;
-mod cut;
+mod decide;
+mod groups;
 mod help_groups;
+mod keep;
 mod machine;
 mod purifier;
 mod recorded;
@@ -12,22 +14,25 @@ mod run_options;
 mod settings;
 mod spec;
 mod spelling;
-mod table;
 mod value;
 mod words;
 
 pub use called::ours;
 pub use corpus::{AddedColumns, CorpusFiles};
-pub use cut::{CutOptions, check as check_cut};
+pub use decide::Decide;
+pub use groups::cut::{CutOptions, check as check_cut};
+pub use groups::{OPTIONS, in_groups, options_of};
 pub use help_groups::OF_ONE_VERB;
+pub use keep::{Keep, KeepKey};
 pub use machine::cores_allowed;
 pub(crate) use machine::memory_allowed;
 pub use purifier::purify_name;
+#[cfg(test)]
+pub(crate) use recorded::another;
 pub use recorded::{options_again, record};
-pub use run_options::{Decide, Keep, KeepKey, RunOptions};
+pub use run_options::RunOptions;
 pub use settings::{Settings, resolve};
-pub use spec::{Default, OptionSpec, Verb};
+pub use spec::{Affects, Default, OptionSpec, Verb};
 pub use spelling::{OTHER_FLAGS, Spelling};
-pub use table::{OPTIONS, in_groups, options_of};
 pub use value::{Given, Kind, Value};
 pub use words::read_text;

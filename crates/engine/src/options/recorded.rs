@@ -21,7 +21,7 @@ pub fn record(run: &RunOptions) -> BTreeMap<String, Json> {
         let (_, get) = option.field?;
         Some((option.name.to_string(), to_json(&get(run)?)))
     });
-    shown.chain([(INPUT.to_string(), run.inputs.clone().into())]).collect()
+    shown.chain([(INPUT.to_string(), run.input.paths.clone().into())]).collect()
 }
 
 fn to_json(value: &Value) -> Json {
@@ -83,6 +83,39 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Returns a value that differs from the option's default.
+#[cfg(test)]
+pub fn another(option: &'static super::OptionSpec, words: &Path) -> Value {
+    use super::Kind;
+    match (option.kind, option.name) {
+        (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),
+        (_, "threads") => Value::Number(super::machine::cores_allowed() as u64 + 1),
+        (Kind::Whole(low, _), _) => Value::Number(low + 3),
+        (Kind::Size, _) => Value::Number(123 << 20),
+        (Kind::Share | Kind::Rate, _) => Value::Real(0.125),
+        (Kind::Choice(words), _) => words[1].0.into(),
+        (Kind::Path, "stop-words" | "dictionary") => words.to_path_buf().into(),
+        (_, "algorithms") => "tf".into(),
+        (_, "preset") => "strict".into(),
+        (_, "encoding") => "gbk".into(),
+        (_, "separator") => ";".into(),
+        (_, "tokenizer") => "bigram".into(),
+        (_, "purify") => "visible".into(),
+        (_, "keep") => "score desc".into(),
+        (_, "checkpoint") => "300s".into(),
+        (_, "scope") => "within:site".into(),
+        (_, "decide") => "all".into(),
+        (_, "remove-if") => "pair".into(),
+        (_, "sample") => "0.25".into(),
+        (_, "add") => "copies,sources".into(),
+        (_, "corpus") => "annotate,drop".into(),
+        (_, "cut") => "runs:100".into(),
+        (_, "judge") => "words:0.5".into(),
+        (Kind::Path, name) => Value::Path(format!("a/{name}").into()),
+        (_, name) => name.replace('-', "_").into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,47 +156,19 @@ mod tests {
         for options in [text, typed] {
             let run = options_again(&report(&options), vec![], Path::new("out"), &today).unwrap();
             // Recorded resource limits are not used when the run is inspected later.
-            assert_eq!((run.threads, run.memory), (2, 1 << 30));
-            assert_eq!((run.strict, run.recipe.text.stem, run.max_group), (true, false, 77));
+            assert_eq!((run.resources.threads, run.resources.memory), (2, 1 << 30));
+            assert_eq!((run.guards.strict, run.recipe.text.stem, run.duplicates.max_group), (true, false, 77));
             assert!(run.recipe.text.traditional);
-            assert_eq!((run.max_rejected_share, run.recipe.algorithms[0].label.as_str()), (Some(0.25), "minhash"));
-            assert!(!run.id_required);
+            assert_eq!(
+                (run.guards.max_rejected_share, run.recipe.algorithms[0].label.as_str()),
+                (Some(0.25), "minhash")
+            );
+            assert!(!run.columns.id_required);
         }
         let strange = report(&[("strictt", true.into())]);
         assert!(recall(&strange, Path::new("out")).unwrap_err().to_string().contains("strictt"));
         let strange = report(&[("threads", Json::Null)]);
         assert!(recall(&strange, Path::new("out")).unwrap_err().to_string().contains("threads: null"));
-    }
-
-    /// Returns a value that differs from the option's default.
-    fn another(option: &'static super::super::OptionSpec, words: &Path) -> Value {
-        match (option.kind, option.name) {
-            (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),
-            (_, "threads") => Value::Number(super::super::machine::cores_allowed() as u64 + 1),
-            (Kind::Whole(low, _), _) => Value::Number(low + 3),
-            (Kind::Size, _) => Value::Number(123 << 20),
-            (Kind::Share | Kind::Rate, _) => Value::Real(0.125),
-            (Kind::Choice(words), _) => words[1].0.into(),
-            (Kind::Path, "stop-words" | "dictionary") => words.to_path_buf().into(),
-            (_, "algorithms") => "tf".into(),
-            (_, "preset") => "strict".into(),
-            (_, "encoding") => "gbk".into(),
-            (_, "separator") => ";".into(),
-            (_, "tokenizer") => "bigram".into(),
-            (_, "purify") => "visible".into(),
-            (_, "keep") => "score desc".into(),
-            (_, "checkpoint") => "300s".into(),
-            (_, "scope") => "within:site".into(),
-            (_, "decide") => "all".into(),
-            (_, "remove-if") => "pair".into(),
-            (_, "sample") => "0.25".into(),
-            (_, "add") => "copies,sources".into(),
-            (_, "corpus") => "annotate,drop".into(),
-            (_, "cut") => "runs:100".into(),
-            (_, "judge") => "words:0.5".into(),
-            (Kind::Path, name) => Value::Path(format!("a/{name}").into()),
-            (_, name) => name.replace('-', "_").into(),
-        }
     }
 
     #[test]

@@ -239,23 +239,24 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     if needs_out && settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
         return Err(Error::usage("no output folder given; expected `out=DIR`, or out = \"DIR\" in the `config` file"));
     }
-    let mut run = RunOptions::blank(inputs);
+    let mut run = RunOptions::default();
+    run.input.paths = inputs;
     if !needs_out {
         // A dry run writes nothing, so any new folder will do.
-        run.out = std::env::temp_dir().join(format!("dupsift-dry-run-{}", std::process::id()));
+        run.output.folder = std::env::temp_dir().join(format!("dupsift-dry-run-{}", std::process::id()));
     }
     for option in OPTIONS {
         if let (Some((set, _)), Some((value, typed))) = (option.field, settings.values.get(option.name)) {
             set(&mut run, Given { value, typed: *typed })?;
         }
     }
-    if run.remove_chains && run.remove_if != RemoveIf::Pair {
+    if run.removal.chains && run.removal.remove_if != RemoveIf::Pair {
         return Err(Error::usage(format!(
             "`chain=remove` removes documents that form no pair with the kept document, so `remove-if={}` cannot be checked; use `remove-if=pair` or `chain=keep`",
-            run.remove_if
+            run.removal.remove_if
         )));
     }
-    if run.keep.is_none && run.index.is_some() {
+    if run.removal.keep.is_none && run.incremental.index.is_some() {
         return Err(Error::usage(
             "`keep=none` cannot be combined with `index`, because later runs match documents that were kept; use `reference` \
              to match an index without adding to it",
@@ -287,7 +288,7 @@ mod tests {
 
     #[test]
     fn equal_addresses_are_removed_by_default() {
-        let rule = |given: &[(&str, &str)]| run(given).unwrap().remove_if.to_string();
+        let rule = |given: &[(&str, &str)]| run(given).unwrap().removal.remove_if.to_string();
         let addresses = ("algorithms", "exact:form=url");
         assert_eq!(rule(&[addresses]), "pair");
         assert_eq!(rule(&[addresses, ("remove-if", "contained:0.8:0.9")]), "contained:0.8:0.9");
@@ -300,20 +301,34 @@ mod tests {
         let options = run(&[]).unwrap();
         let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
         assert_eq!(labels, ["exact", "versions"]);
-        assert_eq!(options.keep.to_string(), "length desc, doc asc");
-        assert_eq!(options.decide.to_string(), "any");
-        let columns = (options.text_column.as_str(), options.id_column.as_str(), options.id_required);
+        assert_eq!(options.removal.keep.to_string(), "length desc, doc asc");
+        assert_eq!(options.removal.decide.to_string(), "any");
+        let columns =
+            (options.columns.text_column.as_str(), options.columns.id_column.as_str(), options.columns.id_required);
         assert_eq!(columns, ("text", "id", false));
-        assert_eq!((options.max_group, options.max_candidates, options.limit), (1_000, 10_000_000, None));
-        assert!(options.recipe.count_copies && !options.remove_chains && !options.strict && !options.overwrite);
-        assert!(options.threads >= 1 && options.memory >= 1 && options.report && !options.html);
+        assert_eq!(
+            (options.duplicates.max_group, options.duplicates.max_candidates, options.sampling.limit),
+            (1_000, 10_000_000, None)
+        );
+        assert!(
+            options.recipe.count_copies
+                && !options.removal.chains
+                && !options.guards.strict
+                && !options.output.overwrite
+        );
+        assert!(
+            options.resources.threads >= 1
+                && options.resources.memory >= 1
+                && options.output.report
+                && !options.columns.html
+        );
     }
 
     #[test]
     fn each_verb_has_its_defaults() {
         let label = |verb| {
             let run = resolve(vec![], &settings(&[]).unwrap().with_defaults(verb).unwrap()).unwrap();
-            (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
+            (run.recipe.algorithms.len(), run.columns.text_column, run.columns.html, run.output.report)
         };
         // `all` holds all algorithms, including algorithms that presets use with different parameters.
         let all = dupsift_algorithms::recipe::entries::Entries::parse("all,balanced,strict,broad,fineweb")
@@ -335,7 +350,7 @@ mod tests {
         assert_eq!((both.switch("strict"), both.switch("stem")), (false, true));
         assert_eq!(resolve(vec![], &both).unwrap().recipe.algorithms.len(), 3);
         let pages = run(&[("html-column", "html")]).unwrap();
-        assert_eq!((pages.html, pages.text_column.as_str()), (true, "html"));
+        assert_eq!((pages.columns.html, pages.columns.text_column.as_str()), (true, "html"));
     }
 
     #[test]
@@ -359,10 +374,10 @@ mod tests {
         assert!(both.contains("use only one of them (the preset is `algorithms=exact,"), "{both}");
         assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
         assert!(fail(&[("seed", "3")]).contains("`sample` is not given"));
-        assert_eq!(run(&[("seed", "3"), ("sample", "9")]).unwrap().seed, 3);
+        assert_eq!(run(&[("seed", "3"), ("sample", "9")]).unwrap().sampling.seed, 3);
         assert!(settings(&[("seed", "3")]).unwrap().with_defaults(Verb::Compare).is_ok());
         assert!(fail(&[("keep", "none"), ("index", "seen")]).contains("cannot be combined with `index`"));
-        assert!(run(&[("keep", "none"), ("reference", "seen")]).unwrap().keep.is_none);
+        assert!(run(&[("keep", "none"), ("reference", "seen")]).unwrap().removal.keep.is_none);
         let compared = settings(&[("keep", "none")]).unwrap().with_defaults(Verb::Compare).unwrap_err();
         assert!(compared.to_string().contains("compare removes nothing"), "{compared}");
         assert!(fail(&[("id-column", "")]).contains("name of a column"));
@@ -370,7 +385,7 @@ mod tests {
         let dry = OPTIONS.iter().find(|option| option.name == "dry-run").unwrap();
         let mut settings = Settings::default();
         settings.give(dry, &true.into()).unwrap();
-        assert!(!resolve(vec![], &settings).unwrap().out.exists(), "a dry run needs no output folder");
+        assert!(!resolve(vec![], &settings).unwrap().output.folder.exists(), "a dry run needs no output folder");
         assert!(resolve(vec![], &Settings::default()).err().unwrap().to_string().contains("`out=DIR`"));
     }
 

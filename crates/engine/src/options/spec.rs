@@ -87,6 +87,28 @@ pub const fn depends(shown: &'static str) -> Default {
     Default { value: None, shown: Some(shown) }
 }
 
+/// States which results of a run depend on an option. The saved state is derived from it: if the value of an option changes, a killed run
+/// recomputes these results, and all results that depend on them (`job/saved/keys.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Affects {
+    /// What is read from the corpus, and therefore every result.
+    Reading,
+    /// The records of the rows, but no text and no signature.
+    Notes,
+    /// The statistics.
+    Counts,
+    /// The rows of every algorithm.
+    Rows,
+    /// The candidates and pairs of every algorithm.
+    Pairs,
+    /// The removed documents, and therefore the repeated passages.
+    Removals,
+    /// Results that depend on what the option names, such as algorithms, words or an index. The keys contain the identity of these.
+    Identified,
+    /// No result that is saved.
+    Output,
+}
+
 /// Sets a checked value in the options for a run.
 pub type Set = fn(&mut RunOptions, Given<'_>) -> Result<()>;
 /// Returns the value of the option, in the form that run.json records; `None` if the option is not set.
@@ -114,8 +136,12 @@ pub struct OptionSpec {
     but: &'static [(Verb, &'static str, Default)],
     /// Whether the option accepts a list, either as one comma-separated string or as several strings.
     lists: bool,
+    /// Whether only the command line and configuration files have the option.
+    pub flag_only: bool,
     /// The functions that set and return the field of a run; `None` if a command or an interface looks up the option by name.
     pub field: Option<(Set, Get)>,
+    /// The results that depend on the option.
+    pub affects: Affects,
 }
 
 impl OptionSpec {
@@ -139,7 +165,9 @@ impl OptionSpec {
             verbs,
             but: &[],
             lists: false,
+            flag_only: false,
             field: None,
+            affects: Affects::Reading,
         }
     }
 
@@ -158,6 +186,16 @@ impl OptionSpec {
         OptionSpec { lists: true, ..self }
     }
 
+    /// Returns whether the option accepts a list.
+    pub const fn is_list(&self) -> bool {
+        self.lists
+    }
+
+    /// Leaves the option out of the keywords of Python.
+    pub const fn flag_only(self) -> OptionSpec {
+        OptionSpec { flag_only: true, ..self }
+    }
+
     /// Sets different help texts and defaults for some commands. An empty string selects the help text that all commands share.
     pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
         OptionSpec { but, ..self }
@@ -166,6 +204,11 @@ impl OptionSpec {
     /// Binds the option to a field of a run.
     pub const fn field(self, set: Set, get: Get) -> OptionSpec {
         OptionSpec { field: Some((set, get)), ..self }
+    }
+
+    /// States which results depend on the option. By default, all results do.
+    pub const fn affects(self, affects: Affects) -> OptionSpec {
+        OptionSpec { affects, ..self }
     }
 
     /// Returns the default of the option for this command.

@@ -100,7 +100,7 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let text = read_text("stop-words", &path)?;
     run.recipe.text.stop_words =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect();
-    Ok(run.stop_words_file = Some(path))
+    Ok(run.words.stop_words = Some(path))
 }
 
 /// Reads the dictionary and checks each line. The lines are checked when the file is read so that error messages can include the file name.
@@ -108,7 +108,7 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
     Pipeline::new(&run.recipe.text).map_err(|error| Error::wrong_value("dictionary", path.display(), error))?;
-    Ok(run.dictionary_file = Some(path))
+    Ok(run.words.dictionary = Some(path))
 }
 
 /// Returns the text of a file that an option specifies, without the byte order mark.

@@ -24,10 +24,10 @@ pub fn work_again<T>(
     cancel: &AtomicBool,
     work: impl FnOnce(&Session<'_>) -> Result<T>,
 ) -> Result<T> {
-    let resources = Resources::new(options.memory, options.threads)?;
+    let resources = Resources::new(options.resources.memory, options.resources.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let folder = TemporaryFolder::create(options.work.as_deref())?;
-    let engine = resources.engine(options.prefilter, options.strict, folder.path(), progress, cancel);
+    let folder = TemporaryFolder::create(options.resources.work.as_deref())?;
+    let engine = resources.engine(options.resources.prefilter, options.guards.strict, folder.path(), progress, cancel);
     let session = Session::new(&engine, options, source, &pipeline);
     session.check_pages()?;
     work(&session)

@@ -66,7 +66,7 @@ impl<'j> View<'j> {
     pub fn columns(&self, batch: &Documents) -> Result<Columns> {
         let mut columns = Columns::default();
         for &field in &self.session.fields {
-            columns[field as usize] = batch.text_column(&self.session.options.field_columns[field as usize])?;
+            columns[field as usize] = batch.text_column(&self.session.options.columns.field_columns[field as usize])?;
         }
         self.session.scopes.note(&self.session.options.recipe, batch)?;
         Ok(columns)

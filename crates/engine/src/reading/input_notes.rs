@@ -45,7 +45,7 @@ pub(crate) fn without_words(rows: u64) -> Option<String> {
 /// Suggests an option if rows of line-based files or text files are not UTF-8.
 pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsReport) -> Option<String> {
     let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
-    let is_asked = session.options.encoding == Encoding::Utf8;
+    let is_asked = session.options.input.encoding == Encoding::Utf8;
     let may_be_other = session.source.files.iter().any(|file| !file.format.facts().is_columnar && !file.html);
     (is_asked && may_be_other).then(|| {
         let are = if rows == 1 { "row is" } else { "rows are" };

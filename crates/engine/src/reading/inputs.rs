@@ -70,10 +70,10 @@ impl Writes {
     /// Returns the folder for decompressed text. Files in this folder have no names and therefore require no locks and no cleanup.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
         // If `--limit` is set, most of the decompressed text would never be read.
-        if self != Writes::Texts || options.limit.is_some() {
+        if self != Writes::Texts || options.sampling.limit.is_some() {
             return None;
         }
-        options.work.clone().or_else(|| folder_above(&options.out))
+        options.resources.work.clone().or_else(|| folder_above(&options.output.folder))
     }
 }
 
@@ -84,7 +84,7 @@ impl Writes {
 pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let options = options.clone();
     interruptible(cancel, move || {
-        let found = find_all_in(&options.folder, &options.inputs, options.taking())?;
+        let found = find_all_in(&options.input.folder, &options.input.paths, options.taking())?;
         opened(&options, found, Vec::new(), writes)
     })
 }
@@ -95,7 +95,7 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
 /// See [`look`]. Also returns an error if standard input is a terminal or must not be saved.
 pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let is_dash = |input: &String| input == DASH;
-    if !options.inputs.iter().any(is_dash) {
+    if !options.input.paths.iter().any(is_dash) {
         return look_and_write(options, cancel, writes);
     }
     if writes == Writes::Nothing {
@@ -111,14 +111,18 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     }
     let options = options.clone();
     interruptible(cancel, move || {
-        let mut others = options.inputs.clone();
+        let mut others = options.input.paths.clone();
         others.retain(|input| !is_dash(input));
         let mut found = match others.is_empty() {
             true => Found::default(),
-            false => find_all_in(&options.folder, &others, options.taking())?,
+            false => find_all_in(&options.input.folder, &others, options.taking())?,
         };
-        let Stored { file, work } =
-            store((stdin().lock(), &readers_of_input()), &options.out, options.work.as_deref(), options.taking())?;
+        let Stored { file, work } = store(
+            (stdin().lock(), &readers_of_input()),
+            &options.output.folder,
+            options.resources.work.as_deref(),
+            options.taking(),
+        )?;
         tracing::info!(
             "standard input was saved in the temporary folder ({}); this run cannot be resumed",
             ByteSize(file.bytes)
@@ -146,8 +150,8 @@ pub fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Resul
 
 fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes) -> Result<Inputs> {
     check_named(options, &found.files, asked)?;
-    let (source, bad) = open(found, &columns(options), options.threads, writes.folder(options).as_deref())?;
-    if !options.strict {
+    let (source, bad) = open(found, &columns(options), options.resources.threads, writes.folder(options).as_deref())?;
+    if !options.guards.strict {
         let is_said = |bad: &BadInput| bad.takes_part || bad.why.ends_with(FOLLOW_LINKS);
         let aside = |bad: &BadInput| if is_said(bad) { "" } else { "; the file is skipped" };
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
@@ -165,7 +169,7 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
     // In columnar files, these columns and their types are checked when the footers are read.
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.facts().is_columnar));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
-    match check_asked(found, &asked, options.threads) {
+    match check_asked(found, &asked, options.resources.threads) {
         // No file has a column with this name, so the name is interpreted as a list of columns, each of which has to exist.
         Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
             let each = asked.into_iter().flat_map(|asked| {
@@ -173,7 +177,7 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
                     if is_several(options, &asked) { several(&asked.column) } else { vec![asked.column.clone()] };
                 names.into_iter().map(move |column| Asked { column, ..asked.clone() })
             });
-            check_asked(found, &each.collect::<Vec<_>>(), options.threads)
+            check_asked(found, &each.collect::<Vec<_>>(), options.resources.threads)
         }
         checked => checked,
     }
@@ -181,30 +185,31 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
 
 /// Returns whether `asked` is a list of columns that are joined into one text.
 fn is_several(options: &RunOptions, asked: &Asked) -> bool {
-    asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
+    asked.option == "text-column" && asked.column == options.columns.text_column && !several(&asked.column).is_empty()
 }
 
 /// Returns the text and id columns that you specified. Opening a file includes a check that these columns exist.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
-    let text = if options.html { "html-column" } else { "text-column" };
-    let text = (text, &options.text_column, options.text_required);
-    let both = [text, ("id-column", &options.id_column, options.id_required)].into_iter();
+    let text = if options.columns.html { "html-column" } else { "text-column" };
+    let text = (text, &options.columns.text_column, options.columns.text_required);
+    let both = [text, ("id-column", &options.columns.id_column, options.columns.id_required)].into_iter();
     let both = both.filter(|(.., required)| *required);
     both.map(|(option, column, _)| Asked { option, column: column.clone(), plain: false })
 }
 
 /// Returns the other columns that you specified and that every pass reads.
 fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
-    let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
-        option: column_option(field),
-        column: options.field_columns[field as usize].clone(),
-        plain: false,
-    });
+    let fields =
+        Field::ALL.into_iter().filter(|&field| options.columns.fields_required[field as usize]).map(|field| Asked {
+            option: column_option(field),
+            column: options.columns.field_columns[field as usize].clone(),
+            plain: false,
+        });
     let pages = ["content-type-column", "url-column"].into_iter().zip(page_columns(options));
-    let pages = pages.zip(options.page_columns_required).filter(|(_, required)| *required);
+    let pages = pages.zip(options.columns.page_columns_required).filter(|(_, required)| *required);
     let pages = pages.map(|((option, column), _)| Asked { option, column, plain: false });
-    let keep = options.keep.columns().into_iter().map(|column| Asked { option: "keep", column, plain: true });
-    let source = options.source_column.iter();
+    let keep = options.removal.keep.columns().into_iter().map(|column| Asked { option: "keep", column, plain: true });
+    let source = options.guards.source_column.iter();
     let source = source.map(|column| Asked { option: "source-column", column: column.clone(), plain: true });
     let scope = options.recipe.scope_column().into_iter();
     let scope = scope.map(|column| Asked { option: "scope", column: column.clone(), plain: true });
@@ -228,8 +233,8 @@ pub fn notes(session: &Session<'_>, bad: &[BadInput]) -> Vec<String> {
 /// Returns a note on files that were added to the inputs after the list was built. These files are not part of the job.
 fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that no longer exist cannot contain new files.
-    let files: Vec<String> = session.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
-    let now = find_all_in(&session.options.folder, &files, session.options.taking()).unwrap_or_default().files;
+    let files: Vec<String> = session.options.input.paths.iter().filter(|input| *input != DASH).cloned().collect();
+    let now = find_all_in(&session.options.input.folder, &files, session.options.taking()).unwrap_or_default().files;
     let listed = session.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
     let listed: BTreeSet<&Path> = listed.collect();
     let is_new = |path: &Path| !listed.contains(path) && !session.source.unread.names(path);
@@ -253,38 +258,39 @@ pub fn input_endings() -> String {
 /// Returns the columns that the options specify.
 pub fn columns(options: &RunOptions) -> Columns {
     Columns {
-        text: options.text_column.clone(),
+        text: options.columns.text_column.clone(),
         parts: Vec::new(),
-        several: if options.html { Vec::new() } else { several(&options.text_column) },
-        html: options.html,
-        id: options.id_column.clone(),
-        id_required: options.id_required,
+        several: if options.columns.html { Vec::new() } else { several(&options.columns.text_column) },
+        html: options.columns.html,
+        id: options.columns.id_column.clone(),
+        id_required: options.columns.id_required,
         others: options
+            .removal
             .keep
             .columns()
             .into_iter()
-            .chain(options.source_column.clone())
+            .chain(options.guards.source_column.clone())
             .chain(options.recipe.scope_column().cloned())
             .chain(fields(options))
             .chain(report_columns(options))
             .chain(page_columns(options))
-            .chain(options.other_columns.iter().cloned())
+            .chain(options.columns.other_columns.iter().cloned())
             .collect(),
-        lists: options.list_columns.clone(),
+        lists: options.columns.list_columns.clone(),
     }
 }
 
 /// Returns the columns that are read in addition to the HTML pages when text is extracted from the pages.
 fn page_columns(options: &RunOptions) -> [String; 2] {
-    [options.content_type_column.clone(), options.url_column.clone()]
+    [options.columns.content_type_column.clone(), options.columns.url_column.clone()]
 }
 
 /// Returns the columns that the algorithms read in addition to the text.
 fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
-    options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
+    options.recipe.fields().into_iter().map(|field| options.columns.field_columns[field as usize].clone())
 }
 
 /// Returns the columns that only the report page reads.
 fn report_columns(options: &RunOptions) -> impl Iterator<Item = String> {
-    SOURCE_COLUMNS.iter().filter(|_| options.report).map(ToString::to_string)
+    SOURCE_COLUMNS.iter().filter(|_| options.output.report).map(ToString::to_string)
 }

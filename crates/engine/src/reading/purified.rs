@@ -63,7 +63,7 @@ pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
 
 /// Adds the name of the purifier and the statistics on web archives to a report.
 pub fn of_corpus(mut report: PurifyReport, session: &Session<'_>) -> PurifyReport {
-    report.recipe = purify_name(&session.options.purify);
+    report.recipe = purify_name(&session.options.pages.purify);
     for archived in session.source.files.iter().filter_map(|file| file.archived.as_ref()) {
         archived.others.iter().for_each(|(name, &count)| add(&mut report.other_records, name, count));
         report.truncated += archived.truncated;
@@ -78,7 +78,7 @@ pub(crate) fn asks(session: &Session<'_>, file: &InputFile, want: &Want, reading
         Reading::Plain => {}
         _ if !file.html => {}
         Reading::Purify(_) => {
-            let own = [&session.options.content_type_column, &session.options.url_column];
+            let own = [&session.options.columns.content_type_column, &session.options.columns.url_column];
             for name in own.into_iter().filter(|name| file.others.contains(name)) {
                 if !want.others.contains(name) {
                     want.others.push(name.clone());
@@ -156,7 +156,7 @@ fn again(session: &Session<'_>, batch: Documents, stored: &Stored) -> Result<Doc
 
 /// Returns the reason for rejecting a page without a body.
 fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
-    let skips = session.options.purify.fallback == Fallback::Skip;
+    let skips = session.options.pages.purify.fallback == Fallback::Skip;
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
 }
 
@@ -178,8 +178,8 @@ pub fn each_page(
     told: &mut PurifyReport,
     mut each: impl FnMut(usize, Seen<'_>) -> Result<()>,
 ) -> Result<()> {
-    let content_types = batch.text_column(&session.options.content_type_column)?;
-    let urls = batch.text_column(&session.options.url_column)?;
+    let content_types = batch.text_column(&session.options.columns.content_type_column)?;
+    let urls = batch.text_column(&session.options.columns.url_column)?;
     // A web archive may have responses without a body, which are skipped because of their kind.
     let may_be_empty = !batch.is_empty() && {
         let format = session.source.locate(batch.doc(0)).0.format;
@@ -237,7 +237,7 @@ struct Texts {
 impl Texts {
     fn new(session: &Session<'_>) -> Texts {
         // A column that you specified already holds the values to use.
-        let fields = session.fields.iter().filter(|&&field| !session.options.fields_required[field as usize]);
+        let fields = session.fields.iter().filter(|&&field| !session.options.columns.fields_required[field as usize]);
         Texts {
             text: StringViewBuilder::new(),
             fields: fields.map(|&field| (field, StringViewBuilder::new())).collect(),
@@ -264,8 +264,8 @@ impl Texts {
         let beside: Vec<(String, StringViewArray)> = self
             .fields
             .iter_mut()
-            .map(|(field, column)| (session.options.field_columns[*field as usize].clone(), column.finish()))
+            .map(|(field, column)| (session.options.columns.field_columns[*field as usize].clone(), column.finish()))
             .collect();
-        batch.purified((&session.options.text_column, self.text.finish()), beside, self.bad)
+        batch.purified((&session.options.columns.text_column, self.text.finish()), beside, self.bad)
     }
 }

@@ -104,7 +104,7 @@ impl Rejecter {
         why: &Rejection,
     ) -> Result<()> {
         let doc = batch.doc(row);
-        if session.options.strict {
+        if session.options.guards.strict {
             let (file, row) = session.source.locate(doc);
             return Err(Error::BadRow { path: file.path.clone(), row, why: why.to_string() });
         }

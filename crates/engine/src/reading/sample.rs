@@ -50,8 +50,8 @@ impl fmt::Display for SampleSize {
 
 /// Returns the number of rows within `--limit`, and the sample of these rows if only a sample is read.
 pub fn taking_part(options: &RunOptions, rows: u64) -> (u64, Option<Sample>) {
-    let rows = options.limit.map_or(rows, |limit| limit.min(rows));
-    (rows, options.sample.map(|size| Sample::draw(size, options.seed, rows)))
+    let rows = options.sampling.limit.map_or(rows, |limit| limit.min(rows));
+    (rows, options.sampling.size.map(|size| Sample::draw(size, options.sampling.seed, rows)))
 }
 
 /// Identifies the documents in a sample.

@@ -33,14 +33,14 @@ impl<'j> SourceRecorder<'j> {
     /// # Errors
     /// Returns an error if the disk is full.
     pub fn new(session: &'j Session<'_>) -> Result<Option<SourceRecorder<'j>>> {
-        let Some(column) = &session.options.source_column else { return Ok(None) };
+        let Some(column) = &session.options.guards.source_column else { return Ok(None) };
         let begins = AtomicCells::new(session.engine.dir, "source-begins", session.documents() as usize)?;
         Ok(Some(SourceRecorder { column, heap: Heap::new(session.engine.dir, "source-values")?, begins }))
     }
 
     /// Returns `want` with the column added.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
-        want.with_values(session.options.source_column.as_ref())
+        want.with_values(session.options.guards.source_column.as_ref())
     }
 
     /// Records the values of a batch. Strings are recorded unchanged, and numbers and booleans are converted to text. Nulls and values of

@@ -7,7 +7,6 @@ use super::filter;
 use super::keys::Sizing;
 use crate::engine::budget::Budget;
 use crate::engine::interruptible::interruptible;
-use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use dupsift_algorithms::algorithm::{Corpus, SharedKey};
 use dupsift_algorithms::corpus::CorpusStats;
@@ -65,14 +64,16 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
         // It is not known yet whether the inputs contain HTML pages.
         let (recipe, of_texts) = named(options, &pipeline, false);
         let (_, of_pages) = named(options, &pipeline, true);
-        let most_bytes = Budget::new(run.memory, run.threads)?.rows;
+        let most_bytes = Budget::new(run.resources.memory, run.resources.threads)?.rows;
         filter::check(path, &recipe, &[&of_texts, &of_pages], most_bytes)?;
     }
     if forget.is_empty() {
         return Ok(());
     }
-    let old = RunOptions { inputs: forget.to_vec(), ..run.clone() };
-    interruptible(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of("forget"))
+    let mut old = run.clone();
+    old.input.paths = forget.to_vec();
+    interruptible(cancel, move || find_all(&old.input.paths, old.taking()).map(|_| ()))
+        .map_err(|error| error.of("forget"))
 }
 
 /// Checks the algorithm, and the size of a new filter.
@@ -80,8 +81,8 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     let none = CorpusStats::none();
     let bound = key(&options.run.recipe, &none)?;
     let Some(keys) = options.keys.filter(|_| options.filter.is_none()) else { return Ok(()) };
-    let budget = Budget::new(options.run.memory, options.run.threads)?;
-    filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
+    let budget = Budget::new(options.run.resources.memory, options.run.resources.threads)?;
+    filter::has_room(keys, sizing(&bound, options.rate), options.run.resources.memory, budget.rows)
 }
 
 /// Checks, before documents are read, that the filter contains the kind of keys that this run uses.
@@ -89,7 +90,7 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
 /// # Errors
 /// See [`super::stream()`].
 pub fn check_filter(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
-    let budget = Budget::new(options.run.memory, options.run.threads)?;
+    let budget = Budget::new(options.run.resources.memory, options.run.resources.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };
     let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());
     filter::read(path, &recipe, &identity, budget.rows).map(|_| ())

@@ -26,7 +26,6 @@ use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHE
 use crate::job::write::last_reading;
 use crate::job::write::other_input;
 use crate::job::write::tables::write_rejected;
-use crate::options::RunOptions;
 use crate::reading::RejectionsReport;
 use crate::reading::document::View;
 use crate::reading::ids::Ids;
@@ -164,8 +163,9 @@ fn take_out(
     report: &mut StreamReport,
 ) -> Result<OtherInput> {
     // `--limit` applies only to the input documents.
-    let whole = RunOptions { limit: None, ..session.options.clone() };
-    if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
+    let mut whole = session.options.clone();
+    whole.sampling.limit = None;
+    if let (true, Some(first)) = (whole.guards.strict, forget.bad.first()) {
         return Err(Error::wrong_value("forget", first.path.display(), &first.why));
     }
     let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);

@@ -40,7 +40,7 @@ pub fn applicable(report: &RunReport) -> Applicable {
     match [false, true].map(|is_other| refuse(&finished, &options, is_other, false)) {
         [Err(_), _] => Applicable::Nothing,
         // After a run with the rule `pair`, containment is known only for the pairs that the run compared.
-        [Ok(()), Ok(())] if options.remove_if != RemoveIf::Pair => Applicable::StricterRule,
+        [Ok(()), Ok(())] if options.removal.remove_if != RemoveIf::Pair => Applicable::StricterRule,
         _ => Applicable::OwnRule,
     }
 }
@@ -56,8 +56,10 @@ pub(super) fn refuse(finished: &Finished, options: &RunOptions, is_other: bool, 
         refuse_scopes(options)?;
         finished.is_of_its_corpus()?;
         let labels: Vec<&str> = finished.report.algorithms.iter().map(|one| one.label.as_str()).collect();
-        let deciding = Deciding::new(&options.decide, &labels).chosen;
-        deciding.iter().try_for_each(|&at| check_all_written(&finished.report.algorithms[at], options.max_group))?;
+        let deciding = Deciding::new(&options.removal.decide, &labels).chosen;
+        deciding
+            .iter()
+            .try_for_each(|&at| check_all_written(&finished.report.algorithms[at], options.duplicates.max_group))?;
     }
     Ok(())
 }
@@ -65,7 +67,7 @@ pub(super) fn refuse(finished: &Finished, options: &RunOptions, is_other: bool, 
 /// Rejects a different rule in two cases: if passages are cut, because the cuts depend on which documents are kept; and if complete chains
 /// are removed, because a chain also contains documents that do not form a pair with the kept document.
 fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
-    if options.remove_chains && options.remove_if != RemoveIf::Pair {
+    if options.removal.chains && options.removal.remove_if != RemoveIf::Pair {
         let why = "the run removed complete chains (`chain=remove`), which works only with the rule `pair`; run again with `chain=keep`";
         return Err(Error::wrong("remove-if", why));
     }

@@ -164,11 +164,16 @@ fn apply_in(
     let is_other = asked.is_other(removal);
     check(finished, asked, is_other)?;
     asked.add.check(asked.corpus)?;
-    let options = &RunOptions { corpus: asked.corpus, add: asked.add, ..asked.over(options) };
-    if options.corpus.copies() {
+    let options = &{
+        let mut run = asked.over(options);
+        run.output.corpus = asked.corpus;
+        run.output.add = asked.add;
+        run
+    };
+    if options.output.corpus.copies() {
         finished.check_columns(options)?;
     }
-    let annotates = options.corpus.annotate || !options.add.is_none();
+    let annotates = options.output.corpus.annotate || !options.output.add.is_none();
     refuse(finished, options, is_other, annotates)?;
     let pairs = (is_other || annotates).then(|| Pairs::read(finished, options, &asked.thresholds)).transpose()?;
     let inputs = finished.corpus(options, cancel)?;
@@ -209,7 +214,7 @@ fn apply_in(
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_owned(),
         run: real_path(finished.dir()).unwrap_or_else(|_| finished.dir().to_path_buf()).display().to_string(),
-        remove_if: options.remove_if.to_string(),
+        remove_if: options.removal.remove_if.to_string(),
         thresholds: asked.thresholds.iter().cloned().collect(),
         corpus,
         files: Vec::new(),
@@ -234,7 +239,11 @@ impl ApplyOptions {
 
     /// Returns the options of the run with this rule.
     fn over(&self, options: &RunOptions) -> RunOptions {
-        RunOptions { remove_if: self.remove_if.unwrap_or(options.remove_if), ..options.clone() }
+        {
+            let mut run = options.clone();
+            run.removal.remove_if = self.remove_if.unwrap_or(options.removal.remove_if);
+            run
+        }
     }
 }
 
@@ -301,7 +310,7 @@ impl Pairs {
                 "{unknown:?} is not an algorithm of this run{hint}; expected one of {names}"
             )));
         }
-        let deciding = Deciding::new(&options.decide, &labels);
+        let deciding = Deciding::new(&options.removal.decide, &labels);
         for (at, (label, _)) in thresholds.iter().enumerate() {
             if thresholds[..at].iter().any(|(other, _)| other == label) {
                 return Err(Error::wrong("threshold", format_args!("{label} has two thresholds; pass only one")));
@@ -319,7 +328,7 @@ impl Pairs {
             let threshold = thresholds.iter().find(|(label, _)| *label == one.label).map(|(_, threshold)| *threshold);
             known.push(Links::read(finished, one, threshold, options)?);
         }
-        let rule = options.remove_if.to_string();
+        let rule = options.removal.remove_if.to_string();
         let other_rule = report.removal.as_ref().is_some_and(|removal| removal.remove_if != rule).then_some(rule);
         Ok(Pairs { deciding, known, other_rule })
     }
@@ -384,7 +393,7 @@ fn with_documents(
 
 /// Reads the ids of the documents that are in pairs, or the ids of all documents if each row is annotated.
 fn ids<'s>(session: &Session<'s>, taken: &Taken, shown: Arc<AtomicBits>) -> Result<Ids<'s>> {
-    if session.options.corpus.annotate {
+    if session.options.output.corpus.annotate {
         (0..session.documents() as usize).for_each(|doc| _ = shown.set(doc));
     }
     last_reading::ids(session, &taken.ids_named(session), &shown)

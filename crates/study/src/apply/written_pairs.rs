@@ -84,7 +84,7 @@ impl Links {
         threshold: Option<f64>,
         options: &RunOptions,
     ) -> Result<Links> {
-        let any_title = options.remove_if.bounds().is_none();
+        let any_title = options.removal.remove_if.bounds().is_none();
         let (mut links, mut first, mut lowest) =
             (Links { copies: Vec::new(), class: Vec::new(), links: Vec::new() }, Vec::new(), f32::INFINITY);
         for pair in finished.pairs_weighed(&one.label)? {

@@ -96,7 +96,7 @@ fn evaluated(
         let stage = Stage::begin(&out, true, None)?;
         stage.reads(files.paths().chain([&*finished.dir().join("run.json")]));
         let resolved = resolve(session, finished, &files, &stage.file(REJECTED)?)?;
-        keeps_earlier(&resolved.report, &out, session.options.max_rejected_share)?;
+        keeps_earlier(&resolved.report, &out, session.options.guards.max_rejected_share)?;
         let mut truth = Truth::new(session, resolved)?;
         let texts = Texts::new(session, finished, &truth.pages)?;
         truth.count_texts(session, &texts)?;

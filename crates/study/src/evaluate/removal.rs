@@ -32,7 +32,7 @@ pub fn run(
     algorithms: &[EvaluatedReport],
 ) -> Result<EvaluatedReport> {
     let labels: Vec<&str> = algorithms.iter().map(|one| one.label.as_str()).collect();
-    let deciding = Deciding::new(&options.decide, &labels);
+    let deciding = Deciding::new(&options.removal.decide, &labels);
     if let [only] = deciding.chosen[..] {
         return Ok(EvaluatedReport { label: RUN.into(), ..algorithms[only].clone() });
     }

@@ -206,7 +206,7 @@ fn look_up(
     let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
     let asked_first = session.number(docs[0]);
     documents.sort_by_key(|document| document.doc != asked_first);
-    let mut contained = contained_in(session.options.remove_if, same, [x, y]);
+    let mut contained = contained_in(session.options.removal.remove_if, same, [x, y]);
     if swap {
         contained.reverse();
     }
@@ -316,7 +316,7 @@ fn put_together(
         recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();
     let notes = notes(session, finished);
     let pair = algorithms.iter().any(|one| one.verdict.is_pair());
-    let remove_if = session.options.remove_if.to_string();
+    let remove_if = session.options.removal.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
     // A chain of pairs may remove a document that does not form a pair with the kept document. A copy of an indexed document is
@@ -324,10 +324,10 @@ fn put_together(
     let [a, b] = &documents;
     if removes
         && !same
-        && !session.options.remove_chains
+        && !session.options.removal.chains
         && !a.is_removed_for(b)
         && !b.is_removed_for(a)
-        && let Some(why) = fate::stay(&session.options.decide, session.options.remove_if, &algorithms)
+        && let Some(why) = fate::stay(&session.options.removal.decide, session.options.removal.remove_if, &algorithms)
     {
         contained.iter_mut().for_each(|of| of.stays = Some(why));
     }
@@ -346,7 +346,8 @@ fn read_tables(
 ) -> Result<Vec<Said>> {
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
-        let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
+        let one =
+            Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.duplicates.max_group })?;
         // The documents that share a key cannot all be counted in an incremental run, where other documents are in the index, or from
         // stored texts, which do not include all documents.
         let is_whole = session.indexed.is_none() && !is_stored;

@@ -218,6 +218,6 @@ fn unknown(at: Seeking<'_>, typed: &str) -> Result<Error> {
     }
     Ok(Error::usage(format!(
         "no document has the id {typed:?}{hint}; expected an id from the column {:?}, FILE#ROW, or, with `docs`, a document number",
-        session.options.id_column
+        session.options.columns.id_column
     )))
 }

@@ -363,27 +363,25 @@ impl Finished {
         }
         let count = self.report.inputs.len();
         let path = |at: usize| stored_texts::path(&self.dir, at).to_string_lossy().into_owned();
-        let blank = RunOptions::blank((0..count).map(path).collect());
-        let options = RunOptions {
-            inputs: blank.inputs,
-            text_column: stored_texts::TEXT.to_owned(),
-            id_column: stored_texts::ID.to_owned(),
-            keep: blank.keep,
-            encoding: blank.encoding,
-            other_columns: Vec::new(),
-            source_column: None,
-            html: false,
-            id_required: false,
-            whole_files: false,
-            report: false,
-            ..options.clone()
-        };
+        let blank = RunOptions::default();
+        let mut options = options.clone();
+        options.input.paths = (0..count).map(path).collect();
+        options.columns.text_column = stored_texts::TEXT.to_owned();
+        options.columns.id_column = stored_texts::ID.to_owned();
+        options.removal.keep = blank.removal.keep;
+        options.input.encoding = blank.input.encoding;
+        options.columns.other_columns = Vec::new();
+        options.guards.source_column = None;
+        options.columns.html = false;
+        options.columns.id_required = false;
+        options.input.whole_files = false;
+        options.output.report = false;
         let (run, names) = (options.clone(), self.report.inputs.iter().map(|file| file.file.clone()));
         let names: Vec<String> = names.collect();
         let inputs = interruptible(cancel, move || {
-            let mut found = find_all(&run.inputs, run.taking())?;
+            let mut found = find_all(&run.input.paths, run.taking())?;
             // Files keep their names from the run.
-            let place = |file: &FoundFile| run.inputs.iter().position(|path| Path::new(path) == file.path);
+            let place = |file: &FoundFile| run.input.paths.iter().position(|path| Path::new(path) == file.path);
             found.files.sort_by_cached_key(place);
             found.files = found.files.into_iter().zip(&names).map(|(file, name)| file.called(name)).collect();
             look_into(&run, found, Vec::new())
@@ -434,7 +432,7 @@ impl Finished {
     /// # Errors
     /// Returns [`Error::Usage`] if the files no longer exist or have different rows, or an error if the call is interrupted.
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
-        if options.inputs.iter().any(|input| input == DASH) {
+        if options.input.paths.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
                 "{} is the output of a run that read standard input, which was not saved; expected the output of a run that read files",
                 self.dir.display()
@@ -447,7 +445,7 @@ impl Finished {
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
         let inputs = interruptible(cancel, move || {
-            let mut found = find_all(&run.inputs, run.taking())?;
+            let mut found = find_all(&run.input.paths, run.taking())?;
             // A file is ignored if it is only assumed to be JSON lines and the run did not read it.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
@@ -565,7 +563,7 @@ impl Finished {
     /// # Errors
     /// Returns [`Error::Usage`] with the columns that the run did not read.
     pub fn check_columns(&self, options: &RunOptions) -> Result<()> {
-        for input in &options.inputs {
+        for input in &options.input.paths {
             let Some(folder) = Path::new(input).parent() else { continue };
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             let path = folder.join(LEFT_OUT);

@@ -128,11 +128,12 @@ pub fn train(
     cancel: &AtomicBool,
 ) -> Result<TrainingReport> {
     let mut options = options;
-    options.other_columns = vec![label_column.to_owned()];
+    options.columns.other_columns = vec![label_column.to_owned()];
     check(&options)?;
     let labels = Asked { option: "train", column: label_column.to_owned(), plain: false };
     let run = options.clone();
-    let inputs = interruptible(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
+    let inputs =
+        interruptible(cancel, move || look_into(&run, find_all(&run.input.paths, run.taking())?, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |session, stage, losses, _| {
         attempt(session, label_column, stage, losses)
     })
@@ -204,7 +205,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
         batch_bytes: session.engine.budget.batch,
         ..Want::default()
     };
-    let purifier = Purifier::new(session.options.purify);
+    let purifier = Purifier::new(session.options.pages.purify);
     let splits = session.source.splits(PIECE_BYTES);
     let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();
     let bar = session.engine.progress.stage("train", session.documents(), Unit::Documents);

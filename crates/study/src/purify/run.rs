@@ -57,13 +57,13 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     Elements::check(&options)?;
     let asked = options.clone();
     let (found, own) = interruptible(cancel, move || {
-        let found = find_all(&asked.run.inputs, asked.run.taking())?;
+        let found = find_all(&asked.run.input.paths, asked.run.taking())?;
         // The columns of the input files are known only after all lines have been read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;
         let own = own(&asked, &found.files)?;
         Ok((found, own))
     })?;
-    options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
+    options.run.columns.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
     let run = options.run.clone();
     let inputs = interruptible(cancel, move || look_into(&run, found, Vec::new()))?;
     carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
@@ -79,7 +79,7 @@ fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
 
 /// Returns the input columns that will be written.
 fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
-    let page = &options.run.text_column;
+    let page = &options.run.columns.text_column;
     let own = own_columns(found, page)?;
     let own = match &options.columns {
         Some(names) => {
@@ -114,7 +114,7 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
 /// Returns [`Error::LongRow`] with the smallest memory limit that would be sufficient.
 fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
     let (mut names, budget, source) = (asked(session, own), session.engine.budget, session.source);
-    names.retain(|name| *name != session.options.text_column);
+    names.retain(|name| *name != session.options.columns.text_column);
     let mut all = Vec::with_capacity(source.files.len());
     for (at, file) in source.files.iter().enumerate() {
         let line = file.longest_line();
@@ -215,7 +215,7 @@ fn write_tables(
     long_rows: &[u64],
     rejecter: &Rejecter,
 ) -> Result<Sums> {
-    let purifier = Purifier::new(options.run.purify);
+    let purifier = Purifier::new(options.run.pages.purify);
     let schema = schema(own, &options.prefix);
     let splits = session.source.splits(PART_BYTES);
     let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();
@@ -284,7 +284,7 @@ fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
 /// Returns the names of the columns to read in addition to the page and the id.
 fn asked(session: &Session<'_>, own: &OwnColumns) -> Vec<String> {
     let mut names: Vec<String> = own.columns.iter().map(|column| column.name.clone()).collect();
-    for name in [&session.options.content_type_column, &session.options.url_column] {
+    for name in [&session.options.columns.content_type_column, &session.options.columns.url_column] {
         if !names.contains(name) {
             names.push(name.clone());
         }

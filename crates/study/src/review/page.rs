@@ -40,7 +40,7 @@ pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunRep
 /// Writes the page into an unfinished output folder whose tables are complete, unless the options turn the page off. Returns the
 /// record, including this stage.
 pub fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
-    if !session.options.report {
+    if !session.options.output.report {
         return Ok(report);
     }
     let running = session.engine.clock.stage("report");
@@ -84,7 +84,7 @@ fn written_again(
         check_resources(options)?;
     }
     let dir = std::path::absolute(finished.dir()).map_err(Error::reading("find", finished.dir()))?;
-    let folder = TemporaryFolder::create(options.as_ref().ok().and_then(|options| options.work.as_deref()))?;
+    let folder = TemporaryFolder::create(options.as_ref().ok().and_then(|options| options.resources.work.as_deref()))?;
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };

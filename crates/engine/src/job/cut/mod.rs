@@ -44,7 +44,8 @@ use places::Covered;
 pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     let Some(Rule { cut, .. }) = options.cut.rule() else { return Vec::new() };
     let (reads, rows) = (size.text_bytes, rows::expected_bytes(size.text_bytes));
-    let then = if options.corpus.keep { "cut from deduped/" } else { "only reported, because no corpus is written" };
+    let then =
+        if options.output.corpus.keep { "cut from deduped/" } else { "only reported, because no corpus is written" };
     let passages = Pass {
         name: "passages",
         does: format!("find passages that recur in kept documents: {cut}"),

@@ -53,7 +53,9 @@ impl Alike {
     /// Starts recording document contents. `known` holds the previously recorded contents. Returns `None` if removal does not compare
     /// contents or if all pairs are exact copies.
     pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
-        let asks = session.options.removes && session.options.remove_if.bounds().is_some() && self.bits.count() > 0;
+        let asks = session.options.removal.removes
+            && session.options.removal.remove_if.bounds().is_some()
+            && self.bits.count() > 0;
         asks.then(|| TakingContents::new(session, known, self.bits.iter())).transpose()
     }
 }

@@ -279,7 +279,7 @@ fn compare(
                 failed = writer.push(record).err();
             };
             let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
-            let out = Pairs::new(session.options.max_candidates, &mut sink).with_sketches(sketches);
+            let out = Pairs::new(session.options.duplicates.max_candidates, &mut sink).with_sketches(sketches);
             let mut windows = Windows::new(&*bound.signer, layout, copies, out);
             let vectors = bound.signer.vectors();
             let rule_of = |window: &Window<'_>| vectors.map_or(0, |vectors| vectors.window_rule(window.row(0).key));

@@ -151,7 +151,7 @@ pub fn take_evidence(
 
 /// Returns whether a later step uses the contents of documents that occur in pairs.
 pub fn asks_contents(session: &Session<'_>) -> bool {
-    let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
+    let removal_asks = session.options.removal.removes && session.options.removal.remove_if.bounds().is_some();
     removal_asks || session.options.recipe.relates()
 }
 

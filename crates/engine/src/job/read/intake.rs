@@ -121,7 +121,7 @@ impl Taken {
     /// readable rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
-        if session.options.corpus.annotate { seen.of_every_row() } else { seen }
+        if session.options.output.corpus.annotate { seen.of_every_row() } else { seen }
     }
 
     /// Appends the data recorded for consecutive documents.
@@ -190,7 +190,7 @@ impl<'j> Intake<'j> {
         match batch.text(row).text() {
             Ok(text) => Ok(Some(text)),
             Err(why) if recorder.indexed => Err(Error::Damaged {
-                path: self.session.options.index.clone().unwrap_or_default(),
+                path: self.session.options.incremental.index.clone().unwrap_or_default(),
                 why: format!("saved text has changed: {why}"),
             }),
             Err(why) => {

@@ -142,7 +142,7 @@ impl<'j> KeepRecorder<'j> {
     /// # Errors
     /// Returns an error if the disk is full.
     pub fn new(session: &'j Session<'_>) -> Result<KeepRecorder<'j>> {
-        let keep = &session.options.keep;
+        let keep = &session.options.removal.keep;
         let documents = session.documents() as usize;
         let names = keep.columns();
         let columns = if names.is_empty() {
@@ -162,7 +162,7 @@ impl<'j> KeepRecorder<'j> {
     /// Adds the columns that the order uses to `want`.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         let mut want = want;
-        let (fields, keep) = (session.field_columns(), session.options.keep.columns());
+        let (fields, keep) = (session.field_columns(), session.options.removal.keep.columns());
         want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
         want.as_text.extend(keep.iter().cloned());
         want.others.extend(keep);

@@ -48,7 +48,7 @@ impl Pages<'_> {
     /// Returns the notes in the form that a learner reads.
     fn notes(&self) -> Notes<'_> {
         // No other large data is in memory at this point, so learning may use part of the memory that is allowed in addition to the limit.
-        let memory_bytes = self.session.options.memory as usize + BESIDES;
+        let memory_bytes = self.session.options.resources.memory as usize + BESIDES;
         Notes::new(self.len(), memory_bytes, |at| self.get(at), || self.session.engine.go_on())
     }
 }

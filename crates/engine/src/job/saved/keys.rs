@@ -25,9 +25,7 @@ use std::path::PathBuf;
 
 use crate::engine::checkpoints::Key;
 use crate::job::read_back::Frozen;
-use crate::options::RunOptions;
-use crate::options::purify_name;
-use crate::options::record;
+use crate::options::{Affects, OPTIONS, RunOptions, purify_name, record};
 use dupsift_algorithms::algorithm::kit::margin::MARGIN;
 use dupsift_algorithms::algorithm::kit::verify::VERIFY;
 use dupsift_algorithms::recipe::Chosen;
@@ -37,64 +35,6 @@ use dupsift_core::hash::hash128;
 use dupsift_input::InputFile;
 use dupsift_input::Source;
 use dupsift_text::Field;
-
-/// The options that do not affect the data read from the corpus. All other options are assumed to affect the data.
-const ELSEWHERE: &[&str] = &[
-    "input",
-    "out",
-    "overwrite",
-    "work",
-    "accept",
-    "max-rejected-share",
-    "max-removed-share",
-    "guard-rows",
-    "previous",
-    "source-column",
-    "max-pairs-factor",
-    "max-shrink-factor",
-    "max-candidates-factor",
-    "strict",
-    "no-report",
-    "algorithms",
-    "preset",
-    "count-copies",
-    "max-group",
-    "max-candidates",
-    "prefilter",
-    "stats",
-    "index",
-    "reference",
-    "batch",
-    "planned-documents",
-    "keep",
-    "keep-texts",
-    "decide",
-    "remove-if",
-    "chain",
-    "corpus",
-    "add",
-    "cut",
-    "cut-at",
-    "cut-min-chars",
-    "cut-copies",
-    "cut-first",
-    "min-chars-left",
-    "max-cut-share",
-    "max-template-share",
-    "threads",
-    "memory",
-    "checkpoint",
-    "resume",
-    "log-format",
-    "no-progress",
-    "tokenizer",
-    "stop-words",
-    "dictionary",
-    "yo-to-e",
-    "traditional",
-    "stem",
-    "purify",
-];
 
 /// The number of bytes to hash at each end of a file.
 const ENDS: u64 = 64 << 10;
@@ -160,26 +100,23 @@ impl Keys {
         for file in source.files.iter().filter(|file| !left_out.contains_key(&file.path)) {
             corpus.push_str(&of_file(file)?);
         }
-        for (name, value) in record(options).into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())) {
-            corpus.push_str(&format!("{name} {value}\n"));
-        }
+        let values = |affects| values(options, affects);
+        corpus.push_str(&values(Affects::Reading));
         if source.has_pages() {
-            corpus.push_str(&purify_name(&options.purify));
+            corpus.push_str(&purify_name(&options.pages.purify));
         }
         if let Some(matched) = matched {
-            corpus.push_str(&format!("{matched} {} {}\n", options.max_candidates, options.remove_chains));
+            corpus.push_str(&format!("{matched} {}{}\n", values(Affects::Pairs), options.removal.chains));
             recipe.algorithms.iter().for_each(|chosen| corpus.push_str(&format!("{chosen}\n")));
         }
         let corpus = Key::new("corpus".into(), &[&corpus]).hash;
         let headings = if recipe.relates() { words } else { "" };
-        let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
-        let sources = options.source_column.as_deref().unwrap_or_default();
-        let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, sources, headings]);
+        let notes = Key::new("notes".into(), &[&corpus, &values(Affects::Notes), headings]);
         let headings = Key::new("first lines".into(), &[&corpus, headings]).hash;
         let fields: Vec<Field> = recipe.fields().into_iter().collect();
         let copies = Key::new("copies".into(), &[&corpus, &format!("{fields:?}")]);
         let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();
-        let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), recipe.count_copies);
+        let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), values(Affects::Counts));
         let counts = Key::new("counts".into(), &[&copies.hash, words, &counted]);
         let before = frozen.map_or_else(|| copies.hash.clone(), |frozen| format!("{} {}", copies.hash, frozen.line()));
         let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
@@ -191,10 +128,9 @@ impl Keys {
         let algorithms: Vec<AlgorithmKeys> = algorithms.collect();
         let pairs: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.near.hash.as_str()).collect();
         let contained = Key::new("contained".into(), &pairs);
-        let removal = format!("{} {} {}", options.decide, options.remove_if, options.remove_chains);
-        let (letters, cut) = (format!("{:?}", recipe.text.letters()), options.cut.line());
+        let (letters, removals) = (format!("{:?}", recipe.text.letters()), values(Affects::Removals));
         Ok(Keys {
-            cut: Key::new("repeated passages".into(), &[&notes.hash, &contained.hash, &removal, &letters, &cut]),
+            cut: Key::new("repeated passages".into(), &[&notes.hash, &contained.hash, &letters, &removals]),
             contained,
             algorithms,
             copy_keys: Key::new("keys of copies".into(), &[&copies.hash]),
@@ -226,6 +162,13 @@ impl Keys {
     }
 }
 
+/// Returns the options on which these results depend, with their values.
+fn values(options: &RunOptions, affects: Affects) -> String {
+    let recorded = record(options);
+    let names = OPTIONS.iter().filter(|option| option.affects == affects).map(|option| option.name);
+    names.filter_map(|name| Some(format!("{name} {}\n", recorded.get(name)?))).collect()
+}
+
 /// Holds the lines from which an algorithm's keys are built.
 struct Lines<'l> {
     words: &'l str,
@@ -247,12 +190,12 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     // The data for verifying candidates is recorded either while documents are signed or after the candidates are known.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
-    let (signs, prefilters) = (format!("{signs:?}"), options.prefilter.to_string());
+    let (signs, prefilters) = (format!("{signs:?}"), values(options, Affects::Rows));
     let model = Key::new(format!("model {label}"), &[lines.copies, lines.known, lines.words, &own]);
     let learnt = if learns { model.hash.as_str() } else { "" };
     let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &prefilters];
     let rows = Key::new(format!("rows {label}"), &rows);
-    let bound = options.max_candidates.to_string();
+    let bound = values(options, Affects::Pairs);
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
     // If a rule that considers all pairs must run before verification, verification is part of the same stage as the rule.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
@@ -281,4 +224,73 @@ pub fn of_file(file: &InputFile) -> Result<String> {
     ends.extend(last);
     let (bytes, hash, rows, html) = (file.bytes, hash128(&ends), file.rows, file.html);
     Ok(format!("{:?} {bytes} {hash:032x} {rows} {html}\n", file.label))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Settings, Value, Verb, another, resolve};
+    use crate::reading::look;
+    use std::sync::atomic::AtomicBool;
+
+    struct Place {
+        folder: tempfile::TempDir,
+    }
+
+    impl Place {
+        /// Returns the keys of a run with this option, over a corpus of one document.
+        fn keys(&self, given: Option<(&str, Value)>) -> Keys {
+            let name = |name: &str| self.folder.path().join(name).display().to_string();
+            let mut settings = Settings::default();
+            // `seed` needs `sample`, and `chain` needs `remove-if`.
+            let rule = given.iter().filter(|(name, _)| *name == "chain").map(|_| ("remove-if", "pair".into()));
+            let own = [("out", name("out").into()), ("algorithms", "minhash".into()), ("sample", "0.5".into())];
+            for (name, value) in own.into_iter().chain(rule).chain(given.clone()) {
+                settings.give_by_name(Verb::Run, name, &value).unwrap();
+            }
+            let options = resolve(vec![name("corpus.jsonl")], &settings.with_defaults(Verb::Run).unwrap()).unwrap();
+            let plain = resolve(vec![name("corpus.jsonl")], &plain(&name("out"))).unwrap();
+            let source = look(&plain, &AtomicBool::new(false)).unwrap().source;
+            let plan = Plan::new(&options.recipe, 1, options.resources.prefilter, false).unwrap();
+            Keys::new(&options, &source, "words", &BTreeMap::new(), &plan, (None, None)).unwrap()
+        }
+    }
+
+    fn plain(out: &str) -> Settings {
+        let mut settings = Settings::default();
+        settings.give_by_name(Verb::Run, "out", &out.into()).unwrap();
+        settings.with_defaults(Verb::Run).unwrap()
+    }
+
+    #[test]
+    fn a_new_value_changes_what_the_option_affects_and_nothing_before_it() {
+        let place = Place { folder: tempfile::tempdir().unwrap() };
+        std::fs::write(place.folder.path().join("corpus.jsonl"), "{\"text\": \"one\"}\n").unwrap();
+        let before = place.keys(None);
+        let mut seen = 0;
+        for option in OPTIONS.iter().filter(|option| option.field.is_some() && option.affects != Affects::Identified) {
+            let name = option.name;
+            let after = place.keys(Some((name, another(option, place.folder.path()))));
+            let stages = |keys: &Keys| {
+                let algorithm = &keys.algorithms[0];
+                [&keys.copies, &keys.notes, &keys.counts, &algorithm.rows, &algorithm.pairs, &keys.contained, &keys.cut]
+                    .map(|key| key.hash.clone())
+            };
+            let (before, after) = (stages(&before), stages(&after));
+            let changed: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before != after).collect();
+            // The order is that of `stages`: copies, notes, counts, rows, pairs, contained, cut.
+            let expected = match option.affects {
+                Affects::Reading => [true; 7],
+                Affects::Notes => [false, true, false, false, false, false, true],
+                Affects::Counts => [false, false, true, false, false, false, false],
+                Affects::Rows => [false, false, false, true, true, true, true],
+                Affects::Pairs => [false, false, false, false, true, true, true],
+                Affects::Removals => [false, false, false, false, false, false, true],
+                Affects::Identified | Affects::Output => [false; 7],
+            };
+            assert_eq!(changed, expected, "{name}");
+            seen += 1;
+        }
+        assert!(seen > 40, "{seen}");
+    }
 }

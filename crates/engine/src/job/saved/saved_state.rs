@@ -25,7 +25,8 @@ use dupsift_text::Pipeline;
 /// # Errors
 /// Returns an error if a dictionary or stop-word list cannot be read.
 pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option<String>> {
-    let folder = WorkFolder::would_be(&options.out, options.work.as_deref()).filter(|_| options.resumes);
+    let folder = WorkFolder::would_be(&options.output.folder, options.resources.work.as_deref())
+        .filter(|_| options.resources.resumes);
     let left = folder.map(|folder| Left::of(&folder)).unwrap_or_default();
     if left.is_empty() {
         return Ok(None);
@@ -36,7 +37,8 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
         return Ok(None);
     };
     let partials = partials_left(&left, &keys, plan);
-    let keys = if options.stats.is_some() { keys.of_texts().collect::<Vec<_>>() } else { keys.all().collect() };
+    let keys =
+        if options.duplicates.stats.is_some() { keys.of_texts().collect::<Vec<_>>() } else { keys.all().collect() };
     let there = left.of_keys(keys.into_iter().chain(&partials));
     Ok(there.map(|(names, Kept { cpu_seconds, bytes })| {
         let mut names = names;

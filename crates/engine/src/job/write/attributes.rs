@@ -93,7 +93,7 @@ impl<'c> ClusterColumns<'c> {
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
     pub fn new(session: &Session<'_>, known: Known<'c>) -> Result<Option<ClusterColumns<'c>>> {
-        let (add, components) = (session.options.add, known.decided.components.as_ref());
+        let (add, components) = (session.options.output.add, known.decided.components.as_ref());
         let Some(components) = components.filter(|_| !add.is_none()) else { return Ok(None) };
         let sources = match &known.taken.columns.sources {
             _ if !add.sources => None,

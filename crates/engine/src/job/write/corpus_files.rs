@@ -78,7 +78,7 @@ pub struct Edited<'f> {
 /// Returns [`dupsift_core::error::Error::Usage`] if two files have the same name or if rows of a file's format cannot be copied
 /// individually, [`dupsift_core::error::Error::LargePage`] if a page is too large, and an error if a file cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
-    let corpus = session.options.corpus;
+    let corpus = session.options.output.corpus;
     check_cut(session.options, session.source)?;
     if corpus.is_none() {
         return Ok(());
@@ -88,7 +88,7 @@ pub fn check(session: &Session<'_>) -> Result<()> {
         return Ok(());
     }
     let files = &session.source.files;
-    let added = session.options.add.names();
+    let added = session.options.output.add.names();
     let check = |at: usize| {
         if !added.is_empty() {
             files[at].check_adding(&added)?;
@@ -106,7 +106,7 @@ pub fn check(session: &Session<'_>) -> Result<()> {
 /// Returns [`dupsift_core::error::Error::Usage`] for the first file whose format does not support it.
 pub fn check_formats(options: &RunOptions, source: &Source) -> Result<()> {
     check_cut(options, source)?;
-    if !options.corpus.copies() {
+    if !options.output.corpus.copies() {
         return Ok(());
     }
     source.files.iter().try_for_each(InputFile::check_format)
@@ -140,7 +140,7 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
     if source.has_joined_texts() {
         return refused("passages cannot be cut if the text is a list; convert the lists to strings first");
     }
-    match options.corpus.keep {
+    match options.output.corpus.keep {
         true => source.files.iter().try_for_each(|file| file.check_editing(option)),
         false => Ok(()),
     }
@@ -169,14 +169,14 @@ pub fn write_by(
     let fates = Fates::new(session, decided, rejected)?;
     let (all, removed, rejected) = (session.rows(), fates.removed.count(), fates.rejected.count());
     let mut report = CorpusReport {
-        written: session.options.corpus.to_string(),
+        written: session.options.output.corpus.to_string(),
         rows: all,
         kept: all - removed - rejected,
         removed,
         rejected,
         ..CorpusReport::default()
     };
-    if let Some(known) = known.filter(|_| session.options.corpus.annotate) {
+    if let Some(known) = known.filter(|_| session.options.output.corpus.annotate) {
         report.folders.insert("attributes".to_owned(), attributes::write(session, stage, known)?);
     }
     let (stays, goes) = (|doc| fates.stays(doc), |doc| fates.goes(doc));
@@ -186,7 +186,7 @@ pub fn write_by(
     let columns = known.map_or(Ok(None), |known| ClusterColumns::new(session, known))?;
     let kept = Folder { name: "deduped", takes: &stays, has_empty: true, edited, added: columns.as_ref() };
     let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None, added: None };
-    let corpus = session.options.corpus;
+    let corpus = session.options.output.corpus;
     for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
         if asked {
             report.folders.insert(folder.name.to_owned(), copy(session, stage, &folder)?);
@@ -225,7 +225,7 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         let out = stage.file(&written)?;
         let is_edited = |row: u64| folder.edited.is_some_and(|edited| takes(row) && (edited.has)(file.first_doc + row));
         let edit = |row: u64, text: &str| (folder.edited?.edit)(file.first_doc + row, text);
-        let edits = Edits { column: &session.options.text_column, is_edited: &is_edited, edit: &edit };
+        let edits = Edits { column: &session.options.columns.text_column, is_edited: &is_edited, edit: &edit };
         let edits = (0..file.rows).any(is_edited).then_some(edits);
         let value = |row: u64, at: usize| folder.added.map_or(0, |added| added.value(file.first_doc + row, at));
         let added = folder.added.map(|added| Added { names: added.names(), value: &value });

@@ -36,7 +36,7 @@ pub fn decide(
     contents: Option<&Contents>,
 ) -> Result<Decided> {
     let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
-    let deciding = Deciding::new(&session.options.decide, &labels);
+    let deciding = Deciding::new(&session.options.removal.decide, &labels);
     let linked = || deciding.chosen.iter().map(|&at| Linked::new(session, relations[at], copies)).collect();
     let settled = settled(session, copies);
     decide_by(session, &deciding, linked, (keep, settled), shown, |doc, kept| {
@@ -88,7 +88,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     let out = session.engine.ordered(session.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
     let (mut near_duplicates, mut of_templates) = (0, 0);
-    let represents = match session.options.keep.is_none {
+    let represents = match session.options.removal.keep.is_none {
         true => Some(AtomicBits::new(session.engine.dir, "represents", session.documents() as usize)?),
         false => None,
     };
@@ -103,11 +103,11 @@ pub fn decide_by<R: survive::Relation + Sync>(
         }
         push_row(&mut writer, &removal)
     };
-    let remove_if = session.options.remove_if;
+    let remove_if = session.options.removal.remove_if;
     let mut memory = Memory::new(session, linked.len(), needed, remove_if)?;
     let mut finder = Finder::new(&linked, needed, MOST_LISTED);
     let mut held = None;
-    if session.options.remove_chains {
+    if session.options.removal.chains {
         chains(session, order, (&mut finder, &mut memory), &mut push)?;
     } else if let Some(bounds) = remove_if.bounds() {
         let mut looking = Looking::new(session.engine, shown)?;
@@ -123,7 +123,8 @@ pub fn decide_by<R: survive::Relation + Sync>(
         finder.survive(order, settled, &mut memory.lists(), choose, &mut push)?;
     }
     let clusters = || components(session, &linked, needed, order);
-    let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
+    let components =
+        (session.options.output.corpus.annotate || !session.options.output.add.is_none()).then(clusters).transpose()?;
     // If containment is checked, comparisons that were skipped for a kept document are counted separately, and other skipped comparisons do
     // not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
@@ -197,7 +198,7 @@ fn components<R: survive::Relation>(
     needed: usize,
     order: Docs<'_>,
 ) -> Result<Components> {
-    let mut memory = Memory::new(session, linked.len(), needed, session.options.remove_if)?;
+    let mut memory = Memory::new(session, linked.len(), needed, session.options.removal.remove_if)?;
     let mut finder = Finder::new(linked, needed, MOST_LISTED);
     Components::new(session.engine.dir, session.documents(), order, |union| {
         finder.connect(order, &mut memory.lists(), union)
@@ -342,7 +343,7 @@ impl<'r> Linked<'r> {
     /// Builds the links of a relation. Pairs of documents that share a template are not used for removal. Pairs of documents with different
     /// titles are used only if documents are removed regardless of containment.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
-        let any_title = session.options.remove_if.bounds().is_none();
+        let any_title = session.options.removal.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());
         Ok(Linked { relation, copies, links: Links::new(session, (&relation.pairs, None), decides)? })
     }

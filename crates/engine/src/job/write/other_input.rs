@@ -42,5 +42,5 @@ pub fn lost(
         warnings: input_notes::of_reading(session, &rejections).into_iter().chain(ids_seen.warning()).collect(),
         rejections,
     };
-    Ok(OtherInput::new(report, guard::reading(&counts, session.options.max_rejected_share), table))
+    Ok(OtherInput::new(report, guard::reading(&counts, session.options.guards.max_rejected_share), table))
 }

@@ -76,7 +76,7 @@ pub fn write(
     let contents = contents.map(|contents| contents.offer(saved)).transpose()?;
     let relations: Vec<&Relation> = algorithms.iter().map(|algorithm| &algorithm.now.relation).collect();
     let decide = || decide::decide(session, &relations, copies, &taken.columns.keep, &shown, contents.as_ref());
-    let mut decided = session.options.removes.then(decide).transpose()?;
+    let mut decided = session.options.removal.removes.then(decide).transpose()?;
     let cut = match &mut decided {
         Some(decided) => cut::cut(session, saved, taken, decided, &ids)?,
         None => None,
@@ -103,9 +103,9 @@ pub fn write(
     note(&mut algorithms, &written);
     cuts.as_ref().map_or(Ok(()), |cuts| cut::write(session, stage, cuts, &ids))?;
     let known = |decided| Known { decided, taken, copies, ids: &ids, cuts: cuts.as_ref() };
-    let decisions = decided.as_ref().filter(|_| !session.options.corpus.is_none()).map(known);
+    let decisions = decided.as_ref().filter(|_| !session.options.output.corpus.is_none()).map(known);
     let copied = decisions.map(|known| corpus_files::write(session, stage, known)).transpose()?;
-    let stored = decided.as_ref().filter(|_| session.options.keep_texts);
+    let stored = decided.as_ref().filter(|_| session.options.output.keep_texts);
     let stored = stored.map(|decided| stored_texts::write(session, stage, decided)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(session, taken, &written.removals, decided));
     let reports = algorithms.into_iter().map(|algorithm| algorithm.report).collect();

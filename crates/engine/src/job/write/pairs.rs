@@ -366,8 +366,16 @@ pub fn expand(
 ) -> Result<DocumentPairs> {
     let running = session.engine.clock.stage(format!("expand {}", relation.label));
     let layout = relation.pairs.layout();
-    let expanding =
-        Expanding { bound, relation, alike, keep, shown, layout, max_group: session.options.max_group, session };
+    let expanding = Expanding {
+        bound,
+        relation,
+        alike,
+        keep,
+        shown,
+        layout,
+        max_group: session.options.duplicates.max_group,
+        session,
+    };
     let name = format!("{}-documents", relation.label);
     let out = session.engine.ordered(
         session.documents(),

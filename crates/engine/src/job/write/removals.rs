@@ -280,7 +280,7 @@ pub fn write(
 ) -> Result<(Removals, u64)> {
     let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
     let mut builder = RemovalBuilder::new(ids.kind());
-    let keep_rule = session.options.keep.to_string();
+    let keep_rule = session.options.removal.keep.to_string();
     let of_files = vec![0; session.source.files.len()];
     let mut removals = Removals { by_file: of_files.clone(), seen_by_file: of_files, ..Removals::default() };
     let mut file = 0;
@@ -359,7 +359,7 @@ pub fn by_source(
         };
         SourceRow { value: hash.into(), doc: doc.into(), fate }
     })?;
-    let (values, least) = (shuffle.finish()?, session.options.guard_rows.max(1));
+    let (values, least) = (shuffle.finish()?, session.options.guards.guard_rows.max(1));
     let found = Mutex::new(Vec::new());
     session.engine.work(
         values.partitions(),

@@ -98,7 +98,7 @@ impl Tables<'_> {
             then(&mut written);
         };
         let a_table = if self.ids.are_long() { A_TABLE_OF_LONG_IDS } else { A_TABLE };
-        let at_once = (session.options.memory / a_table).clamp(1, session.options.threads as u64);
+        let at_once = (session.options.resources.memory / a_table).clamp(1, session.options.resources.threads as u64);
         // The pair tables come first because writing them takes the longest.
         session.engine.work_on(
             at_once as usize,

@@ -159,7 +159,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
             "none of the {} in the truth is in the corpus ({}); expected values of the column {:?}, or FILE#ROW for rows without an id",
             counted(met.ids, "id"),
             report.unknown.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(", "),
-            session.options.id_column
+            session.options.columns.id_column
         )));
     }
     Ok(Resolved { rows, report })
