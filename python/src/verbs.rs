@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift::cli::run::called;
 use dupsift::error::{Error, Result};
-use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Spelling, Verb, resolve};
+use dupsift::options::{AddedColumns, CorpusFiles, Spelling, Verb, resolve};
 use dupsift::purify::PagesOptions;
 use dupsift::reading::again::work_again;
 use dupsift::reading::{self, Writes};
