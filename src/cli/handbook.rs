@@ -5,7 +5,7 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 
 const HEAD: &str = "# The algorithms
 
-[What to remove](choosing.md#which-algorithm-for-which-goal) helps you choose an algorithm. Each name links to a page with its steps,
+[Goals](methods/goals.md) helps you choose an algorithm. Each name links to a page with its steps,
 parameters and cost; `dupsift algorithms NAME` prints the parameters. All algorithms also accept these parameters
 ([details](methods/common.md)):
 
@@ -84,7 +84,7 @@ fn options() -> String {
         }
         page += &row(&cells(option, Verb::Run));
     }
-    page += "\n### Other subcommands\n\n| subcommand | option | default | meaning |\n| --- | --- | --- | --- |\n";
+    page += "\n### Other commands\n\n| command | option | default | meaning |\n| --- | --- | --- | --- |\n";
     for verb in [Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated] {
         let differs = |option: &&OptionSpec| {
             option.verbs.contains(&verb)
