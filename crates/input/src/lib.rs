@@ -5,18 +5,18 @@
 // Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
-pub mod archive;
-pub mod arrow;
-pub mod compressed;
-pub mod copy;
-pub mod corpus;
-pub(crate) mod damaged;
-pub mod find;
-pub mod format;
+mod archive;
+mod arrow;
+mod compressed;
+mod copy;
+mod corpus;
+mod damaged;
+mod find;
+mod format;
 pub mod formats;
-pub mod lines;
-pub(crate) mod parallel;
-pub mod parquet;
+mod lines;
+mod parallel;
+mod parquet;
 
 #[cfg(test)]
 mod coded_tests;
@@ -29,7 +29,7 @@ mod repacking_tests;
 #[cfg(test)]
 mod row_tests;
 #[cfg(test)]
-pub(crate) mod testkit;
+mod testkit;
 
 pub use self::parquet::table_read::TableReader;
 pub use compressed::coding::Coding;

@@ -6,11 +6,11 @@
 use httparse::{EMPTY_HEADER, ParserConfig, Response};
 
 /// The maximum length of a header in bytes.
-pub(crate) const HEAD_BYTES: usize = 64 << 10;
+pub(super) const HEAD_BYTES: usize = 64 << 10;
 
 /// Header fields in order, with lowercase names and trimmed values; folded lines are joined by a space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fields(Vec<(String, String)>);
+pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
     /// Parses the fields in these lines, which end with LF or CRLF. Bytes that are not UTF-8 become U+FFFD.

@@ -1,10 +1,10 @@
 //! Reads web archives.
 
 pub(crate) mod format;
-pub(crate) mod head;
-pub(crate) mod page;
-pub(crate) mod records;
-pub(crate) mod warc;
+mod head;
+mod page;
+mod records;
+mod warc;
 
 #[cfg(test)]
 mod laws;

@@ -11,13 +11,13 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 
 /// Returns the rejection for a broken record.
-pub(crate) fn broken(what: &str) -> Rejection {
+pub(super) fn broken(what: &str) -> Rejection {
     Rejection::new(RejectReason::BrokenRecord, what)
 }
 
 /// The declared type, and the page or the reason why there is no page.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Payload<'b> {
+pub(super) struct Payload<'b> {
     /// The media type with its parameters, as sent by the server or stored in the archive.
     pub content_type: Option<String>,
     pub page: Result<Cow<'b, [u8]>, Rejection>,
@@ -25,7 +25,7 @@ pub(crate) struct Payload<'b> {
 
 /// Returns the page of a block. A block that begins like a server response is treated as a response; any other block is the page itself,
 /// with the type from the record's header.
-pub(crate) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
+pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     let declared = record.get("content-type");
     if !block.starts_with(b"HTTP/") {
         let answer = declared.is_some_and(|declared| essence(declared) == "application/http");
@@ -49,7 +49,7 @@ pub(crate) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
 
 /// Returns whether a block with this beginning may be a page; a block that cannot be a page need not be held in memory. `begin` is the
 /// entire block, or its beginning up to the maximum size of a header.
-pub(crate) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
+pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");
         return declared
@@ -61,7 +61,7 @@ pub(crate) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
 }
 
 /// Returns whether these first bytes of a block show that the block is not a page.
-pub(crate) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
+pub(super) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
     let is_complete = if begin.starts_with(b"HTTP/") { split(begin).is_some() } else { begin.len() >= b"HTTP/".len() };
     is_complete && !may_be_page(record, begin)
 }

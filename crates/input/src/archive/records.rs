@@ -34,7 +34,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 
 /// A record, or data that is not a valid record.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(super) enum Found {
     /// The header of a record. The block follows, so [`Records::block`] must be called next.
     Head(Head),
     /// A broken record, or bytes that are not a record; the string describes the problem.
@@ -43,7 +43,7 @@ pub(crate) enum Found {
 
 /// The header of a record.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(super) struct Head {
     /// `WARC-Type` in lowercase.
     pub kind: String,
     /// The length of the block in bytes according to the header.
@@ -52,7 +52,7 @@ pub(crate) struct Head {
 }
 
 /// The records of a file.
-pub(crate) struct Records {
+pub(super) struct Records {
     members: Members,
     /// Whether a member is open.
     inside: bool,

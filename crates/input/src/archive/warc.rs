@@ -35,7 +35,7 @@ const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "contin
 
 /// The result of a scan.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
+pub(super) struct Scan {
     /// The pieces between possible start positions, with their row counts and the sizes of their blocks in bytes.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
@@ -54,7 +54,7 @@ fn is_row(kind: &str) -> bool {
 ///
 /// # Errors
 /// Returns the I/O error, or an error for a file without any readable record.
-pub(crate) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
+pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
     let mut records = Records::new(file, coding.packing, coding.window_bytes, 0)?;
     let mut scan = Scan::default();
     let mut marked = Piece::default();
@@ -97,7 +97,7 @@ pub(crate) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
 }
 
 /// Calls `each` with batches of the part's rows, in order.
-pub(crate) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error: io::Error| reading.bad(format!("cannot be read any further: {error}"));
     let (part, want, coding) = (reading.part, reading.want, reading.coding);
     let mut records = Records::new(file, coding.packing, coding.window_bytes, part.from).map_err(failed)?;

@@ -41,7 +41,7 @@ const MAX_HEAD: u64 = 1 << 20;
 
 /// The positions of the messages in a file.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(super) struct Layout {
     pub schema: Option<Schema>,
     /// The messages after the schema, in the order in which they are read.
     messages: Vec<Message>,
@@ -328,7 +328,7 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
 ///
 /// # Errors
 /// Returns a problem with the file, converted by `bad`, or the error from `each`.
-pub(crate) fn batches<E>(
+pub(super) fn batches<E>(
     file: File,
     layout: &Layout,
     (from, to): (u64, u64),
@@ -399,7 +399,7 @@ fn field_of_bytes(field: &Field) -> Arc<Field> {
 }
 
 /// Returns whether a column contains strings, including dictionaries of strings.
-pub(crate) fn is_string(data_type: &DataType) -> bool {
+pub(super) fn is_string(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
         DataType::Dictionary(_, values) => is_string(values),

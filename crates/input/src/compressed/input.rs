@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 const BUFFER_BYTES: usize = 128 << 10;
 
 /// The bytes of a file, read from its beginning.
-pub(crate) struct Input {
+pub(super) struct Input {
     file: BufReader<File>,
     at: u64,
     size: u64,

@@ -2,7 +2,7 @@
 
 pub mod coding;
 pub(crate) mod dialect;
-pub(crate) mod input;
+mod input;
 pub(crate) mod members;
 pub mod packing;
 pub(crate) mod repacked;
@@ -10,4 +10,4 @@ pub(crate) mod repacking;
 pub(crate) mod rest;
 pub(crate) mod unpack;
 pub(crate) mod unpacked_bytes;
-pub(crate) mod zstd_frames;
+mod zstd_frames;

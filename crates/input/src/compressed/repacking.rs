@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The maximum size of a block, in bytes. A block usually ends earlier, at the end of a line; a block of long lines may end inside a line.
-pub(crate) const MOST_BYTES: usize = 2 << 20;
+pub(super) const MOST_BYTES: usize = 2 << 20;
 
 /// The number of bytes written between two checks of the free disk space.
 const LOOK: u64 = 1 << 28;

@@ -100,7 +100,7 @@ pub(crate) enum Trust {
 }
 
 /// Implements [`Read::read`] for a buffered reader.
-pub(crate) fn read_buffered(reader: &mut impl BufRead, into: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_buffered(reader: &mut impl BufRead, into: &mut [u8]) -> io::Result<usize> {
     let there = reader.fill_buf()?;
     let some = there.len().min(into.len());
     into[..some].copy_from_slice(&there[..some]);

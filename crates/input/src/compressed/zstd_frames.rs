@@ -4,7 +4,7 @@ use crate::compressed::input::Input;
 use std::io::{self, Read as _};
 
 /// The magic number of a frame.
-pub(crate) const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+pub(super) const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 /// The first of the sixteen magic numbers for skippable frames.
 const SKIPPABLE: u32 = 0x184D_2A50;
 /// The magic number of the skippable frame that begins a `.warc.zst` file and contains the dictionary for all frames.
@@ -13,12 +13,12 @@ const DICTIONARY: u32 = 0x184D_2A5D;
 const MAX_DICTIONARY: u64 = 64 << 20;
 
 /// Returns the binary logarithm of the size of the largest Zstandard window that fits in this many bytes.
-pub(crate) fn window_log(bytes: u64) -> u32 {
+pub(super) fn window_log(bytes: u64) -> u32 {
     bytes.max(1).ilog2().clamp(10, 31)
 }
 
 /// Returns the error for a window that a decoder refused; `None` for any other error.
-pub(crate) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
+pub(super) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
     let refused = error.to_string().contains("too much memory");
     refused.then(|| {
         let bound = bytesize::ByteSize(1 << window_log(bytes)).display().iec().to_string();
@@ -33,7 +33,7 @@ pub(crate) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
 }
 
 /// Returns the length of a skippable frame including its header; `None` for any other frame.
-pub(crate) fn skippable(bytes: &[u8]) -> Option<u64> {
+pub(super) fn skippable(bytes: &[u8]) -> Option<u64> {
     let &[a, b, c, d, e, f, g, h, ..] = bytes else { return None };
     let skipped = u32::from_le_bytes([a, b, c, d]) & !0xF == SKIPPABLE;
     skipped.then(|| 8 + u64::from(u32::from_le_bytes([e, f, g, h])))
@@ -41,7 +41,7 @@ pub(crate) fn skippable(bytes: &[u8]) -> Option<u64> {
 
 /// Returns the dictionary at the beginning of the file, decompressed if necessary; empty if the file has no
 /// dictionary.
-pub(crate) fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
+pub(super) fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
     let head = input.peek::<8>()?;
     let &[a, b, c, d, e, f, g, h] = head.as_slice() else { return Ok(Vec::new()) };
     if u32::from_le_bytes([a, b, c, d]) != DICTIONARY {

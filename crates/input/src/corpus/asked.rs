@@ -101,7 +101,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
 ///
 /// # Errors
 /// Returns the reason why the file cannot be read.
-pub(crate) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     foreign::pointer(&opened).map_or(Ok(()), Err)?;
     file.format.columns(opened, file.coding, Look::Named(asked))

@@ -53,7 +53,7 @@ impl Source {
     }
 
     /// Returns the columns to read from this file.
-    pub(crate) fn columns_of(&self, input: &InputFile) -> &Columns {
+    pub(super) fn columns_of(&self, input: &InputFile) -> &Columns {
         if input.has_several { &self.apart } else { &self.columns }
     }
 

@@ -47,7 +47,7 @@ impl Columns {
 ///
 /// # Errors
 /// Returns the reason why the file cannot be read.
-pub(crate) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
+pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
     if columns.several.is_empty() || !found.format.facts().names_columns {
         return Ok(false);
     }
@@ -56,7 +56,7 @@ pub(crate) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::
 }
 
 /// Returns the columns and rows to read from a file whose text is combined from several columns.
-pub(crate) fn want(want: &Want, columns: &Columns) -> Want {
+pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     let mut all = Want { text: false, ..want.clone() };
     for name in &columns.several {
         for list in [&mut all.others, &mut all.plain] {
@@ -72,7 +72,7 @@ pub(crate) fn want(want: &Want, columns: &Columns) -> Want {
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as strings.
-pub(crate) fn put_together(documents: Documents, columns: &Columns) -> Result<Documents> {
+pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Documents> {
     let lost = columns.several.iter().flat_map(|name| documents.lost_of(name));
     let mut bad: BTreeMap<usize, Rejection> = lost.collect();
     let part = |name: &String| Ok((documents.spelled_column(name)?, columns.lists.contains(name)));

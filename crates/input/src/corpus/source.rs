@@ -73,7 +73,7 @@ pub struct InputFile {
     /// columns.
     pub(crate) partitions: Vec<Partition>,
     /// Whether the text of the file is combined from several columns.
-    pub(crate) has_several: bool,
+    pub(super) has_several: bool,
     /// Whether the text of the file is joined from lists.
     pub(crate) is_joined: bool,
     pub(crate) longest: u64,
@@ -298,7 +298,7 @@ impl InputFile {
     }
 
     /// Returns an error if the file has changed since it was opened.
-    pub(crate) fn check_unchanged(&self, file: &File) -> Result<()> {
+    pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
         match Stamp::of_file(file) {
             Ok(stamp) if self.stamp.stays(&stamp) => Ok(()),
             Ok(stamp) => Err(self.bad(format!(

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 /// Bytes that were read ahead and have not been fully used yet.
 #[derive(Debug, Default)]
-pub(crate) struct Ahead {
+pub(super) struct Ahead {
     pub bytes: Vec<u8>,
     /// The number of bytes already used.
     at: usize,

@@ -24,13 +24,13 @@ const DOUBTED_BYTES: u64 = 4 << 10;
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// A function that returns an iterator over the lines of a [`Text`].
-pub(crate) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
+pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
 
 /// Returns the coding that reads a damaged file up to the last trusted row, and a description of the lost part.
 ///
 /// # Errors
 /// Returns the I/O error.
-pub(crate) fn before_damage(
+pub(super) fn before_damage(
     mut file: &File,
     coding: Coding,
     damage: &Damage,
@@ -53,7 +53,7 @@ pub(crate) fn before_damage(
 ///
 /// # Errors
 /// Returns an I/O error, or the damage if no trusted row precedes it.
-pub(crate) fn scan_trusted(
+pub(super) fn scan_trusted(
     file: &File,
     coding: Coding,
     scan: &dyn Fn(Coding) -> io::Result<Scan>,

@@ -2,10 +2,10 @@
 //! files and which is not part of the first line.
 
 /// The UTF-8 byte order mark.
-pub(crate) const MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The part of a line that has been read so far.
-pub(crate) struct Begun {
+pub(super) struct Begun {
     /// The number of bytes of the byte order mark that have been matched so far.
     marked: usize,
     may_be_marked: bool,

@@ -17,7 +17,7 @@ const ROWS: u64 = 4096;
 ///
 /// # Errors
 /// Returns the reason why the lines cannot be copied, and what to do instead.
-pub(crate) fn check(coding: Coding) -> std::result::Result<(), String> {
+pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     if coding.has_lines_of_ascii() {
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub(crate) fn check(coding: Coding) -> std::result::Result<(), String> {
 
 /// Specifies how records of separated values are read.
 #[derive(Clone, Copy)]
-pub(crate) struct Records {
+pub(super) struct Records {
     /// The delimiter and the quoting of fields.
     pub dialect: Dialect,
     /// The number of columns in the header.
@@ -45,7 +45,7 @@ pub(crate) struct Records {
 
 /// Copies the chosen rows. Blank lines before a row are copied if the row is copied; blank lines after the last row are always copied. Rows
 /// are lines or, if `records` is given, the records after the header. The header is always copied.
-pub(crate) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
+pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
     let out = Output::create(copying.out, &stop)?;
     let done = copying.coding.unpacked(file).and_then(|bytes| {
@@ -113,7 +113,7 @@ pub(crate) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
 }
 
 /// Copies the chosen items of a JSON array, each with its bytes. The copy is an array with one line break between two items.
-pub(crate) fn copy_items(file: File, copying: &Copying<'_>) -> Result<()> {
+pub(super) fn copy_items(file: File, copying: &Copying<'_>) -> Result<()> {
     let stop = Stop::default();
     let out = Output::create(copying.out, &stop)?;
     let done = copying.coding.unpacked(file).and_then(|bytes| {

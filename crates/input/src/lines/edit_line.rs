@@ -105,7 +105,7 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
 }
 
 /// Returns the field names of an object; `None` if the string is not an object.
-pub(crate) fn object_fields(object: &str) -> Option<Vec<String>> {
+pub(super) fn object_fields(object: &str) -> Option<Vec<String>> {
     let names = |object: &[u8]| {
         let fields: Fields<'_> = serde_json::from_slice(object)?;
         Ok::<_, serde_json::Error>(fields.0.into_iter().map(|(name, _)| name).collect())

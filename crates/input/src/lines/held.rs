@@ -4,14 +4,14 @@ use crate::compressed::coding::decode_on;
 use encoding_rs::Decoder;
 
 /// The maximum number of bytes that stay allocated between two lines.
-pub(crate) const KEPT_BYTES: usize = 4 << 20;
+pub(super) const KEPT_BYTES: usize = 4 << 20;
 
 /// The size, in bytes, of a block that the allocator maps separately and returns to the system in full. A buffer that grows on the heap
 /// leaves behind fragments of about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
 /// A line being read.
-pub(crate) struct Held<'l> {
+pub(super) struct Held<'l> {
     pub line: &'l mut Vec<u8>,
     /// The number of additional bytes of the file that may be held.
     pub room: u64,

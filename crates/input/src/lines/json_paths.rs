@@ -21,13 +21,13 @@ const LONGEST_SHOWN: usize = 100;
 
 /// A field found in a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Path {
+pub(super) struct Path {
     pub name: String,
     pub kind: Kind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     /// An object; its fields have paths of their own.
     Object,
     List,
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 }
 
 /// Returns the distinct field names of a line in order, up to a maximum number; `None` if the line is not an object.
-pub(crate) fn field_names(line: &[u8]) -> Option<Vec<String>> {
+pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     let names = |line: &[u8]| {
         let mut json = serde_json::Deserializer::from_slice(line);
         let names = json.deserialize_map(Names)?;
@@ -46,7 +46,7 @@ pub(crate) fn field_names(line: &[u8]) -> Option<Vec<String>> {
 }
 
 /// Returns the total size, in bytes, of the values of the fields `names` as written in the line; 0 if the line is not a row.
-pub(crate) fn bytes_of(line: &[u8], names: &[String]) -> u64 {
+pub(super) fn bytes_of(line: &[u8], names: &[String]) -> u64 {
     let bytes = |line: &[u8]| serde_json::Deserializer::from_slice(line).deserialize_map(BytesOf(names));
     if std::str::from_utf8(line).is_ok() { mended::read(line, bytes).unwrap_or(0) } else { 0 }
 }
@@ -95,7 +95,7 @@ impl<'de> Visitor<'de> for Names {
 
 /// Returns the fields of a line, including nested fields, sorted by name; `None` if the line is not an object. All requested fields are
 /// included. Other fields are shown only in messages, so the number of these fields and the length of their paths are limited.
-pub(crate) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
+pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
     let found = |line: &[u8]| {
         let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
         let mut json = serde_json::Deserializer::from_slice(line);
@@ -109,7 +109,7 @@ pub(crate) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
 }
 
 /// Returns whether the field `to` is inside the object `name`.
-pub(crate) fn leads_to(name: &str, to: &str) -> bool {
+pub(super) fn leads_to(name: &str, to: &str) -> bool {
     to.len() > name.len() + 1 && to.as_bytes()[name.len()] == b'.' && to.starts_with(name)
 }
 

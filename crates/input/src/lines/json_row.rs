@@ -18,7 +18,7 @@ use std::fmt;
 
 /// The fields of a line.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Row<'l> {
+pub(super) struct Row<'l> {
     pub text: Option<Cow<'l, str>>,
     pub id: JsonId<'l>,
     /// The other fields, in the order of [`Columns::others`]; null if missing.
@@ -31,7 +31,7 @@ pub(crate) struct Row<'l> {
 
 /// An id in JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum JsonId<'l> {
+pub(super) enum JsonId<'l> {
     #[default]
     None,
     /// A value that cannot be an id, or two values. The row is read and counts as a row without an id.
@@ -85,7 +85,7 @@ impl JsonId<'_> {
 
 /// Returns the row that a line represents, or the reason why the line is invalid. `takes` determines how much of each field in
 /// [`Columns::others`] is kept; a field without an entry is not kept.
-pub(crate) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
+pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
     let mut json = serde_json::Deserializer::from_str(line);

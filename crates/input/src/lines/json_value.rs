@@ -16,7 +16,7 @@ const LARGE: usize = 1 << 20;
 
 /// Determines how much of a value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Take {
+pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
@@ -26,7 +26,7 @@ pub(crate) enum Take {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) enum JsonValue {
+pub(super) enum JsonValue {
     #[default]
     Null,
     Text(String),
@@ -151,7 +151,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
 }
 
 /// Returns the values of one batch as the narrowest of the types Int64, Float64, Boolean and text that can represent all of them.
-pub(crate) fn array(values: Vec<JsonValue>) -> ArrayRef {
+pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     let all = |fits: fn(&JsonValue) -> bool| values.iter().all(|value| *value == JsonValue::Null || fits(value));
     if all(|value| matches!(value, JsonValue::Int(_))) {
         let mut column = Int64Builder::with_capacity(values.len());
@@ -189,7 +189,7 @@ fn float(value: &JsonValue) -> Option<f64> {
 }
 
 /// Returns the values of one batch as text: strings unchanged, everything else as JSON.
-pub(crate) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
+pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
     let mut column = StringViewBuilder::with_capacity(values.len());
     for value in values {
         match value {
@@ -206,7 +206,7 @@ pub(crate) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
 }
 
 /// Appends a string; large strings are not copied.
-pub(crate) fn append(column: &mut StringViewBuilder, text: String) {
+pub(super) fn append(column: &mut StringViewBuilder, text: String) {
     let length = u32::try_from(text.len()).ok().filter(|length| *length as usize > LARGE);
     let Some(length) = length else { return column.append_value(text) };
     let block = column.append_block(Buffer::from_vec(text.into_bytes()));

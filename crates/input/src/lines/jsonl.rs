@@ -135,7 +135,7 @@ pub(crate) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
 }
 
 /// Records where some rows begin.
-pub(crate) struct Marks {
+pub(super) struct Marks {
     /// The number of bytes between recorded positions.
     every: u64,
     row: u64,
@@ -225,7 +225,7 @@ fn look<R: io::BufRead>(
 }
 
 /// Calls `each` with batches of the part's rows, in order.
-pub(crate) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error| reading.failed(error);
     let text = reading.text(file).map_err(failed)?;
     let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
@@ -234,10 +234,10 @@ pub(crate) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
 }
 
 /// Parses a line into a row.
-pub(crate) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<Row<'l>, Rejection> + 'p;
+pub(super) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<Row<'l>, Rejection> + 'p;
 
 /// Calls `each` with batches of rows from the lines of a part, in order.
-pub(crate) fn rows<R: io::BufRead>(
+pub(super) fn rows<R: io::BufRead>(
     mut lines: Lines<R>,
     reading: &Reading<'_>,
     parse: &Parse<'_>,

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The maximum size, in bytes, of a line that can be a row; leaves room for the longest text and other fields. A longer line is skipped and
 /// counted as an unusable row.
-pub(crate) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
+pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
 /// The maximum size, in bytes, of a line that is inspected for its fields.
 pub(crate) const LOOKED_AT_BYTES: u64 = 16 << 20;
@@ -24,7 +24,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// One line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'l> {
+pub(super) enum Line<'l> {
     /// The bytes of the line, without the line break.
     Bytes(&'l [u8]),
     /// The size in bytes of a line that exceeds the limit.
@@ -32,7 +32,7 @@ pub(crate) enum Line<'l> {
 }
 
 /// The lines of a reader.
-pub(crate) struct Lines<R> {
+pub(super) struct Lines<R> {
     reader: R,
     /// The line without a byte order mark, decoded if needed.
     line: Vec<u8>,
@@ -67,7 +67,7 @@ pub(crate) struct Lines<R> {
 }
 
 /// Waits until this thread may hold a long line; returns `None` without waiting if a line of this size does not count as long.
-pub(crate) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
+pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 

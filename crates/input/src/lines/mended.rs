@@ -12,7 +12,7 @@ const NAMES: [&str; 3] = ["nan", "infinity", "inf"];
 
 /// The replacement for a number that JSON cannot represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Instead {
+pub(super) enum Instead {
     /// A null.
     Null,
     /// A number of the same length, so that all positions in the line stay the same.
@@ -21,7 +21,7 @@ pub(crate) enum Instead {
 
 /// Returns the line with U+FFFD in place of each lone surrogate, and with other values in place of numbers that JSON cannot represent.
 /// Returns `None` if the line contains neither.
-pub(crate) fn mended(line: &str, instead: Instead) -> Option<String> {
+pub(super) fn mended(line: &str, instead: Instead) -> Option<String> {
     let bytes = line.as_bytes();
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
     while at < bytes.len() {
@@ -56,7 +56,7 @@ pub(crate) fn mended(line: &str, instead: Instead) -> Option<String> {
 ///
 /// # Errors
 /// Returns the error of the first call if nothing can be mended, otherwise the error of the second call.
-pub(crate) fn read<T, E>(line: &[u8], read: impl Fn(&[u8]) -> Result<T, E>) -> Result<T, E> {
+pub(super) fn read<T, E>(line: &[u8], read: impl Fn(&[u8]) -> Result<T, E>) -> Result<T, E> {
     read(line).or_else(|error| {
         let line = std::str::from_utf8(line).ok().and_then(|line| mended(line, Instead::Null));
         line.map_or(Err(error), |line| read(line.as_bytes()))

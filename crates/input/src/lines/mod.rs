@@ -1,23 +1,23 @@
 //! Reads and copies files of lines: JSON lines, separated values, lines of text, and files that are one document.
 
-pub(crate) mod add_to_line;
-pub(crate) mod ahead;
-pub(crate) mod before_damage;
-pub(crate) mod begun;
-pub(crate) mod copy;
-pub(crate) mod edit_line;
+mod add_to_line;
+mod ahead;
+mod before_damage;
+mod begun;
+mod copy;
+mod edit_line;
 pub(crate) mod format_json;
 pub(crate) mod format_lines;
 pub(crate) mod format_separated;
 pub(crate) mod format_whole;
-pub(crate) mod held;
-pub(crate) mod items;
-pub(crate) mod json_paths;
-pub(crate) mod json_row;
-pub(crate) mod json_value;
+mod held;
+mod items;
+mod json_paths;
+mod json_row;
+mod json_value;
 pub(crate) mod jsonl;
 pub(crate) mod line;
-pub(crate) mod mended;
-pub(crate) mod not_json;
-pub(crate) mod quotes;
-pub(crate) mod separated;
+mod mended;
+mod not_json;
+mod quotes;
+mod separated;

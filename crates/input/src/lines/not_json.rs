@@ -7,18 +7,18 @@ use crate::lines::mended;
 const SHOWN: usize = 120;
 
 /// Returns a message that states what the line contains instead of an object.
-pub(crate) fn said(line: &[u8]) -> String {
+pub(super) fn said(line: &[u8]) -> String {
     let (what, way_out) = kind(line);
     format!("{what}; expected one object per line{way_out}")
 }
 
 /// Returns whether the line is text, for example from a settings file. Bytes that are not text indicate damage.
-pub(crate) fn is_text(line: &[u8]) -> bool {
+pub(super) fn is_text(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
 /// Returns why a line is not JSON although parts of it are: it has a byte order mark, or consists of several lines.
-pub(crate) fn of_parts(line: &[u8]) -> Option<(&'static str, &'static str)> {
+pub(super) fn of_parts(line: &[u8]) -> Option<(&'static str, &'static str)> {
     if line.starts_with(b"\xEF\xBB\xBF") {
         return Some(signs::MARK);
     }

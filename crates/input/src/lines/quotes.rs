@@ -26,7 +26,7 @@ pub(crate) struct Dialect {
 
 /// The state of a byte-by-byte scan of a record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Quotes {
+pub(super) struct Quotes {
     dialect: Dialect,
     at: At,
     /// The number of delimiters so far.
@@ -56,7 +56,7 @@ enum At {
 
 /// The result of scanning a record, with a byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(super) enum Found {
     /// The position of the line feed that ends the record.
     End(usize),
     /// The position of the first line feed inside quotes.
@@ -164,7 +164,7 @@ impl Quotes {
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field<'l> {
+pub(super) enum Field<'l> {
     /// The field without quotes.
     Bare(&'l str),
     /// The text between the quotes, in which quotes are still doubled.
@@ -192,7 +192,7 @@ impl<'l> Field<'l> {
 ///
 /// # Errors
 /// Returns the reason why the record is invalid.
-pub(crate) fn fields<'l>(
+pub(super) fn fields<'l>(
     record: &'l str,
     dialect: Dialect,
     each: &mut dyn FnMut(Field<'l>),

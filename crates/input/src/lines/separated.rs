@@ -26,7 +26,7 @@ use std::io::{self, BufRead, Seek as _};
 
 /// The content of the first record.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(super) struct Names {
     /// The columns in order; empty for a file without records.
     pub all: Vec<String>,
     dialect: Dialect,
@@ -156,7 +156,7 @@ fn failed(error: &io::Error) -> String {
 }
 
 /// Returns the records from a reader whose position in the file is `offset`. Each record has at most `limit` bytes.
-pub(crate) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
+pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
     let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
     lines.records(names.dialect, Some(names.all.len()), limit)
 }
@@ -165,7 +165,7 @@ pub(crate) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Codi
 ///
 /// # Errors
 /// Returns the reason why the file cannot be used.
-pub(crate) fn scan(
+pub(super) fn scan(
     file: File,
     coding: Coding,
     columns: &Columns,
@@ -198,7 +198,7 @@ pub(crate) fn scan(
 }
 
 /// Calls `each` with batches of the part's rows, in order.
-pub(crate) fn read(
+pub(super) fn read(
     file: File,
     reading: &Reading<'_>,
     dialect: Dialect,

@@ -12,7 +12,7 @@ use crate::parquet::page_headers;
 
 /// A file and its length in bytes.
 #[derive(Debug)]
-pub(crate) struct Bounded {
+pub(super) struct Bounded {
     file: File,
     bytes: u64,
 }
@@ -61,7 +61,7 @@ impl ChunkReader for Bounded {
 ///
 /// # Errors
 /// Returns a message about the first implausible header.
-pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl Fn(usize) -> bool) -> Result<()> {
+pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl Fn(usize) -> bool) -> Result<()> {
     for group in metadata.row_groups() {
         for (_, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| is_read(*leaf)) {
             check_chunk(file, chunk)?;
@@ -74,7 +74,7 @@ pub(crate) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl
 ///
 /// # Errors
 /// Returns the same errors as [`check_pages`].
-pub(crate) fn check_chunk(file: &File, chunk: &ColumnChunkMetaData) -> Result<()> {
+pub(super) fn check_chunk(file: &File, chunk: &ColumnChunkMetaData) -> Result<()> {
     match page_headers::look(file.try_clone()?, chunk) {
         Ok(_) => Ok(()),
         Err(why) => Err(ParquetError::General(format!("column {}: {why}", chunk.column_path().string()))),

@@ -46,7 +46,7 @@ const ENCODINGS: [Encoding; 4] = [
 ];
 
 /// Checks that each column can be read and written. Returns the first page that does not fit into memory, if any.
-pub(crate) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
+pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
     let _turn = turn(file, u64::MAX)?;
     let metadata = load(file)?;
     let name = |leaf: usize| metadata.file_metadata().schema_descr().column(leaf).path().string();
@@ -71,7 +71,7 @@ pub(crate) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, Str
 }
 
 /// Copies the chosen rows.
-pub(crate) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
+pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     let stop = Stop::default();
     let out = Output::create(copying.out, &stop)?;
     let done = guarded(|| {

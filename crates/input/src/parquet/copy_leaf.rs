@@ -17,7 +17,7 @@ const MOST_ROWS: u64 = 4096;
 const APART: u64 = 4 << 20;
 
 /// Selects rows of a row group.
-pub(crate) struct Rows<'r> {
+pub(super) struct Rows<'r> {
     /// Returns whether a row of the file is chosen.
     pub chosen: &'r (dyn Fn(u64) -> bool + 'r),
     /// The numbers of the rows in the group.
@@ -45,7 +45,7 @@ impl Rows<'_> {
 }
 
 /// Copies the chosen rows of a leaf column with an average row size of `average` bytes. If the column holds text, some rows may be edited.
-pub(crate) fn copy(
+pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
     rows: &Rows<'_>,

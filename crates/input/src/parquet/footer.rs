@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
 
 /// Calls the decoder and converts errors and panics into a message.
-pub(crate) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),
@@ -46,7 +46,7 @@ const RETURNED_FOOTER: u64 = 1 << 20;
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Allows a thread to hold a large footer in memory. Drop the footer before the turn.
-pub(crate) struct Turn {
+pub(super) struct Turn {
     is_returned: bool,
     _lock: MutexGuard<'static, ()>,
 }
@@ -63,7 +63,7 @@ impl Drop for Turn {
 ///
 /// # Errors
 /// Returns a message if the footer would take more than `most` bytes of memory.
-pub(crate) fn turn(file: &File, most: u64) -> Result<Option<Turn>, String> {
+pub(super) fn turn(file: &File, most: u64) -> Result<Option<Turn>, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     let mut length = [0; 4];
     // Read errors are reported when the footer is loaded.
@@ -83,7 +83,7 @@ pub(crate) fn turn(file: &File, most: u64) -> Result<Option<Turn>, String> {
 }
 
 /// Loads the entire footer except the statistics.
-pub(crate) fn load(file: &File) -> Result<ParquetMetaData, String> {
+pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     if bytes == 0 {
         return Err("0 bytes; expected a Parquet file".to_owned());
@@ -100,7 +100,7 @@ pub(crate) fn load(file: &File) -> Result<ParquetMetaData, String> {
 }
 
 /// Returns the message for a file with an unusable footer. A file that has the magic number at both ends is not truncated.
-pub(crate) fn unread(file: &File, why: &str) -> String {
+pub(super) fn unread(file: &File, why: &str) -> String {
     const MARK: &[u8; 4] = b"PAR1";
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
     let is_mark = |at: u64| {
@@ -118,7 +118,7 @@ pub(crate) fn unread(file: &File, why: &str) -> String {
 ///
 /// # Errors
 /// Returns a message that names the first encrypted column.
-pub(crate) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
+pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
     // A column is encrypted either in all row groups or in none, so checking one row group is enough.
     let Some(group) = metadata.row_groups().iter().find(|group| group.num_rows() > 0) else { return Ok(()) };
     match group.columns().iter().find(|chunk| is_encrypted(file, chunk)) {
@@ -146,7 +146,7 @@ fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
 
 /// Returns the columns of the file for messages and checks; struct fields are identified by their paths. Top-level columns come first, so a
 /// top-level column takes precedence over a nested column of the same name.
-pub(crate) fn describe(metadata: &ParquetMetaData) -> Vec<Shown> {
+pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Shown> {
     let mut described = Vec::new();
     for field in metadata.file_metadata().schema().get_fields() {
         describe_below(&[], field, &mut described);
@@ -165,7 +165,7 @@ fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<(Vec<St
 }
 
 /// Returns the columns on the top level of the file.
-pub(crate) fn describe_top(metadata: &ParquetMetaData) -> Vec<Shown> {
+pub(super) fn describe_top(metadata: &ParquetMetaData) -> Vec<Shown> {
     let shown = |field: &TypePtr| match is_struct(field) {
         true => Shown::nested(field.name(), "a struct"),
         false => shown(field.name().to_owned(), field),
@@ -279,7 +279,7 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
 
 /// Returns the number of rows and the number of text bytes in every row group. Checks that these numbers are consistent with each other and
 /// with the file size.
-pub(crate) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
+pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
     let (first, rest) = texts.split_first().ok_or("it has no text column")?;
     let mut pieces = pieces_of(metadata, first, file_bytes)?;
@@ -335,7 +335,7 @@ fn pieces_of_leaf(metadata: &ParquetMetaData, text: &str, leaf: usize, file_byte
 
 /// The parts of a footer that are needed for reading: the requested columns, with strings and bytes as byte views.
 #[derive(Debug)]
-pub(crate) struct Footer {
+pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
     /// The name and path of each column, in the order of the reduced footer.
     pub columns: Vec<(String, Vec<String>)>,

@@ -19,7 +19,7 @@ const STEP_BYTES: usize = 1 << 10;
 const TOLERANCE: f64 = 0.01;
 
 /// Returns the codec of a column with the level at which its values are written.
-pub(crate) fn codec(file: &File, chunk: &ColumnChunkMetaData) -> Compression {
+pub(super) fn codec(file: &File, chunk: &ColumnChunkMetaData) -> Compression {
     let level = |levels: &[u32], codec: &Codec| {
         let (last, weaker) = levels.split_last()?;
         let (sample, packed) = sample(file, chunk, codec.unpack)?;

@@ -1,14 +1,14 @@
 //! Reads and copies Parquet files, and reads tables of results.
 
-pub(crate) mod bounded;
-pub(crate) mod copy;
-pub(crate) mod copy_leaf;
-pub(crate) mod footer;
+mod bounded;
+mod copy;
+mod copy_leaf;
+mod footer;
 pub(crate) mod format;
-pub(crate) mod levels;
-pub(crate) mod page_headers;
-pub(crate) mod page_memory;
-pub(crate) mod page_starts;
-pub(crate) mod read;
-pub(crate) mod rows;
+mod levels;
+mod page_headers;
+mod page_memory;
+mod page_starts;
+mod read;
+mod rows;
 pub mod table_read;

@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// The content of a page header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(super) struct Page {
     /// The number of rows; 0 for pages without data.
     pub rows: u32,
     /// The number of values; for a dictionary page, the number of dictionary values.
@@ -35,7 +35,7 @@ const DEEPEST: usize = 8;
 
 /// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the row counts of the pages do not add up
 /// to the row count of the chunk, or if there are too many pages.
-pub(crate) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
+pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
     look(file, chunk).ok().flatten()
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>
 ///
 /// # Errors
 /// Returns a message if a header states impossible lengths, because a decoder would allocate that much memory.
-pub(crate) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec<Page>>, String> {
+pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec<Page>>, String> {
     let most = Most::of(chunk)?;
     let mut pages = Vec::new();
     let Some(mut headers) = Headers::of(file, chunk) else { return Ok(None) };
@@ -57,7 +57,7 @@ pub(crate) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
 
 /// Returns the position of the values of the larger of the chunk's first two pages, and their size in the file, in bytes. The first page may
 /// be the dictionary. Returns `None` if a header cannot be read.
-pub(crate) fn values_of_first(file: &File, chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+pub(super) fn values_of_first(file: &File, chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let offsets = [chunk.dictionary_page_offset().filter(|&at| at > 0), Some(chunk.data_page_offset())];
     let found = offsets.into_iter().flatten().filter_map(|at| {
         let mut file = BufReader::with_capacity(4 << 10, file);

@@ -19,7 +19,7 @@ const TOGETHER: u64 = 8 << 20;
 const A_LIST_ITEM: u64 = 24;
 
 /// A column in a row group.
-pub(crate) struct Column {
+pub(super) struct Column {
     name: String,
     is_text: bool,
     /// The size of all pages in bytes, unpacked plus packed.
@@ -106,7 +106,7 @@ impl Column {
 }
 
 /// Returns the stretches in which rows of these row groups are read, given the requested columns of each group.
-pub(crate) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) -> Vec<Stretch> {
+pub(super) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) -> Vec<Stretch> {
     let column = |columns: &[Column]| {
         let largest = columns.iter().max_by_key(|column| column.largest());
         largest.map_or_else(Default::default, |column| (column.name.clone(), column.unit()))

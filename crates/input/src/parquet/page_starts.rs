@@ -6,7 +6,7 @@
 use crate::parquet::page_headers::Page;
 
 /// Returns the rows at which data pages begin, counted from the first row of the row group, in ascending order.
-pub(crate) fn starts(pages: &[Page]) -> Vec<u64> {
+pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
     let data = pages.iter().filter(|page| page.rows > 0);
     data.scan(0, |next, page| {
         let start = *next;

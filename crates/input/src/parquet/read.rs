@@ -23,10 +23,10 @@ use std::sync::Arc;
 
 /// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by the text of up to this many
 /// rows.
-pub(crate) const STEP_ROWS: usize = 16;
+pub(super) const STEP_ROWS: usize = 16;
 
 /// Describes which rows of which row groups to read, and how to return them.
-pub(crate) struct Plan<'p> {
+pub(super) struct Plan<'p> {
     pub row_groups: std::ops::Range<usize>,
     /// The number of rows in these row groups before the first requested row.
     pub skip: u64,
@@ -50,7 +50,7 @@ impl Plan<'_> {
 ///
 /// # Errors
 /// Returns the error that `bad` creates if the file is damaged, or the error from `each`.
-pub(crate) fn read(
+pub(super) fn read(
     file: File,
     footer: &Footer,
     plan: &Plan<'_>,

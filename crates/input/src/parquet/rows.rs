@@ -24,7 +24,7 @@ const BATCH_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 /// Returns the reason why the file cannot be read.
-pub(crate) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, String> {
+pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, String> {
     let turn = turn(file, u64::MAX)?;
     let footer = Footer::new(&load(file)?, &Columns { others: names.to_vec(), ..Columns::default() })?;
     drop(turn);
