@@ -29,7 +29,7 @@ pub struct Copying<'c> {
     pub chosen: &'c (dyn Fn(u64) -> bool + 'c),
     /// The maximum size of a chunk that is read without inspecting its pages, in bytes.
     pub small: u64,
-    /// The function that reserves memory; see [`Hold`].
+    /// A function that waits until the given number of bytes of memory is available, and reserves them while another function runs.
     pub hold: &'c Hold<'c>,
     /// A function that is called repeatedly; an error that it returns stops the copy.
     pub go_on: &'c (dyn Fn() -> Result<()> + 'c),

@@ -52,7 +52,7 @@ pub trait Format: Debug + Sync {
     /// Calls `each` with batches of the part's rows, in order.
     ///
     /// # Errors
-    /// Returns [`Reading::bad`] if the file is damaged, and any error from `each`.
+    /// Returns `Reading::bad` if the file is damaged, and any error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
     /// Returns how rows are copied.
@@ -76,7 +76,7 @@ pub trait Format: Debug + Sync {
     /// takes. Chunks of up to `small` bytes need not be inspected. The result is empty if a read holds only one batch in memory.
     ///
     /// # Errors
-    /// Returns [`Reading::bad`] if the file is damaged.
+    /// Returns `Reading::bad` if the file is damaged.
     fn stretches(&self, _file: File, _reading: &Reading<'_>, _small: u64) -> Result<Vec<Stretch>> {
         Ok(Vec::new())
     }

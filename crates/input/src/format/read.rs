@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Adjacent pieces of a file, or some of the rows of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The position where the first piece begins, as in [`Piece::start`].
+    /// The position where the first piece begins, as in [`Piece::start`](crate::format::open::Piece::start).
     pub from: u64,
     /// The position where the piece after the last piece begins; `u64::MAX` at the end of the file.
     pub to: u64,
@@ -36,7 +36,7 @@ pub struct Reading<'r> {
     pub repacked: Option<&'r Repacked>,
     /// The counter for bytes unpacked from the file.
     pub unpacked: &'r UnpackedBytes,
-    /// The size of the longest line or block; see [`Opened::longest`].
+    /// The size of the longest line or block; see [`Opened::longest`](crate::format::open::Opened::longest).
     pub longest: u64,
     /// The label of the file.
     pub label: &'r str,

@@ -5,11 +5,11 @@ use crate::format::schema::Columns;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The location of a piece in its file; see [`Format::starts_within`].
+/// The location of a piece in its file; see [`Format::starts_within`](crate::format::Format::starts_within).
 pub struct Within<'r> {
     /// The path of the file.
     pub path: &'r Path,
-    /// The position where the piece begins, as in [`Piece::start`].
+    /// The position where the piece begins, as in [`Piece::start`](crate::format::open::Piece::start).
     pub start: u64,
     /// The columns of the corpus.
     pub columns: &'r Columns,
