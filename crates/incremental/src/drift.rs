@@ -86,6 +86,7 @@ fn expected(earlier: &[Batch], current: &Batch, label: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dupsift_engine::job::AlgorithmReport;
 
     fn batch(first_doc: u64, used: u64, candidates: u64) -> Batch {
         Batch { first_doc, used, candidates: [("cosine".to_owned(), candidates)].into(), ..Batch::default() }
@@ -106,5 +107,35 @@ mod tests {
         assert!((found - 2.0).abs() < 0.001, "{found}");
         // If an earlier batch of a thousand documents has no candidates, one candidate is assumed.
         assert_eq!(expected(&[batch(0, 1_000, 0)], &batch(0, 1_000, 5), "cosine"), Some(0.001));
+    }
+
+    /// Returns the warnings and the guards after a batch of 1,000 documents with this many candidates.
+    fn watched(candidates: u64, factor: u64, earlier: Vec<Batch>) -> (Vec<String>, usize) {
+        let mut report = RunReport::default();
+        report.documents.used = 1_000;
+        report.algorithms = vec![AlgorithmReport { label: "cosine".into(), candidates, ..AlgorithmReport::default() }];
+        let first_doc = earlier.iter().map(|batch| batch.used).sum();
+        let batches = earlier.into_iter().chain([Batch { first_doc, ..Batch::default() }]).collect();
+        let mut manifest = Manifest { batches, ..Manifest::default() };
+        let fired = watch(&mut report, &mut manifest, true, factor).len();
+        let batch = manifest.batches.last().unwrap();
+        assert_eq!((batch.used, batch.candidates["cosine"]), (1_000, candidates));
+        (report.warnings, fired)
+    }
+
+    #[test]
+    fn many_more_candidates_than_expected_are_reported() {
+        // With the index, a document can match 1,500 others instead of 500, so 6,000 candidates are expected.
+        let earlier = || vec![batch(0, 1_000, 2_000)];
+        assert_eq!(watched(24_000, 100, earlier()), (vec![], 0));
+        let (warnings, fired) = watched(24_001, 100, earlier());
+        assert!(
+            fired == 0 && warnings[0].contains("24.00 candidates per document, but 6.00 were expected"),
+            "{warnings:?}"
+        );
+        assert_eq!(watched(24_001, 4, earlier()), (vec![], 1));
+        // Few candidates are never reported, and neither is the first batch.
+        assert_eq!(watched(999, 100, vec![batch(0, 1_000, 0)]), (vec![], 0));
+        assert_eq!(watched(1_000_000, 4, vec![]), (vec![], 0));
     }
 }

@@ -198,3 +198,123 @@ impl Earlier for Kept<'_> {
 fn pairs_of(label: &str) -> String {
     format!("+pairs-{label}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kit::{Bench, Near, RowFile, index, numbered, sorted};
+    use dupsift_core::row::{Pair, RowShape, Score};
+    use dupsift_engine::job::pair::group::occurrences;
+    use dupsift_text::{Pipeline, TextOptions};
+
+    const NEXT_DOC: u64 = 10;
+    const BASE: u64 = 100;
+    /// The indexed documents that take part. Their numbers in the run are 96 to 99.
+    const INDEXED: [u64; 4] = [2, 5, 7, 9];
+
+    fn rows_of(engine: &Engine<'_>, rows: &Sorted) -> Vec<(u64, u64, f32)> {
+        let mut found = Vec::new();
+        for partition in 0..rows.partitions() {
+            let records = rows.load(partition, engine.budget.a_thread).unwrap();
+            found.extend((0..records.len()).map(|at| read(records.record(at))));
+        }
+        found.sort_unstable_by_key(|&(doc, partner, _)| (doc, partner));
+        found
+    }
+
+    #[test]
+    fn the_pairs_of_new_documents_are_noted_in_both_directions_by_their_index_numbers() {
+        let bench = Bench::new();
+        let index = index(&bench.engine(), &bench.at("index"), NEXT_DOC, &[]);
+        let numbered = numbered(BASE, NEXT_DOC);
+        bench.session(numbered, 4, &INDEXED, |session| {
+            let kept = Kept::new(&index, numbered);
+            let bound = Near { shape: RowShape::KEY64, nearest: false }.bound();
+            let (pairs, layout) = (occurrences(session, &bound).unwrap(), dupsift_core::row::PairLayout::new(104));
+            let mut writer = pairs.writer();
+            // A pair of indexed documents, of which the second one is the last before the batch, a pair with a new document, and a pair of
+            // new documents.
+            for (a, b, similarity) in [(96, 99, 0.5), (97, 100, 0.75), (99, 103, 0.25), (101, 102, 1.0)] {
+                let mut row = Vec::new();
+                layout.encode(&Pair::new(a, b, Score { similarity, distance: None }, 1), &mut row);
+                writer.push(&row).unwrap();
+            }
+            writer.flush().unwrap();
+            drop(writer);
+            let pairs = PairList::merge(session.engine, "merge", &pairs.finish().unwrap(), layout).unwrap();
+            kept.note(session, "near", &pairs).unwrap();
+            assert!(kept.take_noted("far").is_none());
+            let rows = kept.take_noted("near").unwrap();
+            let expected = [(5, 10, 0.75), (9, 13, 0.25), (10, 5, 0.75), (11, 12, 1.0), (12, 11, 1.0), (13, 9, 0.25)];
+            assert_eq!(rows_of(session.engine, &rows), expected);
+            assert!(kept.take_noted("near").is_none(), "they are taken once");
+            kept.add_noted("near", rows);
+            let noted = kept.noted();
+            assert_eq!((noted[0].name.as_str(), &noted[0].docs[..]), ("+pairs-near", &[0..8, 8..16][..]));
+        });
+    }
+
+    #[test]
+    fn earlier_pairs_of_participating_documents_are_linked_without_forgotten_and_copied_ones() {
+        let bench = Bench::new();
+        let folder = |links: &[(u64, u64)]| {
+            let rows = links.iter().map(|&(doc, partner)| row(doc, partner, 0.5).to_vec()).collect();
+            vec![RowFile::new("+pairs-near", (LINK, DOC), rows)]
+        };
+        // Document 3 is forgotten, document 4 does not take part, and the batch has a copy of document 7.
+        let folders = [
+            folder(&[(2, 5), (2, 3), (2, 7), (2, 4), (5, 2), (4, 2)]),
+            folder(&[(9, 2), (2, 9), (7, 9), (9, 7), (3, 2)]),
+        ];
+        let mut index = index(&bench.engine(), &bench.at("index"), NEXT_DOC, &folders);
+        index.manifest.as_mut().unwrap().forget(vec![[3, 4]]);
+        let numbered = numbered(BASE, NEXT_DOC);
+        bench.session(numbered, 4, &INDEXED, |session| {
+            session.indexed.as_ref().unwrap().copy(98);
+            let kept = Kept::new(&index, numbered);
+            let links = kept.links(session, "near").unwrap().unwrap();
+            // A partner that does not take part has a number after the last document of the run.
+            let expected = [(96, 97, 0.5), (96, 99, 0.5), (96, 104 + 4, 0.5), (97, 96, 0.5), (99, 96, 0.5)];
+            assert_eq!(rows_of(session.engine, &links), expected);
+            let error = kept.links(session, "far").unwrap_err();
+            assert!(kept.scanned.load(Relaxed) > 0 && error.to_string().contains("+pairs-far"), "{error}");
+        });
+        bench.session(numbered, 4, &[], |session| {
+            assert!(Kept::new(&index, numbered).links(session, "near").unwrap().is_none());
+        });
+    }
+
+    #[test]
+    fn first_lines_are_counted_without_those_of_forgotten_documents() {
+        let (bench, pipeline) = (Bench::new(), Pipeline::new(&TextOptions::default()).unwrap());
+        let heading = |line: &str| Heading::of(&pipeline.analyse(&format!("{line}\nThe rest of it."))).unwrap();
+        let (one, other, third) = (heading("Rates rise"), heading("Rates fall"), heading("No news"));
+        let (engine, numbered) = (bench.engine(), numbered(BASE, NEXT_DOC));
+        let width = headings::width(numbered.capacity());
+        let of = |line, doc| headings::row(numbered.capacity(), line, doc)[..width].to_vec();
+        let file = |rows| vec![RowFile::new(LINES, (width, headings::GROUP), rows)];
+        let folders = [file(vec![of(one, 0), of(one, 3), of(other, 1)]), file(vec![of(one, 9), of(third, 8)])];
+        let mut index = index(&engine, &bench.at("index"), NEXT_DOC, &folders);
+        index.manifest.as_mut().unwrap().forget(vec![[3, 4], [1, 2]]);
+        let kept = Kept::new(&index, numbered);
+        let runs = kept.lines().unwrap();
+        let rows = sorted(&engine, (width, headings::GROUP), &[of(one, 10), of(other, 11), of(one, 12)]);
+        let mut counts = HashMap::new();
+        for partition in 0..rows.partitions() {
+            let records = rows.load(partition, engine.budget.a_thread).unwrap();
+            counts.extend(kept.count_lines(&runs, (&records, partition, rows.partitions())).unwrap());
+        }
+        assert_eq!(counts, HashMap::from([(one.line(), 2)]));
+        // The lines of this batch are recorded by index numbers.
+        kept.note_lines(&engine, &mut [(one, BASE), (third, BASE + 2)].into_iter()).unwrap();
+        let noted = kept.noted().pop().unwrap();
+        assert_eq!((noted.name.as_str(), &noted.docs[..]), (LINES, &[headings::GROUP..width][..]));
+        let mut docs = Vec::new();
+        for partition in 0..noted.rows.partitions() {
+            let records = noted.rows.load(partition, engine.budget.a_thread).unwrap();
+            docs.extend((0..records.len()).map(|at| number(&records.record(at)[noted.docs[0].clone()])));
+        }
+        docs.sort_unstable();
+        assert_eq!(docs, [10, 12]);
+    }
+}

@@ -395,3 +395,7 @@ fn note(batch: &RecordBatch, position: usize, fates: &AtomicCells<u64>, hashes: 
         hashes[1].store(position + row, number(low));
     }
 }
+
+#[cfg(test)]
+#[path = "join_tests.rs"]
+mod tests;

@@ -34,6 +34,8 @@ mod rows;
 mod rule_out;
 mod run_batch;
 mod scan;
+#[cfg(test)]
+mod test_kit;
 pub mod upkeep;
 
 use std::path::Path;

@@ -69,8 +69,10 @@ fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnM
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_core::row::{FIRST, Row, RowShape, WHOLE};
+    use crate::test_kit::{Bench, Near, RowFile, index, numbered, random, row, sorted};
+    use dupsift_core::row::{FIRST, Pair, Pairs, Row, RowShape, Score, WHOLE};
     use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicU64;
 
     /// Returns the documents that take part if a window contains `docs` in this order. The batch begins at document 10,000.
     fn taking_part(docs: &[u64]) -> BTreeSet<u64> {
@@ -96,5 +98,56 @@ mod tests {
         large.insert(2_501, 10_001);
         assert_eq!(taking_part(&large).len(), 16 + FIRST, "neighbors of both count once");
         assert!(taking_part(&large[..2_000]).is_empty(), "no document of the batch");
+    }
+
+    /// Returns the pairs of one indexed document and one document of the batch that are compared in a window.
+    fn compared(layout: RowLayout, rows: &[u8], next_doc: u64) -> BTreeSet<(u64, u64)> {
+        let mut found = BTreeSet::new();
+        let mut sink = |pair: Pair| _ = found.insert((pair.a, pair.b));
+        let mut pairs = Pairs::new(u64::MAX, &mut sink);
+        pairs.compare_nearest(&Window::new(layout, rows), |a, b| Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1)));
+        found.retain(|&(a, b)| a < next_doc && b >= next_doc);
+        found
+    }
+
+    /// Checks an index with many rows of a few keys. Each document of the batch must be compared with all indexed documents with which it
+    /// would be compared in a single run over all documents.
+    #[test]
+    fn a_batch_is_compared_with_all_documents_of_a_single_run() {
+        const DOCS: u64 = 1_500;
+        const BATCH: u64 = 12;
+        let (bench, near) =
+            (Bench::new(), Near { shape: RowShape { ordered: true, ..RowShape::KEY64 }, nearest: true });
+        let (engine, bound, numbered) = (bench.engine(), near.bound(), numbered(4_000, DOCS));
+        let layout = numbered.rows(&bound);
+        let widths = (layout.width(), layout.group_width());
+        let key = |doc: u64| if doc % 5 == 0 { random(1, doc, 4) } else { 9 };
+        let of = |doc: u64| row(layout, key(doc).into(), random(2, doc, 2_000) as u32, doc);
+        let file = |docs: std::ops::Range<u64>| vec![RowFile::new("near", widths, docs.map(of).collect())];
+        let folders = [file(0..700), file(700..DOCS)];
+        let index = index(&engine, &bench.at("index"), DOCS, &folders);
+        let keys = sorted(&engine, widths, &(DOCS..DOCS + BATCH).map(of).collect::<Vec<_>>());
+        let (scanned, met) = (AtomicU64::new(0), AtomicBits::new(engine.dir, "met", DOCS as usize).unwrap());
+        let manifest = index.manifest.as_ref().unwrap();
+        let scan = Scan { engine: &engine, index: &index, manifest, numbered, scanned: &scanned };
+        meet(&scan, &bound, &keys, &met).unwrap();
+        let mut least = BTreeSet::new();
+        for key_of_all in [0, 1, 2, 3, 9] {
+            let window = |takes_part: &dyn Fn(u64) -> bool| -> Vec<u8> {
+                let docs = (0..DOCS + BATCH).filter(|&doc| key(doc) == key_of_all && takes_part(doc));
+                let mut rows: Vec<Vec<u8>> = docs.map(of).collect();
+                rows.sort_unstable();
+                rows.concat()
+            };
+            let single = compared(layout, &window(&|_| true), DOCS);
+            let joined = compared(layout, &window(&|doc| doc >= DOCS || met.get(doc as usize)), DOCS);
+            assert!(single.is_subset(&joined), "key {key_of_all}");
+            least.extend(single.into_iter().map(|(indexed, _)| indexed as usize));
+        }
+        // In the large window, no other documents take part.
+        let large = |docs: &mut dyn Iterator<Item = usize>| docs.filter(|&doc| key(doc as u64) == 9).collect();
+        let (found, expected): (Vec<_>, Vec<_>) = (large(&mut met.iter()), large(&mut least.into_iter()));
+        assert!(found.len() < 1_000, "{}", found.len());
+        assert_eq!(found, expected);
     }
 }

@@ -202,3 +202,145 @@ impl Judging<'_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::test_kit::{Bench, Near, RowFile, index, numbered, random, row, sorted};
+    use dupsift_core::row::RowShape;
+
+    const DOCS: u64 = 120;
+    const BATCH: u64 = 25;
+    const KEYS: u64 = 16;
+    const WORDS: u64 = 40;
+    /// The number at which the batch begins in the run.
+    const BASE: u64 = 1_000;
+
+    const NEAR: Near = Near { shape: RowShape::KEY64, nearest: false };
+
+    /// Holds the keys and the word of each document. The documents of the batch follow the indexed documents.
+    struct Case {
+        keys: Vec<BTreeSet<u64>>,
+        words: Vec<u64>,
+        next_doc: u64,
+        is_forgotten: fn(u64) -> bool,
+    }
+
+    impl Case {
+        fn random(test: u64) -> Case {
+            let keys = |doc| (0..2).map(|place| random(test, 10 * doc + place, KEYS)).collect();
+            let word = |doc| random(test, 10 * doc + 5, WORDS);
+            let docs = 0..DOCS + BATCH;
+            let (keys, words) = (docs.clone().map(keys).collect(), docs.map(word).collect());
+            Case { keys, words, next_doc: DOCS, is_forgotten: |doc| doc % 17 == 3 }
+        }
+
+        fn rows(&self, docs: std::ops::Range<u64>) -> Vec<Vec<u8>> {
+            let layout = numbered(BASE, self.next_doc).rows(&NEAR.bound());
+            let row = |doc: u64| self.keys[doc as usize].iter().map(move |&key| row(layout, key.into(), 0, doc));
+            docs.flat_map(row).collect()
+        }
+
+        /// Returns the indexed documents that [`RulingOut`] marks.
+        fn marked(&self, max_candidates: u64, sketched: impl Fn(u64) -> bool) -> Result<BTreeSet<u64>> {
+            let (bench, bound, numbered) = (Bench::new(), NEAR.bound(), numbered(BASE, self.next_doc));
+            let engine = bench.engine();
+            let (layout, all) = (numbered.rows(&bound), self.keys.len() as u64);
+            let widths = (layout.width(), layout.group_width());
+            let word = |doc: u64| [doc.to_be_bytes(), self.words[doc as usize].to_be_bytes()].concat();
+            let folder = |docs: std::ops::Range<u64>| {
+                let words = docs.clone().filter(|doc| sketched(*doc)).map(word).collect();
+                vec![
+                    RowFile::new("near", widths, self.rows(docs)),
+                    RowFile::new(&sketches_of("near"), (DOC + 8, DOC), words),
+                ]
+            };
+            let middle = self.next_doc / 3;
+            let folders = [folder(0..middle), folder(middle..self.next_doc)];
+            let mut index = index(&engine, &bench.at("index"), self.next_doc, &folders);
+            let forgotten = (0..self.next_doc).filter(|&doc| (self.is_forgotten)(doc));
+            index.manifest.as_mut().unwrap().forget(forgotten.map(|doc| [doc, doc + 1]).collect());
+            let keys = sorted(&engine, widths, &self.rows(self.next_doc..all));
+            let sketches = SketchFile::new(engine.dir, "batch", all - self.next_doc, 1)?;
+            (self.next_doc..all).for_each(|doc| sketches.put(doc - self.next_doc, &[self.words[doc as usize]]));
+            let met = AtomicBits::new(engine.dir, "met", self.next_doc as usize)?;
+            let scanned = AtomicU64::new(0);
+            let manifest = index.manifest.as_ref().unwrap();
+            let scan = Scan { engine: &engine, index: &index, manifest, numbered, scanned: &scanned };
+            RulingOut { scan: &scan, bound: &bound, sketches: &sketches, max_candidates }.meet(&keys, &met)?;
+            Ok(met.iter().map(|doc| doc as u64).collect())
+        }
+
+        /// Returns the indexed documents that share a key with a document in the batch and, unless this key is judged as a whole, may be a
+        /// pair with such a document.
+        fn expected(&self, is_whole: impl Fn(u64, u64) -> bool) -> BTreeSet<u64> {
+            let has = |key: u64| {
+                let docs = (0..self.keys.len() as u64).filter(move |&doc| self.keys[doc as usize].contains(&key));
+                docs.filter(|&doc| doc >= self.next_doc || !(self.is_forgotten)(doc)).collect::<Vec<u64>>()
+            };
+            let mut found = BTreeSet::new();
+            for key in 0..KEYS {
+                let (old, new): (Vec<u64>, Vec<u64>) = has(key).into_iter().partition(|&doc| doc < self.next_doc);
+                let is_whole = is_whole(key, (old.len() + new.len()) as u64) && !new.is_empty();
+                let word = |doc: u64| self.words[doc as usize];
+                let is_near = |&old: &u64| new.iter().any(|&new| word(old).abs_diff(word(new)) <= 1);
+                found.extend(old.into_iter().filter(|old| is_whole || is_near(old)));
+            }
+            found
+        }
+    }
+
+    #[test]
+    fn an_indexed_document_is_ruled_out_only_if_it_cannot_be_in_a_pair() {
+        for test in 0..12 {
+            let case = Case::random(test);
+            let is_crowded = |key, _| u128::from(key) == Near::CROWDED;
+            let expected = case.expected(is_crowded);
+            let all = case.expected(|_, _| true);
+            assert!(expected.len() > 10 && expected.len() + 10 < all.len(), "the case shows something");
+            assert_eq!(case.marked(u64::MAX, |_| true).unwrap(), expected, "{test}");
+        }
+    }
+
+    /// If not all comparisons of a key are made, the choice of comparisons depends on all rows, so all of them take part.
+    #[test]
+    fn nothing_is_ruled_out_if_the_comparisons_of_a_key_exceed_the_limit() {
+        let case = Case::random(3);
+        let mut different = BTreeSet::new();
+        for rows in 14..22 {
+            let limit = rows * (rows - 1) / 2;
+            for max_candidates in [limit - 1, limit] {
+                let is_whole = |key, count: u64| {
+                    u128::from(key) == Near::CROWDED || count * count.saturating_sub(1) / 2 > max_candidates
+                };
+                let expected = case.expected(is_whole);
+                assert_eq!(case.marked(max_candidates, |_| true).unwrap(), expected, "{max_candidates}");
+                different.insert(expected.len());
+            }
+        }
+        assert!(different.len() > 2, "the limit matters: {different:?}");
+    }
+
+    #[test]
+    fn every_document_of_a_large_batch_counts() {
+        // The words of the batch are even and small, except that of the last document.
+        let batch = 2 * AT_ONCE as u64 + 5;
+        let words: Vec<u64> =
+            [0, 501, 1_000_000].into_iter().chain((0..batch).map(|at| if at + 1 < batch { 10 } else { 500 })).collect();
+        let keys = words.iter().map(|_| BTreeSet::from([1])).collect();
+        let case = Case { keys, words, next_doc: 3, is_forgotten: |_| false };
+        assert_eq!(case.marked(u64::MAX, |_| true).unwrap(), BTreeSet::from([1]));
+    }
+
+    #[test]
+    fn an_index_without_the_words_of_a_document_is_damaged() {
+        let mut case = Case::random(1);
+        let error = case.marked(u64::MAX, |doc| doc != 50).unwrap_err().to_string();
+        assert!(error.contains("+sketches-near has ") && error.contains("documents that rows refer to"), "{error}");
+        // The words of forgotten documents are not needed.
+        case.is_forgotten = |doc| doc == 50;
+        assert!(case.marked(u64::MAX, |doc| doc != 50).is_ok());
+    }
+}

@@ -348,3 +348,7 @@ fn matched_batches(manifest: Option<&Manifest>, session: &Session<'_>) -> Option
     });
     Some(met.filter(|batch| batch.documents > 0).collect())
 }
+
+#[cfg(test)]
+#[path = "run_batch_tests.rs"]
+mod tests;

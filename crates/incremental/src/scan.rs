@@ -103,3 +103,130 @@ impl Scan<'_> {
         self.manifest.rows.iter().map(open).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+    use crate::test_kit::{Bench, RowFile, index, numbered, random, row, sorted};
+    use dupsift_core::row::{RowLayout, RowShape};
+
+    const DOCS: u64 = 300;
+    const KEYS: u64 = 60;
+    /// The keys of the batch are the multiples of this number.
+    const SHARED: u64 = 3;
+
+    fn layout() -> RowLayout {
+        RowLayout::new(RowShape::KEY64, numbered(0, 0).capacity())
+    }
+
+    fn widths() -> (usize, usize) {
+        (layout().width(), layout().group_width())
+    }
+
+    /// The keys of an indexed document.
+    fn keys_of(doc: u64) -> BTreeSet<u64> {
+        (0..3).map(|place| random(1, 3 * doc + place, KEYS)).collect()
+    }
+
+    /// Collects the keys and documents of the rows that a scan finds. Checks that each row belongs to its group.
+    struct Seen<'s> {
+        rows: Vec<(usize, IndexDoc, Vec<u8>)>,
+        found: &'s Mutex<Vec<(u64, u64)>>,
+    }
+
+    impl Shared for Seen<'_> {
+        fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()> {
+            Ok(self.rows.push((group, doc, row.to_vec())))
+        }
+
+        fn partition(&mut self, batch: &Records) -> Result<()> {
+            let groups: Vec<_> = batch.groups().collect();
+            for (group, doc, bytes) in self.rows.drain(..) {
+                let (row, of_batch) = (layout().decode(&bytes), layout().decode(batch.record(groups[group].start)));
+                assert_eq!((row.doc, row.key), (doc.0, of_batch.key));
+                self.found.lock().unwrap_or_else(PoisonError::into_inner).push((row.key as u64, row.doc));
+            }
+            Ok(())
+        }
+
+        fn end(self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Scans an index for the keys of a batch.
+    fn scanned(bench: &Bench, index: &Index) -> Result<Vec<(u64, u64)>> {
+        let (engine, manifest) = (bench.engine(), index.manifest.as_ref().unwrap());
+        // Two documents of the batch have each key.
+        let rows = (0..KEYS).step_by(SHARED as usize).flat_map(|key| [(key, DOCS), (key, DOCS + 1)]);
+        let rows: Vec<_> = rows.map(|(key, doc)| row(layout(), key.into(), 0, doc)).collect();
+        let keys = sorted(&engine, widths(), &rows);
+        let (scanned, found) = (AtomicU64::new(0), Mutex::default());
+        let scan =
+            Scan { engine: &engine, index, manifest, numbered: numbered(500, manifest.next_doc), scanned: &scanned };
+        scan.rows("near", &keys, || Seen { rows: Vec::new(), found: &found })?;
+        assert!(scanned.load(Relaxed) > 0);
+        let mut found = found.into_inner().unwrap();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    fn rows_of(docs: impl Iterator<Item = u64>) -> RowFile {
+        let keys = docs.flat_map(|doc| keys_of(doc).into_iter().map(move |key| (key, doc)));
+        RowFile::new("near", widths(), keys.map(|(key, doc)| row(layout(), key.into(), 0, doc)).collect())
+    }
+
+    #[test]
+    fn a_scan_finds_the_rows_of_all_folders_that_share_a_key_and_are_not_forgotten() {
+        let bench = Bench::new();
+        let folders = [0..100, 100..101, 101..DOCS].map(|docs| vec![rows_of(docs)]);
+        let mut index = index(&bench.engine(), &bench.at("index"), DOCS, &folders);
+        let expected = |is_forgotten: &dyn Fn(u64) -> bool| -> Vec<(u64, u64)> {
+            let docs = (0..DOCS).filter(|doc| !is_forgotten(*doc));
+            let mut rows: Vec<_> = docs.flat_map(|doc| keys_of(doc).into_iter().map(move |key| (key, doc))).collect();
+            rows.retain(|(key, _)| key % SHARED == 0);
+            rows.sort_unstable();
+            rows
+        };
+        assert_eq!(scanned(&bench, &index).unwrap(), expected(&|_| false));
+        index.manifest.as_mut().unwrap().forget(vec![[40, 90], [100, 101], [DOCS - 1, DOCS]]);
+        let is_forgotten = |doc| (40..90).contains(&doc) || doc == 100 || doc == DOCS - 1;
+        assert_eq!(scanned(&bench, &index).unwrap(), expected(&is_forgotten));
+        index.manifest.as_mut().unwrap().forget(vec![[0, DOCS]]);
+        assert!(scanned(&bench, &index).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_row_of_a_document_that_does_not_exist_is_an_error() {
+        let bench = Bench::new();
+        for (at, last) in [DOCS, DOCS + 1, DOCS + 700].into_iter().enumerate() {
+            let rows = vec![row(layout(), 0, 0, last)];
+            let folders = [vec![rows_of(0..50)], vec![RowFile::new("near", widths(), rows)]];
+            let index = index(&bench.engine(), &bench.at(&format!("index-{at}")), DOCS, &folders);
+            let error = scanned(&bench, &index).unwrap_err();
+            assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+            let said = format!("refers to document {last}, but there are only {DOCS} documents");
+            assert!(error.to_string().contains(&said), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_row_file_of_another_layout_is_an_error() {
+        let bench = Bench::new();
+        let wide = RowLayout::new(RowShape::KEY64, u64::MAX);
+        let widths = (wide.width(), wide.group_width());
+        let other = RowFile::new("near", widths, vec![row(wide, 0, 0, 1)]);
+        let folders = [vec![rows_of(0..50)], vec![other]];
+        let index = index(&bench.engine(), &bench.at("index"), DOCS, &folders);
+        let error = scanned(&bench, &index).unwrap_err().to_string();
+        assert!(error.contains("r-00000002") && error.contains("it has rows of 16 bytes; expected 12"), "{error}");
+        // A folder without a file for the algorithm is also damaged.
+        let bench = Bench::new();
+        let other = RowFile::new("far", self::widths(), vec![row(layout(), 0, 0, 1)]);
+        let index = crate::test_kit::index(&bench.engine(), &bench.at("index"), DOCS, &[vec![other]]);
+        assert!(scanned(&bench, &index).is_err());
+    }
+}
