@@ -203,3 +203,80 @@ impl Driver<'_> {
         self.session.segmented.fetch_add(characters, Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::test_kit::{Bench, Fault};
+
+    /// Reads all files of an output except the record, whose times differ.
+    fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+        let (mut found, mut left) = (BTreeMap::new(), vec![dir.to_path_buf()]);
+        while let Some(folder) = left.pop() {
+            for entry in folder.read_dir().unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => left.push(path),
+                    false => _ = found.insert(path.strip_prefix(dir).unwrap().into(), std::fs::read(&path).unwrap()),
+                }
+            }
+        }
+        found.remove(Path::new("run.json")).expect("a record");
+        found
+    }
+
+    /// Returns a part of the record of a run.
+    fn record(dir: &Path, part: &str) -> serde_json::Value {
+        let json = std::fs::read(dir.join("run.json")).unwrap();
+        serde_json::from_slice::<serde_json::Value>(&json).unwrap()[part].take()
+    }
+
+    /// Compares a run on a cluster with a run on one machine. Every task may run twice, because a cluster repeats failed tasks.
+    #[test]
+    fn a_cluster_has_the_result_of_one_machine_even_if_tasks_are_repeated() {
+        for (given, fault) in [
+            (&[("algorithms", "exact,minhash,cosine"), ("remove-if", "pair")][..], Fault::None),
+            (
+                &[("algorithms", "exact,minhash:verify=jaccard:0.7,cosine:join=heavy"), ("keep", "score desc")],
+                Fault::Repeated,
+            ),
+            (&[("algorithms", "exact,simhash:distance=12,shingles,tf"), ("count-copies", "true")], Fault::None),
+            (&[("algorithms", "cosine"), ("limit", "71"), ("max-candidates", "3")], Fault::Repeated),
+        ] {
+            let bench = Bench::new();
+            bench.on_one_machine("one", given).unwrap();
+            bench.on_cluster("cluster", given, fault).unwrap();
+            let (one, cluster) = (bench.at("one"), bench.at("cluster"));
+            let (expected, found) = (files(&one), files(&cluster));
+            assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{given:?}");
+            assert!(found.keys().any(|path| path.starts_with("pairs")), "{:?}", found.keys());
+            for (path, bytes) in &expected {
+                assert!(found[path] == *bytes, "{} {given:?}", path.display());
+            }
+            assert_eq!(record(&cluster, "driver"), "in process");
+            for part in ["documents", "removal", "ids"] {
+                assert_eq!(record(&cluster, part), record(&one, part), "{part} {given:?}");
+            }
+            let counts = |out: &Path| {
+                let names =
+                    ["label", "signed", "unsigned", "rows", "compared", "left_out", "candidates", "undecided", "pairs"];
+                let of = |one: serde_json::Value| names.map(|name| one[name].clone());
+                record(out, "algorithms").as_array_mut().unwrap().drain(..).map(of).collect::<Vec<_>>()
+            };
+            assert_eq!(counts(&cluster), counts(&one), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn rows_that_no_task_or_two_tasks_read_are_an_error() {
+        for (fault, expected) in [(Fault::Lost, "but the corpus has 90"), (Fault::Twice, "of 90 more than once")] {
+            let bench = Bench::new();
+            let error = bench.on_cluster("out", &[("algorithms", "exact")], fault).unwrap_err().to_string();
+            assert!(error.contains(expected), "{fault:?}: {error}");
+            assert!(!bench.at("out").exists());
+        }
+    }
+}

@@ -151,3 +151,88 @@ pub fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmRepor
     let sum = sum.unwrap_or_default();
     AlgorithmReport { expected_chance_collisions: chance_collisions(bound, sum.signed), ..sum }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Pass;
+    use crate::known::Known;
+    use crate::map::map;
+    use crate::opened::tasks;
+    use crate::test_kit::{Bench, Fault, InProcess, all, with_session};
+    use dupsift_algorithms::algorithm::Corpus;
+
+    const GIVEN: [(&str, &str); 1] = [("algorithms", "exact,minhash")];
+
+    /// Gathers the notes of the first pass, after `change` has changed the blocks of its tasks.
+    fn gathered<T>(
+        change: impl FnOnce(&mut Vec<Vec<Block>>),
+        check: impl FnOnce(&Session<'_>, (Taken, Tallies)) -> T,
+    ) -> Result<T> {
+        let bench = Bench::new();
+        let (opened, dir) = (bench.in_tasks(&GIVEN), bench.dir());
+        let pass = Pass { notes: true, signs: vec![0, 1], ..Pass::default() };
+        let tasks = 0..tasks(&opened.source, Bench::ROWS, opened.layout.task_bytes).len();
+        let blocks = tasks.map(|task| all(map(&opened, &pass, &Known::none(), task, dir.path()).unwrap()));
+        let mut blocks: Vec<Vec<Block>> = blocks.collect();
+        change(&mut blocks);
+        with_session(&opened, dir.path(), |session| {
+            let cluster = InProcess::new(&opened.options, dir.path(), Fault::None);
+            let frame = cluster.keep(blocks.concat());
+            notes(session, &cluster, frame).map(|found| check(session, found))
+        })
+    }
+
+    #[test]
+    fn the_notes_of_all_tasks_are_those_of_the_corpus() {
+        let rejected = Bench::REJECTED.len() as u64;
+        gathered(
+            |blocks| blocks.reverse(),
+            |session, (taken, tallies)| {
+                assert_eq!((taken.used, taken.contents.len()), (Bench::ROWS - rejected, 5));
+                let mut found = Vec::new();
+                taken.rejected.each(session.engine, |doc, _, _| Ok(found.push(doc))).unwrap();
+                assert_eq!(found, Bench::REJECTED);
+                // The reports of an algorithm are added up.
+                let stats = CorpusStats::none();
+                let corpus = Corpus::new(session.documents(), &stats);
+                let bound = session.options.recipe.bind(&corpus, &[]).unwrap();
+                for (at, bound) in bound.iter().enumerate() {
+                    let report = report(at, bound, &tallies);
+                    assert_eq!((report.label.as_str(), report.signed), (bound.label.as_str(), Bench::ROWS - rejected));
+                    let rows: u64 = tallies.iter().map(|tally| tally.reports[at].1.rows).sum();
+                    assert!(report.rows == rows && rows >= report.signed, "{rows}");
+                }
+                assert_eq!(super::report(5, &bound[0], &tallies).signed, 0);
+            },
+        )
+        .unwrap();
+    }
+
+    /// Checks that each row is read once. A task that ran twice, a lost task, lost notes and lost counts are errors.
+    #[test]
+    fn rows_that_are_not_read_exactly_once_are_an_error() {
+        let of = |what: What| move |block: &Block| block.kind.what == what;
+        type Change<'c> = (&'c str, &'c dyn Fn(&mut Vec<Vec<Block>>));
+        let changes: [Change<'_>; 5] = [
+            ("more than once", &|blocks| blocks.push(blocks[1].clone())),
+            ("more than once", &|blocks| {
+                let notes = blocks[2].iter().find(|block| of(What::Notes)(block)).unwrap().clone();
+                blocks[0].push(notes);
+            }),
+            ("but the corpus has 90", &|blocks| _ = blocks.remove(2)),
+            ("but the corpus has 90", &|blocks| blocks[1].retain(|block| !of(What::Tally)(block))),
+            ("but the corpus has 90", &|blocks| blocks[0].retain(|block| !of(What::Notes)(block))),
+        ];
+        for (at, (expected, change)) in changes.into_iter().enumerate() {
+            let error = gathered(change, |_, _| ()).unwrap_err().to_string();
+            assert!(error.contains(expected), "{at}: {error}");
+        }
+        // A row that does not exist.
+        let beyond = |blocks: &mut Vec<Vec<Block>>| {
+            let notes = blocks[0].iter_mut().find(|block| of(What::Notes)(block)).unwrap();
+            notes.rows[..8].copy_from_slice(&Bench::ROWS.to_le_bytes());
+        };
+        assert!(gathered(beyond, |_, _| ()).unwrap_err().to_string().contains("read row 90 of 90"));
+    }
+}

@@ -221,3 +221,82 @@ fn terms(engine: &Engine<'_>, name: &str, rows: &mut RowsOf<'_>, count: u64) -> 
     })?;
     writer.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kit::{Bench, with_session};
+
+    /// Writes the words and features of a test.
+    fn table(dir: &Path, name: &str, terms: &[(u64, u64, u64)]) -> TermTable {
+        let mut writer = TermTableWriter::create(&dir.join(format!("{name}.terms-of-test"))).unwrap();
+        terms.iter().for_each(|&(term, df, cf)| writer.push(term, df, cf).unwrap());
+        writer.finish().unwrap()
+    }
+
+    fn classes(session: &Session<'_>, links: &[(u64, u64)]) -> Classes {
+        let link = Link::new(session);
+        let shuffle = link.shuffle(session, "links-of-test", links.len() as u64).unwrap();
+        let mut writer = shuffle.writer();
+        links.iter().for_each(|&(first, doc)| link.push(&mut writer, first, doc).unwrap());
+        writer.flush().unwrap();
+        drop(writer);
+        Classes::build(session, "classes-of-test", &shuffle.finish().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_task_loads_what_the_driver_wrote() {
+        let (bench, words) = (Bench::new(), [(3, 2, 9), (4, 1, 1), (70, 5, 5)]);
+        let (opened, dir, path) = (bench.in_tasks(&[("algorithms", "exact")]), bench.dir(), bench.at("known"));
+        let (models, last) = ([vec![], vec![5, 6, u64::MAX]], Bench::ROWS - 1);
+        with_session(&opened, dir.path(), |session| {
+            let copies = classes(session, &[(1, 1), (1, 8), (1, last), (4, 4), (4, 5)]);
+            let [words, features] =
+                [("words", &words[..]), ("features", &words[..1])].map(|(name, terms)| table(dir.path(), name, terms));
+            let stats = CorpusStats::new(88, 1_234, 77, words, features);
+            let places = AtomicCells::new(dir.path(), "places-of-test", Bench::ROWS as usize).unwrap();
+            [(0, 1), (8, 5), (last, 3)].iter().for_each(|&(doc, place)| places.store(doc as usize, place));
+            let facts = Facts { copies: Some(&copies), stats: &stats, models: &models, places: Some(&places) };
+            write(&path, session, facts).unwrap();
+        });
+        let known = Known::read(&path, &opened, dir.path()).unwrap();
+        let copies = known.copies.as_ref().unwrap();
+        let members = |doc| copies.members(doc).iter().collect::<Vec<_>>();
+        assert_eq!((members(8), members(4), members(0)), (vec![1, 8, last], vec![4, 5], vec![]));
+        assert_eq!((known.stats.documents(), known.stats.tokens(), known.stats.snapshot()), (88, 1_234, 77));
+        let terms = |table: &TermTable| (0..table.len()).map(|at| table.entry(at)).collect::<Vec<_>>();
+        assert_eq!((terms(&known.stats.words), terms(&known.stats.features)), (words.to_vec(), words[..1].to_vec()));
+        assert_eq!(known.models, models);
+        let places = [0, 1, 8, last, last + 1].map(|doc| known.place(doc));
+        assert_eq!(places, [Some(0), None, Some(4), Some(2), None]);
+        // A file that ends early is damaged, wherever it ends.
+        let bytes = std::fs::read(&path).unwrap();
+        for length in (0..bytes.len()).step_by(13) {
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            assert!(Known::read(&path, &opened, dir.path()).is_err(), "{length} of {}", bytes.len());
+        }
+        // A place of a document that does not exist.
+        let mut wrong = bytes.clone();
+        let at = bytes.len() - PLACE;
+        wrong[at..at + 8].copy_from_slice(&Bench::ROWS.to_le_bytes());
+        std::fs::write(&path, wrong).unwrap();
+        let error = Known::read(&path, &opened, dir.path()).err().unwrap().to_string();
+        assert!(error.contains("document 90, but there are only 90"), "{error}");
+    }
+
+    #[test]
+    fn copies_that_are_unknown_are_not_the_same_as_no_copies() {
+        let bench = Bench::new();
+        let (opened, dir, path) = (bench.in_tasks(&[("algorithms", "exact")]), bench.dir(), bench.at("known"));
+        let stats = CorpusStats::none();
+        for is_known in [false, true] {
+            with_session(&opened, dir.path(), |session| {
+                let none = classes(session, &[]);
+                let copies = is_known.then_some(&none);
+                write(&path, session, Facts { copies, stats: &stats, models: &[], places: None }).unwrap();
+            });
+            let known = Known::read(&path, &opened, dir.path()).unwrap();
+            assert_eq!((known.copies.is_some(), known.place(0)), (is_known, None));
+        }
+    }
+}

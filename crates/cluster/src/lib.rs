@@ -34,6 +34,8 @@ mod relate;
 mod sampled;
 mod spool;
 mod sum;
+#[cfg(test)]
+mod test_kit;
 
 pub use cluster::{Cluster, Frame, Pass, Step};
 pub use drive::run;

@@ -209,3 +209,177 @@ impl Out<'_> {
         Ok(report)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Step;
+    use crate::opened::tasks;
+    use crate::spool::Block;
+    use crate::test_kit::{BUCKETS, Bench, all, rows_of};
+    use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH};
+    use dupsift_algorithms::steps::copies;
+
+    const GIVEN: [(&str, &str); 2] = [("algorithms", "exact,minhash,cosine:join=heavy"), ("keep", "score desc")];
+
+    /// The first pass over a corpus whose words are counted.
+    fn first() -> Pass {
+        Pass { notes: true, counts: true, signs: vec![0, 1], ..Pass::default() }
+    }
+
+    fn number_of_tasks(opened: &Opened) -> usize {
+        tasks(&opened.source, Bench::ROWS, opened.layout.task_bytes).len()
+    }
+
+    /// Returns the blocks of all tasks of a pass.
+    fn mapped(bench: &Bench, opened: &Opened, pass: &Pass, known: &Known) -> Vec<Block> {
+        let dir = bench.dir();
+        (0..number_of_tasks(opened)).flat_map(|task| all(map(opened, pass, known, task, dir.path()).unwrap())).collect()
+    }
+
+    /// Parses the counts of tasks, without the times.
+    fn tallies(blocks: &[Block]) -> Vec<Tally> {
+        let of_tallies = blocks.iter().filter(|block| block.kind.what == What::Tally);
+        let parse = |block: &Block| {
+            let mut tally: Tally = serde_json::from_slice(&block.rows[4..]).unwrap();
+            tally.reports.iter_mut().for_each(|(_, report)| report.sign_seconds = 0.0);
+            tally
+        };
+        of_tallies.map(parse).collect()
+    }
+
+    #[test]
+    fn a_task_that_is_repeated_gives_the_same_blocks() {
+        let bench = Bench::new();
+        let opened = bench.in_tasks(&GIVEN);
+        assert!(number_of_tasks(&opened) > 3);
+        let [one, other] = [(); 2].map(|()| mapped(&bench, &opened, &first(), &Known::none()));
+        let rows = |blocks: &[Block]| -> Vec<Block> {
+            blocks.iter().filter(|block| block.kind.what != What::Tally).cloned().collect()
+        };
+        assert!(rows(&one) == rows(&other));
+        assert_eq!(format!("{:?}", tallies(&one)), format!("{:?}", tallies(&other)));
+    }
+
+    #[test]
+    fn a_bucket_has_all_rows_of_its_groups_and_the_tasks_have_the_rows_of_one() {
+        let bench = Bench::new();
+        let (opened, whole) = (bench.in_tasks(&GIVEN), bench.opened(&GIVEN, u64::MAX));
+        assert_eq!(number_of_tasks(&whole), 1);
+        let (blocks, of_one) =
+            (mapped(&bench, &opened, &first(), &Known::none()), mapped(&bench, &whole, &first(), &Known::none()));
+        let used = Bench::ROWS - Bench::REJECTED.len() as u64;
+        for (what, width, group, count) in
+            [(What::Ids, 8, 8, Bench::ROWS), (What::Copies, copies::ROW, copies::GROUP, used)]
+        {
+            let rows = rows_of(&blocks, what, width);
+            assert_eq!(rows, rows_of(&of_one, what, width), "{what:?}");
+            assert_eq!(rows.len() as u64, count, "{what:?}");
+            assert!(rows.iter().all(|(bucket, row)| *bucket == opened.layout.bucket(&row[..group])), "{what:?}");
+            assert_eq!(rows.iter().map(|(bucket, _)| bucket).collect::<BTreeSet<_>>().len(), BUCKETS as usize);
+        }
+        // Words are counted by each task, so only the sums are equal.
+        let sums = |blocks: &[Block]| {
+            let mut sums: BTreeMap<Vec<u8>, [u64; 2]> = BTreeMap::new();
+            for (bucket, row) in rows_of(blocks, What::Words, COUNT_WIDTH) {
+                assert_eq!(bucket, opened.layout.bucket(&row[..COUNT_GROUP]));
+                let (_, df, cf) = dupsift_algorithms::corpus::decode_count(&row);
+                let sum = sums.entry(row[..COUNT_GROUP].to_vec()).or_default();
+                (sum[0], sum[1]) = (sum[0] + u64::from(df), sum[1] + u64::from(cf));
+            }
+            sums
+        };
+        assert!(sums(&blocks) == sums(&of_one) && !sums(&blocks).is_empty());
+        for at in [0, 1] {
+            let width = rows_width(&opened, at);
+            let of = |blocks: &[Block]| {
+                let mut rows: Vec<(u32, Vec<u8>)> = Vec::new();
+                for block in blocks.iter().filter(|block| block.kind == Kind::algorithm(What::Rows, at)) {
+                    rows.extend(block.rows.chunks_exact(width).map(|row| (block.bucket, row.to_vec())));
+                }
+                rows.sort_unstable();
+                rows
+            };
+            assert!(of(&blocks) == of(&of_one) && !of(&blocks).is_empty(), "{at}");
+        }
+    }
+
+    fn rows_width(opened: &Opened, at: usize) -> usize {
+        let stats = dupsift_algorithms::corpus::CorpusStats::none();
+        let bound = opened.options.recipe.bind(&Corpus::new(Bench::ROWS, &stats), &[]).unwrap();
+        bound[at].layout(Bench::ROWS).width()
+    }
+
+    #[test]
+    fn the_counts_of_tasks_add_up_to_those_of_the_corpus() {
+        let bench = Bench::new();
+        let (opened, whole) = (bench.in_tasks(&GIVEN), bench.opened(&GIVEN, u64::MAX));
+        let all = tallies(&mapped(&bench, &opened, &first(), &Known::none()));
+        let [one] = &tallies(&mapped(&bench, &whole, &first(), &Known::none()))[..] else { panic!("one task") };
+        assert_eq!(all.len(), number_of_tasks(&opened));
+        assert_eq!(all.iter().map(|tally| tally.rejected).sum::<u64>(), Bench::REJECTED.len() as u64);
+        let used = |tally: &Tally| [tally.took.used, tally.took.text_bytes, tally.took.without_words];
+        let sum = all.iter().map(used).reduce(|a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]]).unwrap();
+        assert_eq!(sum, used(one));
+        for at in [0, 1] {
+            let signed = |tally: &Tally| (tally.reports[at].0, tally.reports[at].1.signed, tally.reports[at].1.rows);
+            let sum = all.iter().map(signed).reduce(|a, b| (a.0, a.1 + b.1, a.2 + b.2)).unwrap();
+            assert_eq!(sum, signed(one));
+        }
+        // A task reports the hashes of only those files that it reads.
+        assert!(all.iter().all(|tally| !tally.contents.is_empty() && tally.contents.len() < 3), "{all:?}");
+    }
+
+    /// Checks an algorithm that compares sketches. A bucket must have the sketch of each of its documents once.
+    #[test]
+    fn a_bucket_has_the_sketches_of_its_documents_once() {
+        let bench = Bench::new();
+        let opened = bench.in_tasks(&GIVEN);
+        let counted = mapped(&bench, &opened, &first(), &Known::none());
+        let summed: Vec<Block> = counted
+            .into_iter()
+            .filter(|block| crate::sum::SUMMED.iter().any(|(what, ..)| *what == block.kind.what))
+            .collect();
+        let dir = bench.dir();
+        let summed = crate::test_kit::reduced(&opened, &Step::Sum, &Known::none(), &summed, dir.path()).unwrap();
+        let known = crate::test_kit::with_session(&opened, dir.path(), |session| {
+            let cluster = crate::test_kit::InProcess::new(&opened.options, dir.path(), crate::test_kit::Fault::None);
+            let frame = cluster.keep(summed);
+            let (_, copies, [words, features]) = crate::gather::sums(session, &cluster, frame).unwrap();
+            let stats = dupsift_algorithms::corpus::CorpusStats::new(88, 88 * 60, 1, words, features);
+            let facts = crate::known::Facts { copies: Some(&copies), stats: &stats, models: &[], places: None };
+            let path = bench.at("known");
+            crate::known::write(&path, session, facts).unwrap();
+            Known::read(&path, &opened, dir.path()).unwrap()
+        });
+        let pass = Pass { after_count: true, signs: vec![2], ..Pass::default() };
+        let blocks = mapped(&bench, &opened, &pass, &known);
+        let bound = opened.options.recipe.bind(&Corpus::new(Bench::ROWS, &known.stats), &[]).unwrap();
+        let layout = bound[2].layout(Bench::ROWS);
+        let rows = rows_of(&blocks, What::Rows, layout.width());
+        let expected: BTreeSet<(u32, u64)> =
+            rows.iter().map(|(bucket, row)| (*bucket, layout.decode(row).doc)).collect();
+        let words = bound[2].scheme.sketch_words;
+        assert!(words > 0 && expected.len() > 20, "{words} {}", expected.len());
+        let sketches = rows_of(&blocks, What::Sketches, 8 + 8 * words);
+        let doc = |row: &[u8]| u64::from_le_bytes(row[..8].try_into().unwrap());
+        let found: Vec<(u32, u64)> = sketches.iter().map(|(bucket, row)| (*bucket, doc(row))).collect();
+        assert_eq!(found.len(), expected.len());
+        assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), expected);
+        let copies = known.copies.as_ref().unwrap();
+        assert!(expected.iter().all(|&(_, doc)| !copies.is_extra_copy(doc)), "extra copies are not signed");
+        // The evidence of each signed document is in the output once.
+        let mut evidence: Vec<u64> = Vec::new();
+        for block in blocks.iter().filter(|block| block.kind.what == What::Evidence) {
+            let mut bytes = dupsift_engine::reading::parts::Bytes(&block.rows);
+            while !bytes.0.is_empty() {
+                evidence.push(bytes.long().unwrap());
+                bytes.string().unwrap();
+            }
+        }
+        evidence.sort_unstable();
+        let signed: BTreeSet<u64> =
+            (0..Bench::ROWS).filter(|doc| !Bench::REJECTED.contains(doc) && !copies.is_extra_copy(*doc)).collect();
+        assert_eq!(evidence, signed.into_iter().collect::<Vec<_>>());
+    }
+}

@@ -89,12 +89,12 @@ impl Opened {
 
 /// Returns the pieces of each task, which are the same in all processes.
 pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
-    let (mut tasks, mut filled): (Vec<Vec<Split>>, u64) = (Vec::new(), u64::MAX);
+    let (mut tasks, mut filled): (Vec<Vec<Split>>, u64) = (Vec::new(), 0);
     for split in source.splits(bytes.max(1) as usize) {
         if split.first_doc >= documents {
             continue;
         }
-        if filled.saturating_add(split.text_bytes) > bytes {
+        if tasks.is_empty() || filled.saturating_add(split.text_bytes) > bytes {
             tasks.push(Vec::new());
             filled = 0;
         }
@@ -136,5 +136,45 @@ impl Machine {
     /// Returns the engine, with temporary files in this folder. A damaged file ends the task.
     pub fn engine<'e>(&'e self, dir: &'e Path) -> Engine<'e> {
         self.resources.engine(false, true, dir, &self.progress, &self.cancel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_kit::Bench;
+
+    #[test]
+    fn every_row_within_the_limit_is_in_one_task() {
+        let bench = Bench::new();
+        let opened = bench.in_tasks(&[("algorithms", "exact")]);
+        for bytes in [1, 500, 4_000, 9_000, u64::MAX] {
+            for limit in [Bench::ROWS, 31, 30, 1, 0] {
+                let tasks = tasks(&opened.source, limit, bytes);
+                let splits = tasks.iter().flatten();
+                let rows: Vec<u64> =
+                    splits.flat_map(|split| split.first_doc..(split.first_doc + split.rows).min(limit)).collect();
+                assert_eq!(rows, (0..limit).collect::<Vec<_>>(), "{bytes} {limit}");
+                assert!(tasks.iter().all(|task| !task.is_empty()));
+                let text = |task: &[Split]| task.iter().map(|split| split.text_bytes).sum::<u64>();
+                let is_full = |pair: &[Vec<Split>]| text(&pair[0]) + pair[1][0].text_bytes > bytes;
+                assert!(tasks.windows(2).all(is_full), "a task begins only if the last one is full");
+                assert!(tasks.iter().all(|task| task.len() == 1 || text(task) <= bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn a_process_with_other_files_is_refused() {
+        let bench = Bench::new();
+        let (opened, options) = (bench.in_tasks(&[("algorithms", "exact")]), bench.options("out", &[]));
+        let open = || Opened::open(options.clone(), opened.layout.clone()).map(|_| ());
+        assert!(open().is_ok());
+        std::fs::write(bench.at("9.jsonl"), r#"{"text": "one more"}"#).unwrap();
+        let error = open().unwrap_err().to_string();
+        assert!(
+            error.contains("differ from those on the machine that started the run (6 files, 91 rows here)"),
+            "{error}"
+        );
     }
 }

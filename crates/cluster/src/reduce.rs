@@ -280,3 +280,116 @@ impl Task<'_> {
 fn unasked(kind: Kind, _: &[u8]) -> Result<()> {
     Err(Error::Internal(format!("{kind:?} was not requested")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::known::{Facts, write};
+    use crate::test_kit::{Bench, random, reduced, rows_of, with_session};
+    use dupsift_algorithms::corpus::CorpusStats;
+    use dupsift_core::row::{Pair, Score};
+    use dupsift_engine::reading::parts::put;
+    use dupsift_spill::shuffle::AtomicCells;
+
+    const MINHASH: usize = 1;
+
+    fn opened(bench: &Bench) -> Opened {
+        bench.in_tasks(&[("algorithms", "exact,minhash")])
+    }
+
+    fn block(kind: Kind, bucket: u32, rows: Vec<Vec<u8>>) -> Block {
+        Block { kind, bucket, rows: rows.concat() }
+    }
+
+    fn encoded(a: u64, b: u64, similarity: f32, distance: f32, matched: u16) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let score = Score { similarity, distance: Some(distance) };
+        PairLayout::new(Bench::ROWS).encode(&Pair::new(a, b, score, matched), &mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn pairs_that_matched_several_times_are_merged() {
+        let (bench, kind) = (Bench::new(), Kind::algorithm(What::Pairs, MINHASH));
+        let (opened, dir, layout) = (opened(&bench), bench.dir(), PairLayout::new(Bench::ROWS));
+        // Random occurrences of few pairs, and the best of each.
+        let mut expected: BTreeMap<(u64, u64), Pair> = BTreeMap::new();
+        let mut occurrences = Vec::new();
+        for at in 0..400 {
+            let (a, b) = (random(1, 4 * at, 6), 10 + random(1, 4 * at + 1, 6));
+            let (similarity, matched) = (random(1, 4 * at + 2, 4) as f32 / 4.0, 1 << random(1, 4 * at + 3, 3));
+            let row = encoded(a, b, similarity, similarity + 7.0, matched);
+            let pair = layout.decode(&row);
+            expected.entry((a, b)).and_modify(|known| *known = known.merge(pair)).or_insert(pair);
+            occurrences.push(row);
+        }
+        // The result does not depend on the blocks in which the occurrences arrive.
+        for size in [1, 7, 400] {
+            let blocks: Vec<Block> = occurrences.chunks(size).map(|rows| block(kind, 3, rows.to_vec())).collect();
+            let found = reduced(&opened, &Step::Merge, &Known::none(), &blocks, dir.path()).unwrap();
+            assert!(found.iter().all(|block| block.kind == Kind::algorithm(What::Candidates, MINHASH)));
+            let found = rows_of(&found, What::Candidates, layout.width());
+            let found: Vec<Pair> = found.iter().map(|(_, row)| layout.decode(row)).collect();
+            assert_eq!(found, expected.values().copied().collect::<Vec<_>>(), "{size}");
+        }
+    }
+
+    #[test]
+    fn the_pairs_of_two_algorithms_are_kept_apart() {
+        let (bench, layout) = (Bench::new(), PairLayout::new(Bench::ROWS));
+        let (opened, dir) = (opened(&bench), bench.dir());
+        let of = |at| block(Kind::algorithm(What::Pairs, at), 0, vec![encoded(1, 2 + at as u64, 1.0, 0.0, 1)]);
+        let found = reduced(&opened, &Step::Merge, &Known::none(), &[of(0), of(1), of(0)], dir.path()).unwrap();
+        for at in [0, 1] {
+            let of_one = found.iter().filter(|block| block.kind == Kind::algorithm(What::Candidates, at));
+            let rows: Vec<u8> = of_one.flat_map(|block| block.rows.clone()).collect();
+            assert_eq!((rows.len(), layout.decode(&rows).b), (layout.width(), 2 + at as u64));
+        }
+        let error = reduced(&opened, &Step::Merge, &Known::none(), &[of(2)], dir.path()).unwrap_err();
+        assert!(error.to_string().contains("belongs to no algorithm"), "{error}");
+        let other = block(Kind::algorithm(What::Candidates, 1), 0, vec![encoded(1, 2, 1.0, 0.0, 1)]);
+        let error = reduced(&opened, &Step::Merge, &Known::none(), &[other], dir.path()).unwrap_err();
+        assert!(error.to_string().contains("was not requested"), "{error}");
+    }
+
+    #[test]
+    fn candidates_and_evidence_go_to_the_buckets_of_their_components() {
+        let bench = Bench::new();
+        let (opened, dir, layout) = (opened(&bench), bench.dir(), PairLayout::new(Bench::ROWS));
+        // Documents 1, 2 and 30 are a component in bucket 4; 5 and 6 are a component in bucket 0.
+        let buckets = BTreeMap::from([(1, 4), (2, 4), (30, 4), (5, 0), (6, 0)]);
+        let known = with_session(&opened, dir.path(), |session| {
+            let places = AtomicCells::new(dir.path(), "places", Bench::ROWS as usize).unwrap();
+            buckets.iter().for_each(|(&doc, &bucket)| places.store(doc as usize, bucket + 1));
+            let (path, stats) = (bench.at("known"), CorpusStats::none());
+            write(&path, session, Facts { copies: None, stats: &stats, models: &[], places: Some(&places) }).unwrap();
+            Known::read(&path, &opened, dir.path()).unwrap()
+        });
+        let evidence = |doc: u64| {
+            let mut row = doc.to_le_bytes().to_vec();
+            put(&vec![doc as u8; 3 * doc as usize], &mut row);
+            row
+        };
+        let pairs = [(1, 2), (5, 6), (2, 30), (1, 30)].map(|(a, b)| encoded(a, b, 1.0, 0.0, 1));
+        let (of_pairs, of_evidence) =
+            (Kind::algorithm(What::Candidates, MINHASH), Kind::algorithm(What::Evidence, MINHASH));
+        let blocks = [
+            block(of_pairs, 0, pairs.to_vec()),
+            block(of_evidence, 0, [6, 7, 1, 30].map(evidence).to_vec()),
+            block(of_evidence, 0, [2, 5, 88].map(evidence).to_vec()),
+        ];
+        let found = reduced(&opened, &Step::Spread, &known, &blocks, dir.path()).unwrap();
+        let of_kind = |kind, bucket| -> Vec<u8> {
+            let blocks = found.iter().filter(|block| (block.kind, block.bucket) == (kind, bucket));
+            blocks.flat_map(|block| block.rows.clone()).collect()
+        };
+        for (bucket, docs) in [(4, vec![2, 1, 30]), (0, vec![5, 6])] {
+            let candidates = of_kind(of_pairs, bucket);
+            assert!(candidates.chunks_exact(layout.width()).all(|row| buckets[&layout.decode(row).a] == bucket));
+            assert_eq!(candidates.len() / layout.width(), if bucket == 4 { 3 } else { 1 });
+            // Evidence of documents in no candidate pair is dropped.
+            assert_eq!(of_kind(of_evidence, bucket), docs.into_iter().flat_map(evidence).collect::<Vec<_>>());
+        }
+        assert!(found.iter().all(|block| [0, 4].contains(&block.bucket)));
+    }
+}

@@ -85,3 +85,53 @@ pub fn groups(engine: &Engine<'_>, sorted: &Sorted, mut each: impl FnMut(&[u8]) 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::Step;
+    use crate::known::Known;
+    use crate::test_kit::{Bench, reduced, rows_of};
+    use dupsift_algorithms::corpus::{TERM_WIDTH, decode_term, encode_count};
+
+    fn summed(blocks: &[Block]) -> Result<Vec<Block>> {
+        let bench = Bench::new();
+        reduced(&bench.in_tasks(&[("algorithms", "exact")]), &Step::Sum, &Known::none(), blocks, bench.dir().path())
+    }
+
+    fn block(what: What, rows: &[Vec<u8>]) -> Block {
+        Block { kind: Kind::of(what), bucket: 1, rows: rows.concat() }
+    }
+
+    #[test]
+    fn the_rows_of_all_tasks_are_summed() {
+        let id = |id: u64| id.to_be_bytes().to_vec();
+        let copy = |hash: u8, doc: u64| [vec![hash; copies::GROUP], doc.to_be_bytes().to_vec()].concat();
+        let word = |term, df, cf| encode_count(term, df, cf).to_vec();
+        let blocks = [
+            block(What::Ids, &[id(7), id(9), id(7)]),
+            block(What::Copies, &[copy(3, 5), copy(4, 6), copy(3, 80)]),
+            block(What::Words, &[word(1, 2, 3), word(2, 1, 1)]),
+            block(What::Ids, &[id(9), id(7), id(8)]),
+            block(What::Copies, &[copy(3, 2), copy(9, 1)]),
+            block(What::Words, &[word(3, 4, 4), word(1, 5, 60)]),
+            block(What::Features, &[word(5, 1, 1), word(6, 1, 1)]),
+            block(What::Features, &[word(6, 1, 2)]),
+        ];
+        let found = summed(&blocks).unwrap();
+        let rows = |what, width| rows_of(&found, what, width).into_iter().map(|(_, row)| row).collect::<Vec<_>>();
+        assert_eq!(rows(What::Ids, 8), [3u64.to_le_bytes()], "two more of 7, and one more of 9");
+        let layout = LinkLayout::new(Bench::ROWS);
+        let links: Vec<_> = rows(What::Links, layout.width()).iter().map(|row| layout.decode(row)).collect();
+        assert_eq!(links, [(2, 2), (2, 5), (2, 80)], "the first document of a class, with each document");
+        let terms = |what| rows(what, TERM_WIDTH).iter().map(|row| decode_term(row)).collect::<Vec<_>>();
+        assert_eq!(terms(What::WordTerms), [(1, 7, 63), (2, 1, 1), (3, 4, 4)]);
+        assert_eq!(terms(What::FeatureTerms), [(6, 2, 3)], "a feature of one document is not kept");
+    }
+
+    #[test]
+    fn rows_that_are_not_summed_are_an_error() {
+        let error = summed(&[block(What::Pairs, &[vec![0; 18]])]).unwrap_err().to_string();
+        assert!(error.contains("is not summed"), "{error}");
+    }
+}
