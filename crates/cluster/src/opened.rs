@@ -149,9 +149,11 @@ mod tests {
         let bench = Bench::new();
         let opened = bench.in_tasks(&[("algorithms", "exact")]);
         for bytes in [1, 500, 4_000, 9_000, u64::MAX] {
-            for limit in [Bench::ROWS, 31, 30, 1, 0] {
+            // A file begins at row 40.
+            for limit in [Bench::ROWS, 41, 40, 39, 1, 0] {
                 let tasks = tasks(&opened.source, limit, bytes);
                 let splits = tasks.iter().flatten();
+                assert!(splits.clone().all(|split| split.first_doc < limit), "{bytes} {limit}");
                 let rows: Vec<u64> =
                     splits.flat_map(|split| split.first_doc..(split.first_doc + split.rows).min(limit)).collect();
                 assert_eq!(rows, (0..limit).collect::<Vec<_>>(), "{bytes} {limit}");
